@@ -1,7 +1,7 @@
 import type { Operation } from '@zhisuan/contract/operation'
 import { errors } from '@zhisuan/contract/errors'
 import { iso, isoOrNull, type Sql } from './db/database.ts'
-import { type PageQuery, shapedPage, pageWithTotal, paged } from './db/page.ts'
+import { shapedPage, pageWithTotal, paged, type PageQuery } from './db/page.ts'
 import { found } from './errors.ts'
 import type { OperationRow } from './operations.ts'
 import type { Platform } from './platform.ts'

@@ -1,16 +1,25 @@
+import type { Generated, Selectable } from 'kysely'
 import { iso } from './db/database.ts'
 
-/** A row of an organisation's resource, joined with the organisation's name. */
-interface OwnedRow {
+/** Columns of every table of resources that belong to organisations. */
+export interface OwnedTable {
   id: string
+  bp_id: string | null
   name: string
   description: string
-  bp_id: string | null
-  bp_name: string | null
+  created_by: string | null
   created_by_name: string
-  created_at: Date
-  updated_at: Date
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
 }
+/** And of those that live on a cloud's engine. */
+export interface OnEngineTable extends OwnedTable {
+  cloud_id: string
+  error_text: string | null
+}
+
+/** Joined with the organisation's name. */
+type OwnedRow = Omit<Selectable<OwnedTable>, 'created_by'> & { bp_name: string | null }
 
 /** What every resource tells of itself: `owned` of contract/resource.ts. */
 export const shapeOwned = (row: OwnedRow) => ({

@@ -29,7 +29,9 @@ import { createSecurityGroups } from './security-group/security-group.service.ts
 import { keystoneProjectRoutes } from './tenancy/project.routes.ts'
 import { createKeystoneProjects } from './tenancy/project.service.ts'
 import { networkRoutes } from './network/network.routes.ts'
-import { createNetworkKinds } from './network/network.service.ts'
+import { createNetworks } from './network/network.service.ts'
+import { createPorts } from './network/port.service.ts'
+import { createSubnets } from './network/subnet.service.ts'
 import { createRouters } from './network/router.service.ts'
 import { createRefuseWhileSuspended, refusedWhileSuspended } from './suspended.ts'
 import { createTenancy } from './tenancy/tenancy.service.ts'
@@ -86,7 +88,7 @@ export function createCompute(
       ...keystoneProjectRoutes(createKeystoneProjects({ db: platform.db, clouds: others.clouds, tenancy })),
       ...floatingIpRoutes(createFloatingIps({ db: platform.db, tenancy })),
       ...securityGroupRoutes(createSecurityGroups({ db: platform.db, tenancy })),
-      ...networkRoutes(createNetworkKinds(tenancy), createRouters(tenancy)),
+      ...networkRoutes({ networks: createNetworks(tenancy), subnets: createSubnets(tenancy), ports: createPorts(tenancy), routers: createRouters(tenancy) }),
       ...firewallRoutes(createFirewalls({ db: platform.db, tenancy })),
     ]
       .map(refusedWhileSuspended(refuseWhileSuspended))

@@ -110,5 +110,8 @@ const missing = async <T>(asked: Promise<T>): Promise<T> => {
   }
 }
 
+/** With what the ids in it are called. */
+export type Named = { names: Record<string, string> }
+
 /** What the projects of the asker are called, for the `names` of a list's lines. */
 export const namesOfPlaces = (view: View): Record<string, string> => Object.fromEntries(view.places.map(({ keystoneId, name }) => [keystoneId, name]))

@@ -1,5 +1,6 @@
 import { isPlatformKind, type Role } from '@zhisuan/contract/roles'
 import type { Policies } from '@zhisuan/contract/policy/evaluate'
+import { Refusal } from '../errors.ts'
 import type { Rules } from './rules.ts'
 
 /** Whom a request is made by. */
@@ -46,4 +47,12 @@ export function scopeOf(actor: Pick<Actor, 'kind' | 'bp_id' | 'roles'>): Scope {
   if (isPlatformKind(actor.kind)) return { everything: true }
   if (actor.bp_id !== null) return { bp_id: actor.bp_id }
   return { nothing: true }
+}
+
+/** Whose doing a row is, as it says it. */
+export const authoredBy = (actor: Pick<Actor, 'user_id' | 'name'>) => ({ created_by: actor.user_id, created_by_name: actor.name })
+
+/** What belongs to nobody would be seen by nobody, not even by who made it. @throws Refusal 3000 */
+export function refuseOwnerless(scope: Scope): void {
+  if ('nothing' in scope) throw new Refusal('noPermission')
 }

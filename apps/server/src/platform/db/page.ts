@@ -16,6 +16,13 @@ export interface Order {
   id: string
 }
 
+/** By columns of a table, by their own names. @param fallback the name where none is asked for, such as `-created_at` */
+export const orderOf = (table: string, fallback: string, ...columns: readonly string[]): Order => ({
+  by: Object.fromEntries(columns.map((column) => [column, `${table}.${column}`])),
+  fallback,
+  id: `${table}.id`,
+})
+
 /** Sorts a query and cuts out the page that was asked for. */
 export function paged<DB, T extends keyof DB, Row>(query: SelectQueryBuilder<DB, T, Row>, wish: PageQuery, order: Order): SelectQueryBuilder<DB, T, Row> {
   const { column, direction } = sortOf(wish, order)

@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 
@@ -46,7 +46,7 @@ export const deploymentMigrations: Migrations = {
 }
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('stack_deployments').where(within(scope, 'stack_deployments.bp_id'))
-const order = { by: { name: 'stack_deployments.name', created_at: 'stack_deployments.created_at' }, fallback: '-created_at', id: 'stack_deployments.id' }
+const order = orderOf('stack_deployments', '-created_at', 'name', 'created_at')
 
 export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<typeof stackDeployments.list>): Promise<{ total: number; rows: DeploymentRow[] }> {
   const filtered = visible(on, scope).where(matching(query.keyword, 'stack_deployments.search'))

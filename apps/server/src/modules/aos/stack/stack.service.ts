@@ -3,7 +3,7 @@ import type { Service, services, Stack, StackDeployment, stackConfigs, stackDepl
 import type { Placement } from '@zhisuan/contract/cis/container'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { fieldTexts } from '@zhisuan/contract/texts'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -111,8 +111,7 @@ export function createStacks(
     { name, description, placement, ...source }: { name: string; description: string; placement: Placement } & Source,
   ): Promise<{ deployment_id: string; items: Stack[] }> => {
     const scope = scopeOf(actor)
-    // What belongs to nobody would be seen by nobody, not even by who made it.
-    if ('nothing' in scope) throw new Refusal('noPermission')
+    refuseOwnerless(scope)
     const nodes = await edges.choose(scope, placement)
     const wish = await wishOf(actor, source, null, nodes)
     await Promise.all(
@@ -121,7 +120,7 @@ export function createStacks(
       ),
     )
     const deployment_id = uuidv7()
-    const owner = { bp_id: actor.bp_id, created_by: actor.user_id, created_by_name: actor.name }
+    const owner = { bp_id: actor.bp_id, ...authoredBy(actor) }
     const ids = nodes.map(() => uuidv7())
     await refusing({ stack_deployments_name: ['stackNameTaken', 'name'] }, () =>
       db.transaction().execute(async (tx) => {
@@ -142,7 +141,6 @@ export function createStacks(
             name,
             project: projectOf(name),
             status: 'deploying',
-            error_text: null,
           })
           await begin(tx, actor, row, wish, 'create')
         }

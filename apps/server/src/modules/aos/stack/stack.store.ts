@@ -4,7 +4,7 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -145,11 +145,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables & Counts, 'stacks' | 'edges' 
     sql<number>`case when edges.status = 'online' and not edges.docker_away then counts.running_services else 0 end`.as('running_services'),
   ])
 
-const order = {
-  by: { name: 'stacks.name', status: 'stacks.status', created_at: 'stacks.created_at', updated_at: 'stacks.updated_at' },
-  fallback: '-created_at',
-  id: 'stacks.id',
-}
+const order = orderOf('stacks', '-created_at', 'name', 'status', 'created_at', 'updated_at')
 
 export async function listStacks(
   on: Sql,

@@ -1,6 +1,6 @@
 import type { Template, templates } from '@zhisuan/contract/aos/stack'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -58,8 +58,7 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Template> {
       const scope = scopeOf(actor)
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scope) throw new Refusal('noPermission')
+      refuseOwnerless(scope)
       const id = uuidv7()
       await refusing({ stack_templates_version: ['templateVersionTaken', 'version'] }, () =>
         store.insertTemplate(db, {
@@ -68,8 +67,7 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
           name: body.name,
           version: body.version,
           ...contentOf(actor, body),
-          created_by: actor.user_id,
-          created_by_name: actor.name,
+          ...authoredBy(actor),
         }),
       )
       return get(scope, id)

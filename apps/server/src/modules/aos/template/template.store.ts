@@ -1,26 +1,19 @@
 import type { templates, Variable } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Selectable, type Updateable } from 'kysely'
+import { sql, type ColumnType, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
+import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
 /** A version of a template; those of one name are one template. */
-interface TemplateTable {
-  id: string
-  bp_id: string | null
-  name: string
+interface TemplateTable extends OwnedTable {
   version: string
-  description: string
   labels: ColumnType<string[], string, string>
   compose: string
   variables: ColumnType<Variable[], string, string>
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -61,11 +54,7 @@ const versionCount =
 /** No version of the same template came after it. */
 const newest = sql<boolean>`not exists (select from stack_templates as later where later.name = stack_templates.name and later.bp_id is not distinct from stack_templates.bp_id and (later.created_at, later.id) > (stack_templates.created_at, stack_templates.id))`
 
-const order = {
-  by: { name: 'stack_templates.name', created_at: 'stack_templates.created_at', updated_at: 'stack_templates.updated_at' },
-  fallback: '-updated_at',
-  id: 'stack_templates.id',
-}
+const order = orderOf('stack_templates', '-updated_at', 'name', 'created_at', 'updated_at')
 
 export async function listTemplates(on: Sql, scope: Scope, query: QueryOf<typeof templates.list>): Promise<{ total: number; rows: ShownTemplate[] }> {
   const filtered = visible(on, scope)

@@ -5,7 +5,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
-import { containing, shapedPage, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { containing, orderOf, pageWithTotal, paged, shapedPage } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { isOwners } from '../ledger/ledger.store.ts'
 
@@ -102,7 +102,7 @@ export async function listEntries(
   query: QueryOf<typeof accounts.entries>,
 ): Promise<{ total: number; items: LedgerEntry[] }> {
   const found = entriesOf(on, scope, ownerId, query)
-  return shapedPage(pageWithTotal(paged(found, query, { by: { id: 'entry.id' }, fallback: '-id', id: 'entry.id' }), found, query), shapeEntry)
+  return shapedPage(pageWithTotal(paged(found, query, orderOf('entry', '-id', 'id')), found, query), shapeEntry)
 }
 
 /** The oldest after one. */

@@ -5,7 +5,7 @@ import { sql, type Generated, type RawBuilder, type Selectable } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { asked, containing, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 import { spentOnOrders } from '../ledger/ledger.store.ts'
@@ -111,7 +111,7 @@ const shown = (on: Sql, now: Date) =>
     ])
 export type ShownBudget = Awaited<ReturnType<ReturnType<typeof shown>['executeTakeFirstOrThrow']>>
 
-const order = { by: { name: 'budget.name', created_at: 'budget.created_at' }, fallback: 'name', id: 'budget.id' }
+const order = orderOf('budget', 'name', 'name', 'created_at')
 
 export async function listBudgets(on: Sql, scope: Scope, query: QueryOf<typeof calls.list>, now: Date): Promise<{ total: number; rows: ShownBudget[] }> {
   const filtered = shown(on, now)

@@ -2,15 +2,11 @@ import type { BillingPeriod, categories, discounts, products, skus } from '@zhis
 import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
-import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
-import { asked, containing, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { Discount, Price, Sku } from './tariff.ts'
-
-/** Who made something, as its row says it. */
-export const authoredBy = (actor: Pick<Actor, 'user_id' | 'name'>) => ({ created_by: actor.user_id, created_by_name: actor.name })
 
 interface Authored {
   created_by: string | null
@@ -211,15 +207,7 @@ export const listDiscounts = (on: Sql, at: Date, query: QueryOf<typeof discounts
     .$if(sought(query.keyword), (q) => q.where('discount.name', 'ilike', containing(query.keyword ?? '')))
     .$if(query.status !== undefined, (q) => q.where(discountStatus(at), '=', query.status ?? ''))
     .where(asked(query, 'discount', 'period', 'bp_id', 'product_id'))
-  return pageWithTotal(
-    paged(filtered, query, {
-      by: { name: 'discount.name', fraction: 'discount.fraction', effective_from: 'discount.effective_from', created_at: 'discount.created_at' },
-      fallback: '-created_at',
-      id: 'discount.id',
-    }),
-    filtered,
-    query,
-  )
+  return pageWithTotal(paged(filtered, query, orderOf('discount', '-created_at', 'name', 'fraction', 'effective_from', 'created_at')), filtered, query)
 }
 export const endDiscount = async (
   on: Sql,

@@ -1,6 +1,6 @@
 import type * as contract from '@zhisuan/contract/bill/catalogue'
 import type { QueryOf } from '@zhisuan/contract/define'
-import type { Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -28,7 +28,7 @@ export function createCategories({ db }: Pick<Platform, 'db'>) {
     list: (query: QueryOf<typeof contract.categories.list>) => shapedPage(store.listCategories(db, query), shape),
     async create(actor: Actor, body: Named): Promise<contract.Category> {
       const id = uuidv7()
-      await refusing(taken, () => store.insertCategory(db, { id, ...body, ...store.authoredBy(actor) }))
+      await refusing(taken, () => store.insertCategory(db, { id, ...body, ...authoredBy(actor) }))
       return get(id)
     },
     async update(id: string, body: Named): Promise<contract.Category> {

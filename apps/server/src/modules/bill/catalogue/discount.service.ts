@@ -1,6 +1,6 @@
 import type * as contract from '@zhisuan/contract/bill/catalogue'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
-import type { Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
@@ -50,7 +50,7 @@ export function createDiscounts({ db, now }: Pick<Platform, 'db' | 'now'>) {
         product_id: body.product_id,
         period: body.period,
         ...effective(body, now()),
-        ...store.authoredBy(actor),
+        ...authoredBy(actor),
       }
       await db.transaction().execute(async (tx) => {
         if (body.bp_id !== null && !(await store.organisationExists(tx, body.bp_id))) throw new Refusal('notFound', { field: 'bp_id' })

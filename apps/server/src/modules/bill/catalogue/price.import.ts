@@ -1,7 +1,7 @@
 import { billingPeriods } from '@zhisuan/contract/bill/catalogue'
 import type * as contract from '@zhisuan/contract/bill/catalogue'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
-import type { Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -25,7 +25,7 @@ async function categoryNamed(tx: Tx, actor: Actor, name: string, made: Made): Pr
   const there = await store.categoryByName(tx, name)
   if (there !== undefined) return there.id
   const id = uuidv7()
-  await store.insertCategory(tx, { id, name, description: '', ...store.authoredBy(actor) })
+  await store.insertCategory(tx, { id, name, description: '', ...authoredBy(actor) })
   made.categories++
   return id
 }
@@ -36,7 +36,7 @@ async function productNamed(tx: Tx, actor: Actor, { name, category_id }: { name:
   if (there !== undefined && there.category_id !== category_id) throw new Refusal('productNameTaken', { field })
   if (there !== undefined) return there.id
   const id = uuidv7()
-  await store.insertProduct(tx, { id, name, description: '', category_id, ...store.authoredBy(actor) })
+  await store.insertProduct(tx, { id, name, description: '', category_id, ...authoredBy(actor) })
   made.products++
   return id
 }
@@ -56,12 +56,12 @@ export const importPrices = ({ db, now }: Pick<Platform, 'db' | 'now'>, actor: A
         const taken = await store.productOfMeter(tx, row.meter, row.variant)
         if (taken !== undefined) throw new Refusal('skuMeterTaken', { field: `rows.${at}.meter`, values: { product: taken.name } })
         const sku_id = uuidv7()
-        await store.insertSku(tx, { id: sku_id, product_id, name: row.sku, meter: row.meter, variant: row.variant, ...store.authoredBy(actor) })
+        await store.insertSku(tx, { id: sku_id, product_id, name: row.sku, meter: row.meter, variant: row.variant, ...authoredBy(actor) })
         made.skus++
         for (const period of billingPeriods) {
           const price = row[period]
           if (price === null) continue
-          await store.insertPrice(tx, { id: uuidv7(), sku_id, period, tiers: storedTiers([{ above: 0, price }]), ...from, ...store.authoredBy(actor) })
+          await store.insertPrice(tx, { id: uuidv7(), sku_id, period, tiers: storedTiers([{ above: 0, price }]), ...from, ...authoredBy(actor) })
           made.prices++
         }
       }

@@ -1,6 +1,6 @@
 import type * as contract from '@zhisuan/contract/bill/catalogue'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
-import type { Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -31,7 +31,7 @@ export function createProducts({ db, now }: Pick<Platform, 'db' | 'now'>, parts:
       const id = uuidv7()
       await db.transaction().execute(async (tx) => {
         if ((await store.lockCategory(tx, body.category_id)) === undefined) throw new Refusal('notFound', { field: 'category_id' })
-        await refusing(taken, () => store.insertProduct(tx, { id, ...body, ...store.authoredBy(actor) }))
+        await refusing(taken, () => store.insertProduct(tx, { id, ...body, ...authoredBy(actor) }))
       })
       return get(id)
     },

@@ -2,7 +2,7 @@ import type * as contract from '@zhisuan/contract/bill/catalogue'
 import type { Meter } from '@zhisuan/contract/bill/meter'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import type { Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
@@ -109,7 +109,7 @@ export function createSkus({ db, now }: Pick<Platform, 'db' | 'now'>) {
       await refusing({ [store.skuMeterRule]: (cause) => meterTaken(body, cause) }, () =>
         db.transaction().execute(async (tx) => {
           if ((await store.lockProduct(tx, body.product_id)) === undefined) throw new Refusal('notFound', { field: 'product_id' })
-          await store.insertSku(tx, { id, ...body, ...store.authoredBy(actor) })
+          await store.insertSku(tx, { id, ...body, ...authoredBy(actor) })
         }),
       )
       return get(id)
@@ -144,7 +144,7 @@ export function createSkus({ db, now }: Pick<Platform, 'db' | 'now'>) {
           period: body.period,
           tiers: storedTiers(body.tiers),
           ...effective(body, now()),
-          ...store.authoredBy(actor),
+          ...authoredBy(actor),
         })
       })
       const all = await store.pricesOfSkus(db, [id])

@@ -7,7 +7,7 @@ import { billTexts } from '@zhisuan/contract/texts'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { DateTime } from 'luxon'
-import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -184,16 +184,12 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
           to,
           amount: String(amount),
           title,
-          seller: null,
           number: '',
           note,
           reason: '',
-          created_by: actor.user_id,
-          created_by_name: actor.name,
+          ...authoredBy(actor),
           created_at: now(),
           handled_by_name: '',
-          handled_at: null,
-          issued_at: null,
         })
         await store.claimEntries(tx, owner_id, { from, to }, id)
       })

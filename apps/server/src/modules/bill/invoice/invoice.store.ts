@@ -5,7 +5,7 @@ import { sql, type ColumnType, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 import { ownerName } from '../account/account.store.ts'
@@ -143,7 +143,7 @@ const withNames = (on: Sql) =>
       ...days,
     ])
 
-const order = { by: { created_at: 'invoices.created_at', amount: 'invoices.amount' }, fallback: '-created_at', id: 'invoices.id' }
+const order = orderOf('invoices', '-created_at', 'created_at', 'amount')
 
 export function listInvoices(on: Sql, scope: Scope, query: QueryOf<typeof invoices.list>) {
   const { keyword, status, owner_id } = query

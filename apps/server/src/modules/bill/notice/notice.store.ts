@@ -5,7 +5,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 
@@ -83,7 +83,7 @@ export async function listNotices(on: Sql, scope: Scope, query: QueryOf<typeof c
     .selectFrom('bill_notices as notice')
     .where(within(scope, 'notice.bp_id'))
     .where(asked(query, 'notice', 'kind', 'bp_id'))
-  const page = paged(filtered, query, { by: { at: 'notice.at' }, fallback: '-at', id: 'notice.id' })
+  const page = paged(filtered, query, orderOf('notice', '-at', 'at'))
     .leftJoin('organisations', 'organisations.id', 'notice.bp_id')
     .select((of) => [
       'notice.id',

@@ -86,15 +86,9 @@ export function createPlacing({ db, now, secrets, soldAs, tell, paidUntil }: Ord
       quote,
       usage: { ...usage },
       amount: String(toMinor(quote.amount)),
-      refunded: null,
-      hold_id: null,
-      covered_from: null,
-      covered_to: null,
-      error_text: null,
       created_by: by?.id ?? null,
       created_by_name: by?.name ?? '',
       created_at: at,
-      paid_at: null,
     })
     await tell(tx, wish.id, 'created', by)
   }

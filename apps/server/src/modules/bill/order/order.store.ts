@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Generated, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -146,11 +146,7 @@ const filtered = (on: Sql, scope: Scope, { keyword = '', status, kind, resource_
 
 export function listOrders(on: Sql, scope: Scope, query: QueryOf<typeof orders.list>, now: Date) {
   const found = filtered(on, scope, query, now)
-  const order = {
-    by: { number: 'orders.number', amount: 'orders.amount', status: 'orders.status', created_at: 'orders.created_at' },
-    fallback: '-created_at',
-    id: 'orders.id',
-  }
+  const order = orderOf('orders', '-created_at', 'number', 'amount', 'status', 'created_at')
   return pageWithTotal(paged(found, query, order), found, query)
 }
 

@@ -4,7 +4,7 @@ import { openTopups, paymentMinutes, remittanceDays, topupCan, type Topup, type 
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { z } from 'zod'
-import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -98,8 +98,7 @@ export function createTopups(
         channel_id: ask.channel_id,
         reference: '',
         note: '',
-        created_by: actor.user_id,
-        created_by_name: actor.name,
+        ...authoredBy(actor),
         confirmed_by_name: '',
         created_at: at,
         expires_at: new Date(at.getTime() + ask.keptMs),

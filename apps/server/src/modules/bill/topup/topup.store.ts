@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Actor, Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -124,7 +124,7 @@ const withNames = (on: Sql, now: Date) =>
     .selectAll('topups')
     .select([ownerName.as('owner_name'), 'payment_channels.name as channel_name', statusAt(now).as('status_now')])
 
-const order = { by: { created_at: 'topups.created_at', amount: 'topups.amount' }, fallback: '-created_at', id: 'topups.id' }
+const order = orderOf('topups', '-created_at', 'created_at', 'amount')
 
 export type TopupFilters = Omit<QueryOf<typeof topups.list>, 'page_num' | 'page_size' | 'sort'>
 
@@ -195,16 +195,13 @@ export const recordCharge = (
     amount: String(amount),
     received: String(amount),
     code: '',
-    channel_id: null,
     reference: '',
     note,
     created_by: by.user_id,
     created_by_name: by.name,
     confirmed_by_name: by.name,
     created_at: at,
-    expires_at: null,
     ended_at: at,
-    asked_at: null,
     transaction_id,
   })
 

@@ -1,6 +1,6 @@
 import type { Config, configs } from '@zhisuan/contract/cis/container'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -37,8 +37,7 @@ export function createConfigs(platform: Pick<Platform, 'db' | 'secrets'>, parts:
   const taken = { container_configs_name: ['configNameTaken', 'name'] } as const
 
   const make = async (actor: Actor, { name, description, content }: BodyOf<Calls['put']>): Promise<string> => {
-    // What belongs to nobody would be seen by nobody, not even by who made it.
-    if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+    refuseOwnerless(scopeOf(actor))
     const id = uuidv7()
     await db.transaction().execute((tx) =>
       store.insertConfig(tx, {
@@ -47,8 +46,7 @@ export function createConfigs(platform: Pick<Platform, 'db' | 'secrets'>, parts:
         name,
         description,
         content: sealContent(secrets, id, content),
-        created_by: actor.user_id,
-        created_by_name: actor.name,
+        ...authoredBy(actor),
       }),
     )
     return id

@@ -3,22 +3,15 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
-interface ConfigTable {
-  id: string
-  bp_id: string | null
-  name: string
-  description: string
+interface ConfigTable extends OwnedTable {
   /** Sealed: configs often hold passwords. */
   content: string
   revision: Generated<number>
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 /** A config that a container has as a file. */
 interface ConfigUseTable {
@@ -74,7 +67,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'container_configs', T>) =>
     .selectAll('container_configs')
     .select(sql<number>`(select count(distinct container_id) from container_config_uses where config_id = container_configs.id)`.as('used_by'))
 
-const order = { by: { name: 'container_configs.name', updated_at: 'container_configs.updated_at' }, fallback: '-updated_at', id: 'container_configs.id' }
+const order = orderOf('container_configs', '-updated_at', 'name', 'updated_at')
 
 export async function listConfigs(on: Sql, scope: Scope, query: QueryOf<typeof configs.list>): Promise<{ total: number; rows: ShownConfig[] }> {
   const filtered = visible(on, scope)

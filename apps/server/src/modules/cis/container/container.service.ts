@@ -2,7 +2,7 @@ import { bindRefusal } from '@zhisuan/contract/cis/binds'
 import { type Container, type ContainerSpec, type containers, type Deployment, type deployments, type Placement } from '@zhisuan/contract/cis/container'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -207,8 +207,7 @@ export function createContainers(
 
     async deploy(actor: Actor, { name, description, spec, placement }: BodyOf<Calls['deploy']>): Promise<ResponseOf<Calls['deploy']>> {
       const scope = scopeOf(actor)
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scope) throw new Refusal('noPermission')
+      refuseOwnerless(scope)
       const nodes = await edges.choose(scope, placement)
       for (const node of nodes) {
         refuseBinds(actor, node, spec)
@@ -218,7 +217,7 @@ export function createContainers(
       await Promise.all(nodes.map(async (node) => refuseConflict(node, spec.ports, await takenOnDocker(node, nobody), 'spec.ports')))
       const deployment_id = uuidv7()
       const ids: string[] = []
-      const owner = { bp_id: actor.bp_id, created_by: actor.user_id, created_by_name: actor.name }
+      const owner = { bp_id: actor.bp_id, ...authoredBy(actor) }
       await refusing({ container_deployments_name: ['deploymentNameTaken', 'name'] }, () =>
         db.transaction().execute(async (tx) => {
           await holdConfigs(tx, scope, spec)
@@ -245,18 +244,11 @@ export function createContainers(
                 ...owner,
                 edge_id: node.id,
                 deployment_id,
-                service_id: null,
-                service_name: null,
                 name,
                 spec: sealSpec(secrets, id, spec),
                 image: spec.image,
                 ports: JSON.stringify(spec.ports),
                 status: 'creating',
-                docker_id: null,
-                health: null,
-                exit_code: null,
-                started_at: null,
-                error_text: null,
               }),
             )
             await setUses(tx, id, configsOf(spec))

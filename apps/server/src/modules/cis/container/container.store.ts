@@ -4,7 +4,7 @@ import { sql, type ColumnType, type Generated, type Selectable, type SelectQuery
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -126,11 +126,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'containers' | 'edges', T>) 
       ).as('deployment'),
     ])
 
-const order = {
-  by: { name: 'containers.name', status: 'containers.status', created_at: 'containers.created_at' },
-  fallback: '-created_at',
-  id: 'containers.id',
-}
+const order = orderOf('containers', '-created_at', 'name', 'status', 'created_at')
 
 export async function listContainers(
   on: Sql,

@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 
@@ -81,11 +81,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'container_deployments', T>)
     .selectAll('container_deployments')
     .select(['counts.instances', 'counts.running', 'counts.creating', 'counts.deleting', 'counts.failed', 'counts.error_text'])
 
-const order = {
-  by: { name: 'container_deployments.name', created_at: 'container_deployments.created_at' },
-  fallback: '-created_at',
-  id: 'container_deployments.id',
-}
+const order = orderOf('container_deployments', '-created_at', 'name', 'created_at')
 
 export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<typeof deployments.list>): Promise<{ total: number; rows: ShownDeployment[] }> {
   const filtered = visible(on, scope)

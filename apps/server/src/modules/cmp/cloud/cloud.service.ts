@@ -107,7 +107,6 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
           labels: body.labels,
           status: 'active',
           ...seenFirst(look, endpoints.healthOf(look)),
-          deleted_at: null,
         })
         await endpoints.tell(tx, id)
         return row

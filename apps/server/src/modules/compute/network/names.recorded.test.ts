@@ -3,7 +3,7 @@ import { someActor } from '../../../testing/actor.ts'
 import { createRecordedCloud, type RecordedCloud } from '../../../testing/recordedCloud.ts'
 import { createFloatingIps } from '../floating-ip/floating-ip.service.ts'
 import type { Line } from '../../../platform/lines.ts'
-import { createNetworkKinds } from './network.service.ts'
+import { createPorts } from './port.service.ts'
 
 describe('lists that name instances', () => {
   const cloudId = '018f0000-0000-7000-8000-00000000000a'
@@ -36,7 +36,7 @@ describe('lists that name instances', () => {
     // Of neither a row is asked for in the database.
     const lists = [
       createFloatingIps({ db: {} as never, tenancy: cloud.tenancy }).list(actor, cloudId, 'r', signal),
-      createNetworkKinds(cloud.tenancy).ports.list(actor, cloudId, 'r', signal),
+      createPorts(cloud.tenancy).list(actor, cloudId, 'r', signal),
     ]
     for (const list of lists) {
       const lines = await told(list)

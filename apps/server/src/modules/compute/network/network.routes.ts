@@ -1,10 +1,12 @@
 import { computeNetworks, computePorts, computeSubnets } from '@zhisuan/contract/compute/network'
 import { computeRouters } from '@zhisuan/contract/compute/router'
 import { handle, handleLines, type Handler } from '../../../platform/http/handler.ts'
-import type { NetworkKinds } from './network.service.ts'
+import type { Networks } from './network.service.ts'
+import type { Ports } from './port.service.ts'
 import type { Routers } from './router.service.ts'
+import type { Subnets } from './subnet.service.ts'
 
-export const networkRoutes = ({ networks, subnets, ports }: NetworkKinds, routers: Routers): Handler[] => [
+export const networkRoutes = ({ networks, subnets, ports, routers }: { networks: Networks; subnets: Subnets; ports: Ports; routers: Routers }): Handler[] => [
   handleLines(computeNetworks.list, ({ actor, params, request, signal }) => networks.list(actor, params.cloud_id, request.id, signal)),
   handle(computeNetworks.get, ({ actor, params }) => networks.get(actor, params.cloud_id, params.id)),
   handle(computeNetworks.create, ({ actor, params, body }) => networks.create(actor, params.cloud_id, body)),

@@ -10,7 +10,7 @@ import { known, linesOf, madeWith } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
 import { read, someOf, unlessUsed, type Reading } from './network.refusals.ts'
-import { networkNames, networksOf, portsOf, subnetNames } from './network.service.ts'
+import { networkNames, networksOf, portsOf, subnetNames } from './network.views.ts'
 import { interfaceOwners, ownedBy, routerShape } from './network.shapes.ts'
 
 type Joined = BodyOf<typeof computeRouters.addInterface>

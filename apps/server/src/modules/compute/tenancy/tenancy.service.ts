@@ -2,7 +2,7 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { KeystoneProject } from '@zhisuan/engines/openstack/identity'
 import { all, type Query } from '@zhisuan/engines/openstack/session'
-import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { platformScope, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -198,7 +198,7 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
      * @throws Refusal notFound, 12005, 12006, 24011, 24018, `projectMissing`, `cloudSingleProject`
      */
     async placeForMaking(actor: Actor, cloudId: string, projectId: string | null): Promise<Place> {
-      if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+      refuseOwnerless(scopeOf(actor))
       const administrator = await clouds.openStackForChange(cloudId)
       const { bp_id } = actor
       if (bp_id === null) {

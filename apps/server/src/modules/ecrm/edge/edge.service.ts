@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { edgeCan, type Edge, type edges, type enrolments, type Enrolment } from '@zhisuan/contract/ecrm/edge'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -97,8 +97,7 @@ export function createEdges(
     /** @param reachedAt the address that this very request came to; where no other is configured nodes come there, too */
     async create(actor: Actor, body: BodyOf<Calls['create']>, reachedAt: string): Promise<ResponseOf<Calls['create']>> {
       const scope = scopeOf(actor)
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scope) throw new Refusal('noPermission')
+      refuseOwnerless(scope)
       const id = uuidv7()
       const { token, columns } = newToken(now())
       const told = enrolment(token, columns.token_expires_at, reachedAt)
@@ -116,13 +115,7 @@ export function createEdges(
             labels: JSON.stringify(body.labels),
             taints: JSON.stringify(body.taints),
             ...columns,
-            public_key: null,
-            server_id: null,
-            facts: null,
-            agent_version: null,
-            seen_at: null,
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
           })
         }),
       )
@@ -149,11 +142,6 @@ export function createEdges(
           taints: JSON.stringify([]),
           ...nobody,
           ...columns,
-          public_key: null,
-          server_id: null,
-          facts: null,
-          agent_version: null,
-          seen_at: null,
         })
         return true
       })

@@ -4,7 +4,7 @@ import type { edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edg
 import { sql, type ColumnType, type Generated, type GeneratedAlways, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -112,11 +112,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'edges', T>) =>
     .selectAll('edges')
     .select(['organisations.name as bp_name', 'sites.name as site_name', 'regions.id as region_id', 'regions.name as region_name'])
 
-const order = {
-  by: { name: 'edges.name', status: 'edges.status', created_at: 'edges.created_at', seen_at: 'edges.seen_at' },
-  fallback: '-created_at',
-  id: 'edges.id',
-}
+const order = orderOf('edges', '-created_at', 'name', 'status', 'created_at', 'seen_at')
 
 /** `a=1,b`: labels that are all there; without a value whatever value. */
 const labelSelector = (text: string): { key: string; value?: string }[] =>

@@ -3,7 +3,7 @@ import type { regions } from '@zhisuan/contract/ecrm/region'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -62,7 +62,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'regions', T>, scope: Scope)
       ),
     ])
 
-const order = { by: { name: 'regions.name', created_at: 'regions.created_at' }, fallback: '-created_at', id: 'regions.id' }
+const order = orderOf('regions', '-created_at', 'name', 'created_at')
 
 export async function listRegions(on: Sql, scope: Scope, query: QueryOf<typeof regions.list>): Promise<{ total: number; rows: ShownRegion[] }> {
   const filtered = on

@@ -2,7 +2,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import type { serviceAgents } from '@zhisuan/contract/ecrm/edge'
 import { sql, type Generated, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface EdgeServiceAgentTable {
@@ -46,7 +46,7 @@ const shown = (on: Sql) =>
     .selectAll('edge_service_agents')
     .select(['edges.name as edge_name', sql<boolean>`edges.status = 'online'`.as('edge_online')])
 
-const order = { by: { name: 'edge_service_agents.name', created_at: 'edge_service_agents.created_at' }, fallback: '-created_at', id: 'edge_service_agents.id' }
+const order = orderOf('edge_service_agents', '-created_at', 'name', 'created_at')
 
 export async function listServiceAgents(on: Sql, query: QueryOf<typeof serviceAgents.list>): Promise<{ total: number; rows: ShownServiceAgent[] }> {
   const filtered = shown(on)

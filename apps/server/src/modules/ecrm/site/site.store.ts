@@ -3,7 +3,7 @@ import type { sites } from '@zhisuan/contract/ecrm/region'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -43,7 +43,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'sites', T>, scope: Scope) =
       sql<number>`(select count(*) from edge_gateways where edge_gateways.site_id = sites.id)`.as('gateway_count'),
     ])
 
-const order = { by: { name: 'sites.name', created_at: 'sites.created_at' }, fallback: '-created_at', id: 'sites.id' }
+const order = orderOf('sites', '-created_at', 'name', 'created_at')
 
 export async function listSites(on: Sql, scope: Scope, query: QueryOf<typeof sites.list>): Promise<{ total: number; rows: ShownSite[] }> {
   const filtered = on

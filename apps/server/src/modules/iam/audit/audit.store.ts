@@ -3,7 +3,7 @@ import type { audits } from '@zhisuan/contract/iam/audit'
 import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 export type AuditFilters = Omit<QueryOf<typeof audits.list>, 'page_num' | 'page_size' | 'sort'>
@@ -28,7 +28,7 @@ export type AuditRow = Awaited<ReturnType<typeof listAudits>>['rows'][number]
 export async function listAudits(on: Sql, scope: Scope, { page_num, page_size, sort, ...filters }: QueryOf<typeof audits.list>) {
   const all = found(on, scope, filters)
   const query = { page_num, page_size, sort }
-  return pageWithTotal(paged(all, query, { by: { number: 'audit_log.number' }, fallback: '-number', id: 'audit_log.id' }), all, query)
+  return pageWithTotal(paged(all, query, orderOf('audit_log', '-number', 'number')), all, query)
 }
 
 /** From the oldest on, a thousand at a time. */

@@ -4,7 +4,7 @@ import type { PolicyDocument } from '@zhisuan/contract/policy/document'
 import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
-import { paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 
@@ -46,7 +46,7 @@ export async function listGrants(on: Sql, scope: Scope, query: QueryOf<Calls['li
     },
     joined(on, scope),
   )
-  return pageWithTotal(paged(all, query, { by: { created_at: 'policy_grants.created_at' }, fallback: '-created_at', id: 'policy_grants.id' }), all, query)
+  return pageWithTotal(paged(all, query, orderOf('policy_grants', '-created_at', 'created_at')), all, query)
 }
 
 export const getGrant = (on: Sql, scope: Scope, id: string) => joined(on, scope).where('policy_grants.id', '=', id).executeTakeFirst()

@@ -5,7 +5,7 @@ import { sql, type Insertable, type RawBuilder, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -29,11 +29,7 @@ const shown = (on: Sql, scope: Scope) =>
 
 export type ShownPolicy = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
 
-const order = {
-  by: { name: 'policies.name', created_at: 'policies.created_at', updated_at: 'policies.updated_at' },
-  fallback: '-updated_at',
-  id: 'policies.id',
-}
+const order = orderOf('policies', '-updated_at', 'name', 'created_at', 'updated_at')
 
 export async function listPolicies(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
   const filter = (q: ReturnType<typeof shown>) =>
@@ -115,5 +111,5 @@ export async function listContacts(on: Sql, scope: Scope, policyId: string, quer
     .where(within(scope, 'contacts.bp_id'))
     .where(asked(query, 'contacts', 'kind'))
     .where(matching(query.keyword, 'contacts.name'))
-  return pageWithTotal(paged(all, query, { by: { name: 'contacts.name' }, fallback: 'name', id: 'contacts.id' }), all, query)
+  return pageWithTotal(paged(all, query, orderOf('contacts', 'name', 'name')), all, query)
 }

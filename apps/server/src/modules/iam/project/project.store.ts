@@ -3,7 +3,7 @@ import type { keptProjects } from '@zhisuan/contract/iam/project'
 import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -31,11 +31,7 @@ export async function listProjects(on: Sql, scope: Scope, query: QueryOf<Calls['
   const all = shown(on, scope)
     .where(asked(query, 'projects', 'bp_id'))
     .where(matching(query.keyword, 'projects.name', 'projects.key'))
-  return pageWithTotal(
-    paged(all, query, { by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' }, fallback: '-created_at', id: 'projects.id' }),
-    all,
-    query,
-  )
+  return pageWithTotal(paged(all, query, orderOf('projects', '-created_at', 'name', 'key', 'created_at')), all, query)
 }
 
 export const getProject = (on: Sql, scope: Scope, id: string) => shown(on, scope).where('projects.id', '=', id).executeTakeFirst()
@@ -52,7 +48,7 @@ export async function listMembers(on: Sql, id: string, query: QueryOf<Calls['mem
     .where('users.deleted_at', 'is', null)
     .select(['users.id', 'users.name', 'users.nickname', 'users.kind', 'users.bp_id', 'organisations.name as bp_name'])
     .where(matching(query.keyword, 'users.name'))
-  return pageWithTotal(paged(all, query, { by: { name: 'users.name' }, fallback: 'name', id: 'users.id' }), all, query)
+  return pageWithTotal(paged(all, query, orderOf('users', 'name', 'name')), all, query)
 }
 
 export const hasMembers = async (on: Sql, id: string): Promise<boolean> =>

@@ -3,7 +3,7 @@ import type { customRoles } from '@zhisuan/contract/iam/role'
 import { sql, type RawBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -45,11 +45,7 @@ export async function listRoles(on: Sql, scope: Scope, query: QueryOf<Calls['lis
     .where(asked(query, 'roles', 'bp_id'))
     .where(matching(query.keyword, 'roles.search'))
   const ordered = query.sort === undefined ? all.orderBy('roles.built_in', 'desc') : all
-  return pageWithTotal(
-    paged(ordered, query, { by: { name: 'roles.name', created_at: 'roles.created_at' }, fallback: 'created_at', id: 'roles.id' }),
-    all,
-    query,
-  )
+  return pageWithTotal(paged(ordered, query, orderOf('roles', 'created_at', 'name', 'created_at')), all, query)
 }
 
 export const getRole = (on: Sql, scope: Scope, id: string) => shown(on, scope).where('roles.id', '=', id).executeTakeFirst()
@@ -79,7 +75,7 @@ export async function listMembers(on: Sql, scope: Scope, roleId: string, query: 
     .where(holds)
     .select(['users.id', 'users.name', 'users.nickname', 'users.kind', 'users.bp_id', 'organisations.name as bp_name'])
     .where(matching(query.keyword, 'users.name'))
-  return pageWithTotal(paged(all, query, { by: { name: 'users.name' }, fallback: 'name', id: 'users.id' }), all, query)
+  return pageWithTotal(paged(all, query, orderOf('users', 'name', 'name')), all, query)
 }
 
 /** Built-in ones and others stand in tables of their own. @returns whether they did not have it yet */

@@ -1,7 +1,7 @@
 import type { Project } from '@zhisuan/contract/issue/project'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { type PageQuery, shapedPage, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageWithTotal, paged, shapedPage, type PageQuery } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 /**
@@ -26,10 +26,10 @@ export async function listProjects(
       ),
     )
   }
-  const page = paged(filtered.selectAll('projects').select('organisations.name as bp_name'), query, {
-    by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' },
-    fallback: 'created_at',
-    id: 'projects.id',
-  })
+  const page = paged(
+    filtered.selectAll('projects').select('organisations.name as bp_name'),
+    query,
+    orderOf('projects', 'created_at', 'name', 'key', 'created_at'),
+  )
   return shapedPage(pageWithTotal(page, filtered, query), (row) => ({ ...row, created_at: iso(row.created_at) }))
 }

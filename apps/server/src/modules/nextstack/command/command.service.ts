@@ -2,7 +2,7 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { Command, CommandResult, commands } from '@zhisuan/contract/nextstack/command'
 import { vmCan, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import { z } from 'zod'
-import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
@@ -71,8 +71,7 @@ export function createCommands(parts: Pick<Platform, 'db'> & { clouds: Pick<Clou
             script,
             timeout_seconds: body.timeout_seconds,
             vm_count: vms.length,
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
             finished_at: null,
           },
           vms,

@@ -4,7 +4,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
@@ -126,11 +126,7 @@ const visible = (on: Sql, scope: Scope) => on.selectFrom('commands').where(withi
 const shown = <T>(query: SelectQueryBuilder<Tables, 'commands', T>) =>
   query.leftJoin('organisations', 'organisations.id', 'commands.bp_id').selectAll('commands').select('organisations.name as bp_name')
 
-const order = {
-  by: { created_at: 'commands.created_at', name: 'commands.name', status: 'commands.status' },
-  fallback: '-created_at',
-  id: 'commands.id',
-}
+const order = orderOf('commands', '-created_at', 'created_at', 'name', 'status')
 /** Of a script, in lists. */
 const scriptShown = 1_000
 

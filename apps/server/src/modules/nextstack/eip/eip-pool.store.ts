@@ -4,7 +4,7 @@ import { sql, type Generated, type Selectable } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface EipPoolTable {
@@ -109,7 +109,7 @@ export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof eip
   const filtered = visible(on, scope)
     .where(asked(query, 'eip_pools', 'cloud_id'))
     .where(matching(query.keyword, 'eip_pools.name'))
-  const order = { by: { name: 'eip_pools.name', created_at: 'eip_pools.created_at' }, fallback: 'name', id: 'eip_pools.id' }
+  const order = orderOf('eip_pools', 'name', 'name', 'created_at')
   return pageOf(filtered, query, order, (ids) => shown(on, scope).where('eip_pools.id', 'in', ids))
 }
 

@@ -2,7 +2,7 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { addressNumber, addressText } from '@zhisuan/contract/ip'
 import { eipCan, type Eip, type eips } from '@zhisuan/contract/nextstack/eip'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
-import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, platformScope, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { type Db, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -96,8 +96,7 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
       body: BodyOf<Calls['allocate']>,
       also: (tx: Tx, made: readonly Eip[]) => Promise<void> = async () => undefined,
     ): Promise<{ items: Eip[] }> {
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+      refuseOwnerless(scopeOf(actor))
       return db.transaction().execute(async (tx) => {
         const before = await pools.getPool(tx, scopeOf(actor), body.pool_id)
         if (before === undefined) throw new Refusal('notFound', { field: 'pool_id' })
@@ -125,8 +124,7 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
             vpc_id: null,
             limit_vm_id: null,
             limit_mbps: null,
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
           })),
         )
         const items = (await store.eipsByNumber(tx, scopeOf(actor), body.pool_id, free)).map(shape)

@@ -11,20 +11,15 @@ import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
-interface EipTable {
-  id: string
-  cloud_id: string
+interface EipTable extends OnEngineTable {
   /** The IPv4 address as a number. */
   number: number
   pool_id: string
-  bp_id: string | null
   project_id: string | null
-  name: string
-  description: string
   bandwidth_mbps: number | null
   status: EipStatus
-  error_text: string | null
   /** What it leads to, also while it is being unbound: an instance, or a NAT gateway; and the network of that. */
   vm_id: string | null
   nat_id: string | null
@@ -36,10 +31,6 @@ interface EipTable {
   /** The instance whose NIC was really given a limit, and which one. */
   limit_vm_id: string | null
   limit_mbps: number | null
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {

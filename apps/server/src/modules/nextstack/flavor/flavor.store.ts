@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Expression, type Generated, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface FlavorTable {
@@ -114,11 +114,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'flavors', T>) =>
     sql<number>`(select count(*) from vms where vms.flavor_id = flavors.id)`.as('vm_count'),
   ])
 
-const order = {
-  by: { name: 'flavors.name', cpu_cores: 'flavors.cpu_cores', memory_bytes: 'flavors.memory_bytes', created_at: 'flavors.created_at' },
-  fallback: 'memory_bytes',
-  id: 'flavors.id',
-}
+const order = orderOf('flavors', 'memory_bytes', 'name', 'cpu_cores', 'memory_bytes', 'created_at')
 
 export async function listFlavors(on: Sql, scope: Scope, query: QueryOf<typeof flavors.list>): Promise<{ total: number; rows: ShownFlavor[] }> {
   const found = (part: RawBuilder<boolean>) =>
@@ -214,7 +210,7 @@ export async function listVms(on: Sql, id: string, query: QueryOf<typeof flavors
         .where('vms.flavor_id', '=', id)
         .select(['vms.id', 'vms.name', 'vms.status', 'vms.cloud_id', 'clouds.name as cloud_name', 'organisations.name as bp_name', 'vms.created_at']),
       query,
-      { by: { created_at: 'vms.created_at' }, fallback: '-created_at', id: 'vms.id' },
+      orderOf('vms', '-created_at', 'created_at'),
     ).execute(),
   ])
   return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }

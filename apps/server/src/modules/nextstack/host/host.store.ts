@@ -5,7 +5,7 @@ import { sql, type Generated, type RawBuilder, type Selectable, type SelectQuery
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
@@ -119,7 +119,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'hosts', T>) =>
     ])
 const taken = sql<boolean>`(host_gpus.vm_id is not null or host_gpus.taken_by is not null)`
 
-const order = { by: { name: 'hosts.name', status: 'hosts.status' }, fallback: 'name', id: 'hosts.id' }
+const order = orderOf('hosts', 'name', 'name', 'status')
 
 export async function listHosts(on: Sql, query: QueryOf<typeof hosts.list>): Promise<{ total: number; rows: ShownHost[] }> {
   const filtered = present(on)

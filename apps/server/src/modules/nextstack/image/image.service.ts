@@ -1,7 +1,7 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { imageCan, type Image, type imageLibrary } from '@zhisuan/contract/nextstack/image'
 import { snapshotCan } from '@zhisuan/contract/nextstack/snapshot'
-import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -62,8 +62,7 @@ export function createImageService(
     wish: Pick<ImageRow, 'cloud_id' | 'bp_id' | 'type' | 'status' | 'source' | 'size_bytes' | 'sha256'>,
     then: (tx: Tx, image: { id: string; bp_id: string | null }) => Promise<unknown>,
   ): Promise<Image> => {
-    // What belongs to nobody would be seen by nobody, not even by who made it.
-    if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+    refuseOwnerless(scopeOf(actor))
     if (about.visibility === 'public' && !runsPlatform(actor)) throw new Refusal('noPermission')
     const id = uuidv7()
     const { name, description, os, release, cloud_init, min_cpu_cores, min_memory_bytes, min_disk_bytes, visibility } = about
@@ -77,12 +76,7 @@ export function createImageService(
           id,
           ...wish,
           ...columns,
-          error_text: null,
-          fingerprint: null,
-          suffix: null,
-          architecture: null,
-          created_by: actor.user_id,
-          created_by_name: actor.name,
+          ...authoredBy(actor),
         })
         await then(tx, { id, bp_id: wish.bp_id })
         return get(tx, actor, id)

@@ -4,21 +4,16 @@ import type { VmType } from '@zhisuan/contract/nextstack/vm'
 import { sql, type Generated, type Insertable, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
-interface ImageTable {
-  id: string
-  cloud_id: string
-  bp_id: string | null
-  name: string
-  description: string
+interface ImageTable extends OnEngineTable {
   status: ImageStatus
-  error_text: string | null
   visibility: (typeof imageVisibilities)[number]
   source: (typeof imageSources)[number]
   /** As the engine names it; from when its bytes are known, which is before the engine has it. */
@@ -37,10 +32,6 @@ interface ImageTable {
   min_cpu_cores: number
   min_memory_bytes: number
   min_disk_bytes: number
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 interface ImageShareTable {
   image_id: string
@@ -185,11 +176,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'images', T>, scope: Scope) 
       )`.as('vm_count'),
     ])
 
-const order = {
-  by: { name: 'images.name', status: 'images.status', size_bytes: 'images.size_bytes', created_at: 'images.created_at' },
-  fallback: '-created_at',
-  id: 'images.id',
-}
+const order = orderOf('images', '-created_at', 'name', 'status', 'size_bytes', 'created_at')
 
 export async function listImages(on: Sql, scope: Scope, query: QueryOf<typeof imageLibrary.list>): Promise<{ total: number; rows: ShownImage[] }> {
   const found = (part: RawBuilder<boolean>) =>

@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { KeyPair, keyPairs } from '@zhisuan/contract/nextstack/key-pair'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db, Sql, Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -73,8 +73,7 @@ export function createKeyPairs(parts: { db: Db; quotas: Pick<QuotaService, 'take
     /** The private half of one that is made here is in this answer, and nowhere else. */
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<ResponseOf<Calls['create']>> {
       const scope = scopeOf(actor)
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scope) throw new Refusal('noPermission')
+      refuseOwnerless(scope)
       const { public_key } = body
       const made = public_key === undefined ? await generateKey(body.algorithm, body.name) : null
       const key = made?.open ?? readKey(public_key ?? '')
@@ -93,8 +92,7 @@ export function createKeyPairs(parts: { db: Db; quotas: Pick<QuotaService, 'take
             fingerprint: sha256,
             fingerprint_md5: md5,
             generated: made !== null,
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
           })
         }),
       )

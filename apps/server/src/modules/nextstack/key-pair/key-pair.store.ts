@@ -1,27 +1,20 @@
 import type { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Generated, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
+import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
-interface KeyPairTable {
-  id: string
-  bp_id: string | null
-  name: string
-  description: string
+interface KeyPairTable extends OwnedTable {
   algorithm: string
   public_key: string
   fingerprint: string
   fingerprint_md5: string
   generated: boolean
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 /** Which keys an instance was given. */
 interface VmKeyPairTable {
@@ -96,11 +89,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'key_pairs', T>) =>
     .selectAll('key_pairs')
     .select(['organisations.name as bp_name', sql<number>`(select count(*) from vm_key_pairs where key_pair_id = key_pairs.id)`.as('vm_count')])
 
-const order = {
-  by: { name: 'key_pairs.name', algorithm: 'key_pairs.algorithm', created_at: 'key_pairs.created_at' },
-  fallback: '-created_at',
-  id: 'key_pairs.id',
-}
+const order = orderOf('key_pairs', '-created_at', 'name', 'algorithm', 'created_at')
 
 export async function listKeyPairs(on: Sql, scope: Scope, query: QueryOf<typeof keyPairs.list>): Promise<{ total: number; rows: ShownKeyPair[] }> {
   const filtered = visible(on, scope).where(matching(query.keyword, 'key_pairs.search'))

@@ -2,7 +2,7 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { addressNumber, addressText } from '@zhisuan/contract/ip'
 import type { NatGateway, natGateways } from '@zhisuan/contract/nextstack/nat'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
-import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -87,10 +87,7 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
             name: body.name,
             description: body.description,
             snat: body.snat,
-            snat_eip_id: null,
-            deleting_at: null,
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
           })
           const wanted = await want(tx, vpc, actor)
           if (body.snat_eip_id !== null) {

@@ -5,27 +5,20 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
+import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
-interface NatGatewayTable {
-  id: string
+interface NatGatewayTable extends OwnedTable {
   cloud_id: string
   vpc_id: string
-  bp_id: string | null
-  name: string
-  description: string
   snat: boolean
   snat_eip_id: string | null
   /** Which change of the network removes it; null while it stays. */
   deleting_at: number | null
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 interface NatRuleTable {
   id: string
@@ -162,7 +155,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'nat_gateways', T>) =>
       ).as('rules'),
     ])
 
-const order = { by: { name: 'nat_gateways.name', created_at: 'nat_gateways.created_at' }, fallback: '-created_at', id: 'nat_gateways.id' }
+const order = orderOf('nat_gateways', '-created_at', 'name', 'created_at')
 
 export async function listNats(on: Sql, scope: Scope, query: QueryOf<typeof natGateways.list>): Promise<{ total: number; rows: ShownNatGateway[] }> {
   const filtered = visible(on, scope)

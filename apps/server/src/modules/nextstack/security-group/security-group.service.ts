@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { ruleTemplates, type SecurityGroup, type SecurityRule, type securityGroups } from '@zhisuan/contract/nextstack/security-group'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
@@ -33,8 +33,7 @@ export function createSecurityGroupService(parts: { db: Db; clouds: CloudService
     },
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<SecurityGroup> {
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+      refuseOwnerless(scopeOf(actor))
       const id = uuidv7()
       await refusing(taken, () =>
         db.transaction().execute(async (tx) => {
@@ -49,8 +48,7 @@ export function createSecurityGroupService(parts: { db: Db; clouds: CloudService
             name: body.name,
             description: body.description,
             rules: jsonb<SecurityRule[]>([...(body.rules ?? ruleTemplates[body.template])]),
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
           })
         }),
       )

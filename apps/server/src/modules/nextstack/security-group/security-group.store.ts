@@ -3,26 +3,19 @@ import type { SecurityRule, securityGroups } from '@zhisuan/contract/nextstack/s
 import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
-interface SecurityGroupTable {
-  id: string
+interface SecurityGroupTable extends OwnedTable {
   cloud_id: string
-  bp_id: string | null
   project_id: string | null
-  name: string
-  description: string
   rules: SecurityRule[]
   /** Counts changes of the rules. */
   revision: Generated<number>
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 interface VmSecurityGroupTable {
   vm_id: string
@@ -128,7 +121,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'security_groups', T>) =>
       sql<number>`(select count(*) from vpc_security_groups where group_id = security_groups.id)`.as('vpc_count'),
     ])
 
-const order = { by: { name: 'security_groups.name', created_at: 'security_groups.created_at' }, fallback: '-created_at', id: 'security_groups.id' }
+const order = orderOf('security_groups', '-created_at', 'name', 'created_at')
 
 export async function listGroups(on: Sql, scope: Scope, query: QueryOf<typeof securityGroups.list>): Promise<{ total: number; rows: ShownSecurityGroup[] }> {
   const filtered = visible(on, scope)

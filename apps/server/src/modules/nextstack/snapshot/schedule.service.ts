@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { SnapshotSchedule, snapshotSchedules } from '@zhisuan/contract/nextstack/snapshot'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
@@ -45,10 +45,7 @@ export function createScheduleService({ db, now }: Pick<Platform, 'db' | 'now'>)
           bp_id: vm.bp_id,
           vm_id: vm.id,
           ...wished(body),
-          last_run_at: null,
-          last_error: null,
-          created_by: actor.user_id,
-          created_by_name: actor.name,
+          ...authoredBy(actor),
         })
         return shownNow(tx, actor, id)
       })

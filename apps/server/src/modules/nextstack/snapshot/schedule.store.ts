@@ -1,21 +1,18 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { SnapshotSchedule, snapshotSchedules } from '@zhisuan/contract/nextstack/snapshot'
-import type { Generated, Selectable, SelectQueryBuilder } from 'kysely'
+import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
-interface ScheduleTable {
-  id: string
+interface ScheduleTable extends OwnedTable {
   cloud_id: string
-  bp_id: string | null
   vm_id: string
-  name: string
-  description: string
   rhythm: SnapshotSchedule['rhythm']
   at: string
   weekday: number | null
@@ -26,10 +23,6 @@ interface ScheduleTable {
   last_error: string | null
   /** Null while it is not enabled. */
   next_run_at: Date | null
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -90,11 +83,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'vm_snapshot_schedules', T>)
         .as('vm'),
     ])
 
-const order = {
-  by: { name: 'vm_snapshot_schedules.name', created_at: 'vm_snapshot_schedules.created_at', next_run_at: 'vm_snapshot_schedules.next_run_at' },
-  fallback: '-created_at',
-  id: 'vm_snapshot_schedules.id',
-}
+const order = orderOf('vm_snapshot_schedules', '-created_at', 'name', 'created_at', 'next_run_at')
 
 export async function listSchedules(on: Sql, scope: Scope, query: QueryOf<typeof snapshotSchedules.list>): Promise<{ total: number; rows: ShownSchedule[] }> {
   const filtered = visible(on, scope)

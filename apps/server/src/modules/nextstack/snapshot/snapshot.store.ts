@@ -4,22 +4,17 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
-interface SnapshotTable {
-  id: string
-  cloud_id: string
-  bp_id: string | null
+interface SnapshotTable extends OnEngineTable {
   vm_id: string
-  name: string
-  description: string
   status: SnapshotStatus
-  error_text: string | null
   /** Name on the engine. */
   engine_name: string
   size_bytes: number | null
@@ -29,11 +24,8 @@ interface SnapshotTable {
   foreign_made: Generated<boolean>
   /** Counts changes, so that an older observation cannot overwrite a newer state. */
   revision: Generated<number>
-  created_by: string | null
   /** A person's, or a schedule's; empty where nobody of ours made it. */
   created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -118,11 +110,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'vm_snapshots', T>) =>
         .as('vm'),
     ])
 
-const order = {
-  by: { name: 'vm_snapshots.name', status: 'vm_snapshots.status', created_at: 'vm_snapshots.created_at', size_bytes: 'vm_snapshots.size_bytes' },
-  fallback: '-created_at',
-  id: 'vm_snapshots.id',
-}
+const order = orderOf('vm_snapshots', '-created_at', 'name', 'status', 'created_at', 'size_bytes')
 
 export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof snapshots.list>): Promise<{ total: number; rows: ShownSnapshot[] }> {
   const filtered = visible(on, scope)

@@ -4,7 +4,7 @@ import type { Operation } from '@zhisuan/contract/operation'
 import type { snapshots } from '@zhisuan/contract/nextstack/snapshot'
 import { vmCan, type Vm, type VmAction, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
 import type { Image } from '@zhisuan/engines/compute'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -188,8 +188,7 @@ export function createVmService(
       body: BodyOf<Calls['create']>,
       also: (tx: Tx, made: readonly Vm[]) => Promise<void> = async () => undefined,
     ): Promise<{ items: Vm[] }> {
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+      refuseOwnerless(scopeOf(actor))
       await licence.assertValid()
       const flavor = await flavorFor(db, scopeOf(actor), body.flavor_id)
       const diskBytes = body.disk_bytes ?? flavor.disk_bytes
@@ -406,8 +405,7 @@ const rowOf = (actor: Actor, wish: NewVms, flavor: FlavorRow, name: string) => {
     addresses: jsonb([]),
     node: null,
     source_snapshot_id: wish.source_snapshot_id,
-    created_by: actor.user_id,
-    created_by_name: actor.name,
+    ...authoredBy(actor),
   }
 }
 

@@ -4,11 +4,12 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 
 export interface Address {
@@ -16,17 +17,11 @@ export interface Address {
   address: string
 }
 
-interface VmTable {
-  id: string
-  cloud_id: string
-  bp_id: string | null
+interface VmTable extends OnEngineTable {
   project_id: string | null
-  name: string
-  description: string
   type: VmType
   /** What people see: the running operation's status, else what was last observed. */
   status: VmStatus
-  error_text: string | null
   /** Name on the engine; never changes and never is taken from people. */
   engine_name: string
   image_fingerprint: string
@@ -45,10 +40,6 @@ interface VmTable {
   source_snapshot_id: Generated<string | null>
   /** Counts changes by operations, so that an older observation cannot overwrite a newer state. */
   revision: Generated<number>
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -172,17 +163,7 @@ export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.l
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vms').where('vms.id', 'in', ids)))
 }
 
-const order = {
-  by: {
-    name: 'vms.name',
-    status: 'vms.status',
-    created_at: 'vms.created_at',
-    cpu_cores: 'vms.cpu_cores',
-    memory_bytes: 'vms.memory_bytes',
-  },
-  fallback: '-created_at',
-  id: 'vms.id',
-}
+const order = orderOf('vms', '-created_at', 'name', 'status', 'created_at', 'cpu_cores', 'memory_bytes')
 
 export const getVm = (on: Sql, scope: Scope, id: string): Promise<ShownVm | undefined> => shown(visible(on, scope).where('vms.id', '=', id)).executeTakeFirst()
 

@@ -5,7 +5,7 @@ import { sql, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 
@@ -74,11 +74,7 @@ const promised = sql<Promised>`(
 
 const shown = (on: Sql, scope: Scope) => visible(on, scope).selectAll('storage_pools').select(promised.as('promised'))
 
-const order = {
-  by: { name: 'storage_pools.name', total_bytes: 'storage_pools.total_bytes', used_bytes: 'storage_pools.used_bytes' },
-  fallback: 'name',
-  id: 'storage_pools.id',
-}
+const order = orderOf('storage_pools', 'name', 'name', 'total_bytes', 'used_bytes')
 
 export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof storagePools.list>): Promise<{ total: number; rows: ShownStoragePool[] }> {
   const filtered = visible(on, scope)

@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { volumeBackupCan, volumeCan, type VolumeBackup, type volumeBackups } from '@zhisuan/contract/nextstack/volume'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -65,12 +65,8 @@ export function createVolumeBackupService(
           description: body.description,
           content,
           size_bytes,
-          file_bytes: null,
-          sha256: null,
           status: 'creating',
-          error_text: null,
-          created_by: actor.user_id,
-          created_by_name: actor.name,
+          ...authoredBy(actor),
         })
         await platform.operations.begin(tx, operations.create, {
           resource_id: volume.id,

@@ -1,26 +1,23 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VolumeBackup, VolumeBackupStatus, volumeBackups } from '@zhisuan/contract/nextstack/volume'
-import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
+import { sql, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
-interface VolumeBackupTable {
-  id: string
-  cloud_id: string
+interface VolumeBackupTable extends OnEngineTable {
   /** Null once the volume is gone. */
   volume_id: string | null
   /** Those of its volume. */
   bp_id: string | null
   project_id: string | null
-  name: string
-  description: string
   content: VolumeBackup['content']
   /** Size of the volume when it was made. */
   size_bytes: number
@@ -28,11 +25,6 @@ interface VolumeBackupTable {
   file_bytes: number | null
   sha256: string | null
   status: VolumeBackupStatus
-  error_text: string | null
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -117,11 +109,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'volume_backups', T>) =>
       jsonObjectFrom(of.selectFrom('volumes').whereRef('volumes.id', '=', 'volume_backups.volume_id').select(['volumes.id', 'volumes.name'])).as('volume'),
     ])
 
-const order = {
-  by: { name: 'volume_backups.name', status: 'volume_backups.status', created_at: 'volume_backups.created_at', file_bytes: 'volume_backups.file_bytes' },
-  fallback: '-created_at',
-  id: 'volume_backups.id',
-}
+const order = orderOf('volume_backups', '-created_at', 'name', 'status', 'created_at', 'file_bytes')
 
 export async function listBackups(on: Sql, scope: Scope, query: QueryOf<typeof volumeBackups.list>): Promise<{ total: number; rows: ShownVolumeBackup[] }> {
   const filtered = visible(on, scope)

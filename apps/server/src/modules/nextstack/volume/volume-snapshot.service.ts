@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { volumeCan, volumeSnapshotCan, type VolumeSnapshot, type volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -58,9 +58,7 @@ export function createVolumeSnapshotService(
             engine_name: engineNameOf(id),
             size_bytes,
             status: 'creating',
-            error_text: null,
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
           })
           await platform.operations.begin(tx, operations.create, { resource_id: id, of: { id: volume.id, part: body.name }, bp_id, actor, input: {} })
           return shownNow(tx, actor, id)

@@ -1,35 +1,27 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VolumeSnapshotStatus, volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
-import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
+import { sql, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
-interface VolumeSnapshotTable {
-  id: string
+interface VolumeSnapshotTable extends OnEngineTable {
   volume_id: string
-  cloud_id: string
   /** Those of its volume. */
   bp_id: string | null
   project_id: string | null
-  name: string
-  description: string
   engine_name: string
   /** Size of the volume when it was made. */
   size_bytes: number
   status: VolumeSnapshotStatus
-  error_text: string | null
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -102,11 +94,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'volume_snapshots', T>) =>
         .as('volume'),
     ])
 
-const order = {
-  by: { name: 'volume_snapshots.name', status: 'volume_snapshots.status', created_at: 'volume_snapshots.created_at' },
-  fallback: '-created_at',
-  id: 'volume_snapshots.id',
-}
+const order = orderOf('volume_snapshots', '-created_at', 'name', 'status', 'created_at')
 
 export async function listSnapshots(
   on: Sql,

@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { volumeBackupCan, volumeCan, volumeSnapshotCan, type Volume, type VolumeStatus, type volumes } from '@zhisuan/contract/nextstack/volume'
-import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, platformScope, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -103,8 +103,7 @@ export function createVolumeService(
 
     /** @param also in the same transaction: where it throws, nothing was made */
     async create(actor: Actor, body: BodyOf<Calls['create']>, also: (tx: Tx, made: Volume) => Promise<void> = async () => undefined): Promise<Volume> {
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+      refuseOwnerless(scopeOf(actor))
       const id = uuidv7()
       const chosen = body.snapshot_id === undefined || body.pool !== undefined ? await pools.choose(body.cloud_id, body.pool) : null
       return asNamed('attach.path', () =>
@@ -136,18 +135,12 @@ export function createVolumeService(
             content,
             engine_name: engineNameOf(id),
             size_bytes: body.size_bytes,
-            growing_to: null,
-            used_bytes: null,
-            node: null,
             status: 'creating',
-            error_text: null,
             vm_id: place?.vm_id ?? null,
             path: place?.path ?? null,
             source_snapshot_id: body.snapshot_id ?? null,
             source_backup_id: body.backup_id ?? null,
-            observed: null,
-            created_by: actor.user_id,
-            created_by_name: actor.name,
+            ...authoredBy(actor),
           })
           await platform.operations.begin(tx, operations.create, { resource_id: id, bp_id: owner.bp_id, actor, input: { attach: place } })
           const made = await shownNow(tx, actor, id)

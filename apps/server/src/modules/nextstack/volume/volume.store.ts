@@ -5,23 +5,19 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
 /** What the engine says of a volume. */
 export type ObservedVolume = Extract<VolumeStatus, 'available' | 'in_use' | 'lost'>
 
-interface VolumeTable {
-  id: string
-  cloud_id: string
-  bp_id: string | null
+interface VolumeTable extends OnEngineTable {
   project_id: string | null
-  name: string
-  description: string
   pool: string
   content: Volume['content']
   /** Name on the engine; never changes and never is taken from people. */
@@ -34,7 +30,6 @@ interface VolumeTable {
   node: string | null
   /** What people see: the running operation's status, else what was last observed. */
   status: VolumeStatus
-  error_text: string | null
   /** The instance that has it, or is to have it while it is being attached; where it is mounted there. */
   vm_id: string | null
   path: string | null
@@ -45,10 +40,6 @@ interface VolumeTable {
   observed: ObservedVolume | null
   /** Counts changes by operations, so that an older observation cannot overwrite a newer state. */
   revision: Generated<number>
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -142,11 +133,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'volumes', T>) =>
       sql<number>`(select count(*) from volume_snapshots where volume_snapshots.volume_id = volumes.id)`.as('snapshot_count'),
     ])
 
-const order = {
-  by: { name: 'volumes.name', status: 'volumes.status', size_bytes: 'volumes.size_bytes', created_at: 'volumes.created_at' },
-  fallback: '-created_at',
-  id: 'volumes.id',
-}
+const order = orderOf('volumes', '-created_at', 'name', 'status', 'size_bytes', 'created_at')
 
 export async function listVolumes(on: Sql, scope: Scope, query: QueryOf<typeof volumes.list>): Promise<{ total: number; rows: ShownVolume[] }> {
   const filtered = visible(on, scope)

@@ -2,7 +2,7 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { addressNumber, addressText, overlaps, parseCidr } from '@zhisuan/contract/ip'
 import { vpcCan, type Vpc, type vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { isEngineError } from '@zhisuan/engines/errors'
-import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -71,11 +71,10 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
     },
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Vpc> {
-      // What belongs to nobody would be seen by nobody, not even by who made it.
-      if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
+      refuseOwnerless(scopeOf(actor))
       await refuseUsedRange(body)
       const id = uuidv7()
-      const made = { created_by: actor.user_id, created_by_name: actor.name }
+      const made = authoredBy(actor)
       return refusing(taken(actor, body), () =>
         db.transaction().execute(async (tx) => {
           const { product } = await clouds.forChange(tx, body.cloud_id)
@@ -97,7 +96,6 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
             dhcp: body.dhcp,
             dns_domain: body.dns_domain,
             status: 'active',
-            error_text: null,
             wanted: 0,
             applying: 0,
             ...made,
@@ -112,8 +110,6 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
               name: body.name,
               description: '',
               snat: true,
-              snat_eip_id: null,
-              deleting_at: null,
               ...made,
             })
           }

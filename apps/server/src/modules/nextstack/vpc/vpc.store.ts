@@ -4,37 +4,28 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
-interface VpcTable {
-  id: string
-  cloud_id: string
-  bp_id: string | null
+interface VpcTable extends OnEngineTable {
   project_id: string | null
-  name: string
-  description: string
   /** Of the network and of the ACL on the engine; never changes and never is taken from people. */
   engine_name: string
   cidr: string
   dhcp: boolean
   dns_domain: string | null
   status: VpcStatus
-  error_text: string | null
   /** Counts changes of what is wanted of the network: its own, its groups', its NAT gateway's, its addresses'. */
   wanted: number
   /** Which of them the last begun apply takes up at least. */
   applying: number
   /** Which of them the engine has. */
   applied: Generated<number>
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
 }
 interface VpcSecurityGroupTable {
   vpc_id: string
@@ -151,7 +142,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'vpcs', T>) =>
       jsonObjectFrom(of.selectFrom('nat_gateways').whereRef('nat_gateways.vpc_id', '=', 'vpcs.id').select(['nat_gateways.id', 'nat_gateways.name'])).as('nat'),
     ])
 
-const order = { by: { name: 'vpcs.name', status: 'vpcs.status', created_at: 'vpcs.created_at' }, fallback: '-created_at', id: 'vpcs.id' }
+const order = orderOf('vpcs', '-created_at', 'name', 'status', 'created_at')
 
 export async function listVpcs(on: Sql, scope: Scope, query: QueryOf<typeof vpcs.list>): Promise<{ total: number; rows: ShownVpc[] }> {
   const filtered = visible(on, scope)

@@ -1,7 +1,7 @@
 import type { ResponseOf } from '@zhisuan/contract/define'
 import type { consultations } from '@zhisuan/contract/ums/consultation'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { type PageQuery, shapedPage, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { shapedPage, matching, pageWithTotal, paged, type PageQuery } from '../../../platform/db/page.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 
 export const insertConsultation = insertsInto('consultations')

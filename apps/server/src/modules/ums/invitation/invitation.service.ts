@@ -79,9 +79,6 @@ export function createInvitationService(
           token_hash: hashOf(token),
           created_by: actor.name,
           created_by_id: actor.user_id,
-          used_by: null,
-          used_at: null,
-          revoked_at: null,
           expires_at: new Date(now().getTime() + days * dayMs),
         })
       })

@@ -4,7 +4,7 @@ import type { Role } from '@zhisuan/contract/roles'
 import { sql, type Generated } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 
@@ -62,11 +62,7 @@ export async function listInvitations(on: Sql, scope: Scope, query: QueryOf<type
   const all = shown(on)
     .where(within(scope, 'invitations.bp_id'))
     .where(asked(query, 'invitations', 'bp_id'))
-  return pageWithTotal(
-    paged(all, query, { by: { created_at: 'invitations.created_at', expires_at: 'invitations.expires_at' }, fallback: '-created_at', id: 'invitations.id' }),
-    all,
-    query,
-  )
+  return pageWithTotal(paged(all, query, orderOf('invitations', '-created_at', 'created_at', 'expires_at')), all, query)
 }
 
 export const findByToken = (on: Sql, hash: Buffer) => shown(on).where('invitations.token_hash', '=', hash).executeTakeFirst()

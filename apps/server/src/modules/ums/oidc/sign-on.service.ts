@@ -174,7 +174,6 @@ export function createSignOn(
         user_id: userId,
         subject: claimed.subject,
         account: claimed.account,
-        last_used_at: null,
       }),
     )
   /** Of two accounts with one mailbox that come at once, one is first. */

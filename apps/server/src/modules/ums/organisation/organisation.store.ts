@@ -2,7 +2,7 @@ import type { Organisation } from '@zhisuan/contract/ums/user'
 import { sql, type Insertable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { type PageQuery, shapedPage, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageWithTotal, paged, shapedPage, type PageQuery } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OrganisationTable } from '../ums.migrations.ts'
@@ -37,7 +37,7 @@ export async function listOrganisations(
       .selectAll('organisations')
       .select(sql<number>`(select count(*) from users where users.bp_id = organisations.id and users.deleted_at is null)`.as('user_count')),
     query,
-    { by: { name: 'organisations.name', created_at: 'organisations.created_at' }, fallback: '-created_at', id: 'organisations.id' },
+    orderOf('organisations', '-created_at', 'name', 'created_at'),
   )
   return shapedPage(pageWithTotal(page, filtered, query), (row) => ({ ...row, created_at: iso(row.created_at) }))
 }

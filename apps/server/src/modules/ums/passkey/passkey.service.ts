@@ -166,7 +166,6 @@ export function createPasskeys(
               counter: made.credential.counter,
               synced: made.credentialBackedUp,
               name,
-              last_used_at: null,
             }),
           )
         }),

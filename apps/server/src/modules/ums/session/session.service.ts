@@ -71,7 +71,6 @@ export function createSessionService(
       family_hash: hashOf(familyOf(refresh)),
       refresh_hash: hashOf(refresh),
       refresh_expires_at: refreshExpiresAt,
-      previous_refresh_hash: null,
       rotated_at: at,
       ends_at: new Date(at.getTime() + sessionMs),
       ip: client.ip,

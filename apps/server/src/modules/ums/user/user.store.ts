@@ -4,7 +4,7 @@ import { sql, type Insertable, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { holdersOf, rolesWithBases } from '../../../platform/auth/held-roles.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { type PageQuery, shapedPage, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { matching, orderOf, pageWithTotal, paged, shapedPage, type PageQuery } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { UserTable } from '../ums.migrations.ts'
@@ -120,11 +120,7 @@ export async function listUsers(
     return filtered
   }
   const all = filters(withShown(on))
-  const page = paged(all, query, {
-    by: { name: 'users.name', created_at: 'users.created_at', last_login_at: 'users.last_login_at' },
-    fallback: '-created_at',
-    id: 'users.id',
-  })
+  const page = paged(all, query, orderOf('users', '-created_at', 'name', 'created_at', 'last_login_at'))
   return shapedPage(pageWithTotal(page, all, query), shape)
 }
 
