@@ -1,0 +1,71 @@
+import type { Stack, stacks, StackFile } from '@zhisuan/contract/aos/stack'
+import type { BodyOf } from '@zhisuan/contract/define'
+import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import type { Db } from '../../../platform/db/database.ts'
+import type { ConfigService } from '../../cis/config/config.service.ts'
+import { prepare, termsOf, valuesOf, type Prepared } from '../compose/compose.ts'
+import type { TemplateService } from '../template/template.service.ts'
+import type { RevisionContent } from './revision.store.ts'
+
+export type Source = Pick<BodyOf<(typeof stacks)['create']>, 'compose' | 'template_id' | 'values' | 'configs'>
+/** What a stack is to be, judged. */
+export interface Wish {
+  readonly content: RevisionContent
+  readonly template: Stack['template']
+  readonly prepared: Prepared
+}
+
+/** Reads what stacks are to be of what people say of it. */
+export function createWishes(db: Db, parts: { templates: Pick<TemplateService, 'forDeployment'>; configs: Pick<ConfigService, 'contents'> }) {
+  const { templates, configs } = parts
+
+  /** Each config has to be the scope's. */
+  const refuseConfigs = async (scope: Scope, files: readonly StackFile[]): Promise<void> => {
+    await configs.contents(
+      db,
+      scope,
+      files.map(({ config_id }) => config_id),
+    )
+  }
+
+  /**
+   * @param before what an update begins with: what it does not name stays
+   * @param nodes where it is to run
+   */
+  return async (
+    actor: Actor,
+    source: Source,
+    before: { content: RevisionContent; template: Stack['template'] } | null,
+    nodes: readonly { bp_id: string | null }[],
+  ): Promise<Wish> => {
+    const scope = scopeOf(actor)
+    const files = source.configs ?? before?.content.configs ?? []
+    await refuseConfigs(scope, files)
+    const terms = termsOf(actor, nodes, files)
+    const given = { ...before?.content.values, ...source.values }
+    const wish = (compose: string, values: ReadonlyMap<string, string>, template: Stack['template']): Wish => ({
+      content: { compose, values: Object.fromEntries(values), configs: [...files] },
+      template,
+      prepared: prepare(compose, values, terms),
+    })
+    if (source.template_id !== undefined) {
+      const { id, name, version, compose, variables } = await templates.forDeployment(scope, source.template_id)
+      return wish(compose, valuesOf(variables, given), { id, name, version })
+    }
+    return wish(
+      source.compose ?? before?.content.compose ?? '',
+      new Map(Object.entries(given)),
+      source.compose === undefined ? (before?.template ?? null) : null,
+    )
+  }
+}
+
+/** Those that lead out by a number that is known. */
+export const portsOf = ({ prepared }: Wish) =>
+  prepared.services.flatMap(({ replicas, ports }) =>
+    replicas === 0
+      ? []
+      : ports.flatMap(({ host_port, protocol }) =>
+          host_port === null ? [] : [{ host_port, protocol: protocol === 'udp' ? ('udp' as const) : ('tcp' as const) }],
+        ),
+  )
