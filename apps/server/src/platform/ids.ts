@@ -2,3 +2,6 @@ import { v7 } from 'uuid'
 
 /** Ids of our own objects: UUID version 7, so that they sort by the time they were made. */
 export const uuidv7 = (): string => v7()
+
+/** Of each its own. */
+export const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id)

@@ -116,6 +116,13 @@ export async function shapedPage<Row, Item>(
   return { total, items: rows.map((row) => shape(row)) }
 }
 
+/** How many rows a query finds. */
+export async function counted<DB, T extends keyof DB, Row>(found: SelectQueryBuilder<DB, T, Row>): Promise<number> {
+  // Type parameters hide from the compiler what is selected here.
+  const { count } = (await found.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()) as unknown as { count: number }
+  return count
+}
+
 function withoutTotal<Row>(row: Row & { total: number }): Row {
   const { total: _, ...own } = row
   // What is left of it is what it was before.

@@ -4,6 +4,7 @@ import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found } from '../../../platform/errors.ts'
+import { idsOf } from '../../../platform/ids.ts'
 import * as deployed from './deployment.store.ts'
 import { shape, shapeDeployment } from './stack.shape.ts'
 import * as store from './stack.store.ts'
@@ -17,14 +18,7 @@ export function createDeployments(db: Db, { work }: { work: Pick<StackWork, 'rem
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const scope = scopeOf(actor)
       const { total, rows } = await deployed.listDeployments(db, scope, query)
-      const own = Map.groupBy(
-        await store.getStacksOf(
-          db,
-          scope,
-          rows.map(({ id }) => id),
-        ),
-        ({ deployment_id }) => deployment_id,
-      )
+      const own = Map.groupBy(await store.getStacksOf(db, scope, idsOf(rows)), ({ deployment_id }) => deployment_id)
       return { total, items: rows.map((row) => shapeDeployment(row, own.get(row.id) ?? [])) }
     },
 

@@ -5,6 +5,7 @@ import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { idsOf } from '../../../platform/ids.ts'
 import type { ConfigService } from '../../cis/config/config.service.ts'
 import type { ServiceContainers } from '../../cis/container/service.containers.ts'
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
@@ -129,10 +130,7 @@ export function createStackOperations(
     const services = (await serviceRowsOf(tx, row.id)).filter(({ name }) => gone(name))
     for (const service of services)
       await containers.record(tx, { ...service, edge_id: row.edge_id, bp_id: row.bp_id, created_by: row.created_by, created_by_name: row.created_by_name }, [])
-    await deleteServices(
-      tx,
-      services.map(({ id }) => id),
-    )
+    await deleteServices(tx, idsOf(services))
   }
 
   const act = (kind: string): OperationDefinition<Action> => ({

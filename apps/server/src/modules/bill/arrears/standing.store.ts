@@ -4,6 +4,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql } from 'kysely'
 import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { idsOf } from '../../../platform/ids.ts'
 import { availableOf } from '../ledger/ledger.service.ts'
 import { standings } from '../ledger/ledger.store.ts'
 import type { StandingRow, SuspensionRow } from './arrears.migrations.ts'
@@ -85,10 +86,7 @@ const shown = (on: Sql) =>
 type ShownStanding = Awaited<ReturnType<ReturnType<typeof shown>['executeTakeFirstOrThrow']>>
 
 async function shapeAll(on: Sql, rows: readonly ShownStanding[]): Promise<Standing[]> {
-  const known = await standings(
-    on,
-    rows.map(({ id }) => id),
-  )
+  const known = await standings(on, idsOf(rows))
   return rows.map(({ id, name, state, since, arrears_since, grace_until, phase, stopped, failing }) => {
     const funds = known.get(id) ?? { balances: {}, creditLimit: 0n }
     return {

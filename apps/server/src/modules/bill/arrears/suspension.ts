@@ -3,6 +3,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import type { Suspendable } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { idsOf } from '../../../platform/ids.ts'
 import { paidAhead } from '../rating/prepaid.store.ts'
 import type { SuspendedRow, SuspensionRow } from './arrears.migrations.ts'
 import { policyFor } from './policy.store.ts'
@@ -113,11 +114,7 @@ export function createSuspensions({ db, now, log, modules }: Pick<Platform, 'db'
     let begun = 0
     for (const of of stops) {
       const all = await of.running(db, suspension.owner_id)
-      const paid = await paidAhead(
-        db,
-        all.map(({ id }) => id),
-        now(),
-      )
+      const paid = await paidAhead(db, idsOf(all), now())
       // Of what is paid in advance nothing is owed: a look after that ends finds it running.
       for (const resource of all.filter(({ id }) => !paid.has(id))) {
         const key = keyOf({ kind: of.kind, id: resource.id })

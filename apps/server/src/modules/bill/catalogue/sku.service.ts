@@ -6,7 +6,7 @@ import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
-import { uuidv7 } from '../../../platform/ids.ts'
+import { idsOf, uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './catalogue.store.ts'
 import { effective } from './effective.ts'
@@ -52,13 +52,7 @@ export function createSkus({ db, now }: Pick<Platform, 'db' | 'now'>) {
     }
   }
   const shapeAll = async (rows: readonly store.SkuRow[]): Promise<contract.Sku[]> => {
-    const prices = Map.groupBy(
-      await store.pricesOfSkus(
-        db,
-        rows.map(({ id }) => id),
-      ),
-      ({ sku_id }) => sku_id,
-    )
+    const prices = Map.groupBy(await store.pricesOfSkus(db, idsOf(rows)), ({ sku_id }) => sku_id)
     const used = await usedBy(rows)
     return rows.map(({ created_by_name, ...row }) => {
       const own = prices.get(row.id) ?? []

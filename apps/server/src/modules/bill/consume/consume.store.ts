@@ -7,6 +7,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { idsOf } from '../../../platform/ids.ts'
 import { spentOnOrders } from '../ledger/ledger.store.ts'
 import type { Interval } from '../metering/timeline.ts'
 import { uncovered, type PrepaidSpan } from '../rating/prepaid.ts'
@@ -310,11 +311,7 @@ export async function newestLines(on: Sql, scope: Scope, filters: LineFilters, a
     select line.id from unnest(${organisations}::uuid[]) as organisation (id) cross join lateral (${each}) as line
     order by line."from" desc, line.id desc limit ${limit}
   `.execute(on)
-  return shown(
-    on,
-    rows.map(({ id }) => id),
-    'desc',
-  )
+  return shown(on, idsOf(rows), 'desc')
 }
 
 /** The oldest lines of an organisation after a place. */

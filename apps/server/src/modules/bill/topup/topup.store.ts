@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Actor, Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { containing, counted, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -210,17 +210,8 @@ export const updateTopup = async (tx: Tx, id: string, change: Updateable<TopupTa
 }
 
 /** Those that somebody may still pay. */
-export const countOpen = async (tx: Tx, ownerId: string, method: TopupMethod, now: Date): Promise<number> =>
-  (
-    await tx
-      .selectFrom('topups')
-      .select(sql<number>`count(*)`.as('count'))
-      .where('owner_id', '=', ownerId)
-      .where('method', '=', method)
-      .where('status', '=', 'waiting')
-      .where('expires_at', '>', now)
-      .executeTakeFirstOrThrow()
-  ).count
+export const countOpen = (tx: Tx, ownerId: string, method: TopupMethod, now: Date): Promise<number> =>
+  counted(tx.selectFrom('topups').where('owner_id', '=', ownerId).where('method', '=', method).where('status', '=', 'waiting').where('expires_at', '>', now))
 
 /**
  * Payments that nothing was heard of, each to be asked about by one server: soon at first, then

@@ -9,7 +9,7 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { createHistory } from '../../../platform/history.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
-import { uuidv7 } from '../../../platform/ids.ts'
+import { idsOf, uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
@@ -221,10 +221,7 @@ export function createContainers(
       await refusing({ container_deployments_name: ['deploymentNameTaken', 'name'] }, () =>
         db.transaction().execute(async (tx) => {
           await holdConfigs(tx, scope, spec)
-          await store.holdPorts(
-            tx,
-            nodes.map(({ id }) => id),
-          )
+          await store.holdPorts(tx, idsOf(nodes))
           await deployed.insertDeployment(tx, {
             id: deployment_id,
             ...owner,

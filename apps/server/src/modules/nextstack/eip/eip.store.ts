@@ -5,10 +5,10 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, counted, matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import type { QuotaCounter } from '../quota/quota.service.ts'
+import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { OnEngineTable } from '../../../platform/resource.shape.ts'
@@ -102,18 +102,7 @@ export const eipMigrations: Migrations = {
   `),
 }
 
-export const eipCounter: QuotaCounter = {
-  resources: ['eips'],
-  async count(on, { bp_id, project_id }) {
-    const { eips } = await on
-      .selectFrom('eips')
-      .select(sql<number>`count(*)`.as('eips'))
-      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
-      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
-      .executeTakeFirstOrThrow()
-    return { eips }
-  },
-}
+export const eipCounter = countsRows('eips', { eips: 'count(*)' })
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('eips').where(within(scope, 'eips.bp_id'))
 
@@ -174,14 +163,7 @@ export const eipsByNumber = (on: Sql, scope: Scope, poolId: string, numbers: rea
     .orderBy('eips.number')
     .execute()
 
-export const countInPool = async (on: Sql, poolId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('eips')
-      .select(sql<number>`count(*)`.as('count'))
-      .where('pool_id', '=', poolId)
-      .executeTakeFirstOrThrow()
-  ).count
+export const countInPool = (on: Sql, poolId: string): Promise<number> => counted(on.selectFrom('eips').where('pool_id', '=', poolId))
 
 /** Is to lead to a target of that network, by that change of it. */
 export const bindEip = (tx: Tx, id: string, to: { vpc_id: string; changed_at_wanted: number } & ({ vm_id: string } | { nat_id: string })): Promise<void> =>

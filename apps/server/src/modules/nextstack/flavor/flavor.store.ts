@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Expression, type Generated, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, orderOf, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
+import { asked, counted, matching, orderOf, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface FlavorTable {
@@ -190,14 +190,7 @@ export async function setOrganisations(tx: Tx, flavorId: string, bpIds: readonly
   return null
 }
 
-export const countVms = async (on: Sql, id: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('vms')
-      .select(sql<number>`count(*)`.as('count'))
-      .where('flavor_id', '=', id)
-      .executeTakeFirstOrThrow()
-  ).count
+export const countVms = (on: Sql, id: string): Promise<number> => counted(on.selectFrom('vms').where('flavor_id', '=', id))
 
 export async function listVms(on: Sql, id: string, query: QueryOf<typeof flavors.vms>): Promise<{ total: number; items: FlavorVm[] }> {
   const [total, rows] = await Promise.all([

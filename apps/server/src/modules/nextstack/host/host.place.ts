@@ -1,5 +1,6 @@
 import type { Tx, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import { idsOf } from '../../../platform/ids.ts'
 import type { FlavorRow } from '../flavor/flavor.store.ts'
 import * as gpus from './gpu.store.ts'
 import * as store from './host.store.ts'
@@ -24,12 +25,7 @@ export async function place(tx: Tx, vms: readonly NewVm[], flavor: WantedGpus): 
   const free = takers.map((host) => ({ ...host, freeBytes: host.memory_total_bytes - host.promised_bytes, cards: [] as string[] }))
   const { gpu_model: model, gpu_count: count } = flavor
   if (model !== null) {
-    for (const { host_id, pci_address } of await gpus.lockFree(
-      tx,
-      free.map(({ id }) => id),
-      model,
-    ))
-      free.find(({ id }) => id === host_id)?.cards.push(pci_address)
+    for (const { host_id, pci_address } of await gpus.lockFree(tx, idsOf(free), model)) free.find(({ id }) => id === host_id)?.cards.push(pci_address)
   }
   const needed = model === null ? 0 : (count ?? 0)
   for (const vm of vms) {

@@ -5,7 +5,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import type { QuotaCounter } from '../quota/quota.service.ts'
+import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { OwnedTable } from '../../../platform/resource.shape.ts'
@@ -74,18 +74,7 @@ export const securityGroupMigrations: Migrations = {
   `),
 }
 
-export const securityGroupCounter: QuotaCounter = {
-  resources: ['security_groups'],
-  async count(on, { bp_id, project_id }) {
-    const { security_groups } = await on
-      .selectFrom('security_groups')
-      .select(sql<number>`count(*)`.as('security_groups'))
-      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
-      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
-      .executeTakeFirstOrThrow()
-    return { security_groups }
-  },
-}
+export const securityGroupCounter = countsRows('security_groups', { security_groups: 'count(*)' })
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('security_groups').where(within(scope, 'security_groups.bp_id'))
 

@@ -1,7 +1,7 @@
 import type { Snapshot } from '@zhisuan/engines/storage'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { Db } from '../../../platform/db/database.ts'
-import { uuidv7 } from '../../../platform/ids.ts'
+import { idsOf, uuidv7 } from '../../../platform/ids.ts'
 import type { FollowedCloud, Observer } from '../follow/follow.ts'
 import * as store from './snapshot.store.ts'
 import type { KnownSnapshot, Watched } from './snapshot.store.ts'
@@ -41,13 +41,7 @@ export function createSnapshotObserver({ db }: { db: Db }): Observer {
     async look(cloud, names) {
       // Rows first: whatever changes after this has another revision, and wins.
       const vms = await store.watched(db, cloud.id, names, few)
-      const rows = Map.groupBy(
-        await store.snapshotsOf(
-          db,
-          vms.map(({ id }) => id),
-        ),
-        ({ vm_id }) => vm_id,
-      )
+      const rows = Map.groupBy(await store.snapshotsOf(db, idsOf(vms)), ({ vm_id }) => vm_id)
       const failed: unknown[] = []
       for (let from = 0; from < vms.length; from += atOnce) {
         const looks = await Promise.allSettled(vms.slice(from, from + atOnce).map((vm) => look(cloud, vm, rows.get(vm.id) ?? [])))

@@ -4,7 +4,7 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
+import { asked, counted, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
@@ -149,15 +149,8 @@ export const isCopied = async (on: Sql, of: { id: string } | { vm_id: string }):
 }
 
 /** How many of an instance the engine has, as far as is known. */
-export const countOnEngine = async (on: Sql, vmId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('vm_snapshots')
-      .select(sql<number>`count(*)`.as('count'))
-      .where('vm_id', '=', vmId)
-      .where('status', 'not in', ['error', 'lost'])
-      .executeTakeFirstOrThrow()
-  ).count
+export const countOnEngine = (on: Sql, vmId: string): Promise<number> =>
+  counted(on.selectFrom('vm_snapshots').where('vm_id', '=', vmId).where('status', 'not in', ['error', 'lost']))
 
 /** Those that a schedule made, beyond the newest that it keeps; held. */
 export const beyondKept = (tx: Tx, scheduleId: string, keep: number): Promise<SnapshotRow[]> =>

@@ -9,7 +9,7 @@ import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { uuidv7 } from '../../../platform/ids.ts'
+import { idsOf, uuidv7 } from '../../../platform/ids.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -51,10 +51,7 @@ export function createVmService(
 
   const get = async (actor: Actor, id: string): Promise<ShownVm> => found(await store.getVm(db, scopeOf(actor), id))
   const shapeAll = async (on: Sql, rows: readonly ShownVm[]): Promise<Vm[]> => {
-    const places = await members.shownOf(
-      on,
-      rows.map(({ id }) => id),
-    )
+    const places = await members.shownOf(on, idsOf(rows))
     return rows.map((row) => shape(row, places.get(row.id)))
   }
   const shapeOne = async (on: Sql, row: ShownVm): Promise<Vm> => found((await shapeAll(on, [row]))[0])
@@ -147,14 +144,7 @@ export function createVmService(
       await platform.operations.begin(tx, operations.create, { resource_id: row.id, bp_id: row.bp_id, actor, input: access })
     }
     // In the order in which they are numbered, and as they are before anything was done.
-    const made = new Map(
-      (
-        await store.getVms(
-          tx,
-          rows.map(({ id }) => id),
-        )
-      ).map((row) => [row.id, row]),
-    )
+    const made = new Map((await store.getVms(tx, idsOf(rows))).map((row) => [row.id, row]))
     return {
       items: await shapeAll(
         tx,

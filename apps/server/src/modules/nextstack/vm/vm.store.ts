@@ -10,7 +10,7 @@ import { rowsOf } from '../../../platform/db/rows.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { OnEngineTable } from '../../../platform/resource.shape.ts'
-import type { QuotaCounter } from '../quota/quota.service.ts'
+import { countsRows } from '../quota/quota.counter.ts'
 
 export interface Address {
   family: 4 | 6
@@ -99,20 +99,11 @@ export const vmMigrations: Migrations = {
 }
 
 /** Instances count with what they were promised, in whatever state they are. */
-export const vmCounter: QuotaCounter = {
-  resources: ['vms', 'cpu_cores', 'memory_bytes'],
-  count: (on, { bp_id, project_id }) =>
-    on
-      .selectFrom('vms')
-      .select([
-        sql<number>`count(*)`.as('vms'),
-        sql<number>`coalesce(sum(cpu_cores), 0)`.as('cpu_cores'),
-        sql<number>`coalesce(sum(memory_bytes), 0)::bigint`.as('memory_bytes'),
-      ])
-      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
-      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
-      .executeTakeFirstOrThrow(),
-}
+export const vmCounter = countsRows('vms', {
+  vms: 'count(*)',
+  cpu_cores: 'coalesce(sum(cpu_cores), 0)',
+  memory_bytes: 'coalesce(sum(memory_bytes), 0)::bigint',
+})
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('vms').where(within(scope, 'vms.bp_id'))
 

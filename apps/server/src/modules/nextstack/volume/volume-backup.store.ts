@@ -7,7 +7,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import type { QuotaCounter } from '../quota/quota.service.ts'
+import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { OnEngineTable } from '../../../platform/resource.shape.ts'
@@ -74,16 +74,7 @@ export const volumeBackupMigrations: Migrations = {
 }
 
 /** Files count as they are; what is being written, as much as it may become. */
-export const volumeBackupCounter: QuotaCounter = {
-  resources: ['backup_bytes'],
-  count: (on, { bp_id, project_id }) =>
-    on
-      .selectFrom('volume_backups')
-      .select(sql<number>`coalesce(sum(coalesce(file_bytes, size_bytes)), 0)::bigint`.as('backup_bytes'))
-      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
-      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
-      .executeTakeFirstOrThrow(),
-}
+export const volumeBackupCounter = countsRows('volume_backups', { backup_bytes: 'coalesce(sum(coalesce(file_bytes, size_bytes)), 0)::bigint' })
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('volume_backups').where(within(scope, 'volume_backups.bp_id'))
 

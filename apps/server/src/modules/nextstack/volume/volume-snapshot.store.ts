@@ -8,7 +8,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import type { QuotaCounter } from '../quota/quota.service.ts'
+import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { OnEngineTable } from '../../../platform/resource.shape.ts'
@@ -68,16 +68,7 @@ export const volumeSnapshotMigrations: Migrations = {
   `),
 }
 
-export const volumeSnapshotCounter: QuotaCounter = {
-  resources: ['volume_snapshots'],
-  count: (on, { bp_id, project_id }) =>
-    on
-      .selectFrom('volume_snapshots')
-      .select(sql<number>`count(*)`.as('volume_snapshots'))
-      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
-      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
-      .executeTakeFirstOrThrow(),
-}
+export const volumeSnapshotCounter = countsRows('volume_snapshots', { volume_snapshots: 'count(*)' })
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('volume_snapshots').where(within(scope, 'volume_snapshots.bp_id'))
 

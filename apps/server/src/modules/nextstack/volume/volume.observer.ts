@@ -1,5 +1,6 @@
 import type { Volume as EngineVolume } from '@zhisuan/engines/storage'
 import type { Db } from '../../../platform/db/database.ts'
+import { idsOf } from '../../../platform/ids.ts'
 import type { FollowedCloud, Observer } from '../follow/follow.ts'
 import * as snapshots from './volume-snapshot.store.ts'
 import { factsOf, isOurs } from './volume.facts.ts'
@@ -25,13 +26,7 @@ export function createVolumeObserver({ db }: { db: Db }): Observer {
   }
 
   const recordSnapshots = async ({ engine, signal }: FollowedCloud, rows: readonly Row[]): Promise<void> => {
-    const known = Map.groupBy(
-      await snapshots.restingOf(
-        db,
-        rows.map(({ id }) => id),
-      ),
-      ({ volume_id }) => volume_id,
-    )
+    const known = Map.groupBy(await snapshots.restingOf(db, idsOf(rows)), ({ volume_id }) => volume_id)
     const { volumes } = engine.storage
     await some(
       rows.filter(({ id }) => known.has(id)),

@@ -5,10 +5,10 @@ import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'k
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
+import { asked, counted, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import type { QuotaCounter } from '../quota/quota.service.ts'
+import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { OnEngineTable } from '../../../platform/resource.shape.ts'
@@ -107,16 +107,7 @@ export const volumeMigrations: Migrations = {
 }
 
 /** Volumes count with what they were promised, in whatever state they are. */
-export const volumeCounter: QuotaCounter = {
-  resources: ['volumes', 'volume_bytes'],
-  count: (on, { bp_id, project_id }) =>
-    on
-      .selectFrom('volumes')
-      .select([sql<number>`count(*)`.as('volumes'), sql<number>`coalesce(sum(coalesce(growing_to, size_bytes)), 0)::bigint`.as('volume_bytes')])
-      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
-      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
-      .executeTakeFirstOrThrow(),
-}
+export const volumeCounter = countsRows('volumes', { volumes: 'count(*)', volume_bytes: 'coalesce(sum(coalesce(growing_to, size_bytes)), 0)::bigint' })
 
 /** The only way to tenant rows: through a scope. */
 const visible = (on: Sql, scope: Scope) => on.selectFrom('volumes').where(within(scope, 'volumes.bp_id'))
@@ -200,14 +191,7 @@ export async function vmsByEngineName(on: Sql, cloudId: string, names: readonly 
   return new Map(rows.map((row) => [row.engine_name, row]))
 }
 
-export const countVolumes = async (on: Sql, cloudId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('volumes')
-      .select(sql<number>`count(*)`.as('count'))
-      .where('cloud_id', '=', cloudId)
-      .executeTakeFirstOrThrow()
-  ).count
+export const countVolumes = (on: Sql, cloudId: string): Promise<number> => counted(on.selectFrom('volumes').where('cloud_id', '=', cloudId))
 
 /** Ends the open operations of a cloud's volumes and removes their records. */
 export async function forgetVolumes(tx: Tx, cloudId: string): Promise<void> {

@@ -7,7 +7,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import type { QuotaCounter } from '../quota/quota.service.ts'
+import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { OnEngineTable } from '../../../platform/resource.shape.ts'
@@ -105,18 +105,7 @@ export const vpcMigrations: Migrations = {
   `),
 }
 
-export const vpcCounter: QuotaCounter = {
-  resources: ['vpcs'],
-  async count(on, { bp_id, project_id }) {
-    const { vpcs } = await on
-      .selectFrom('vpcs')
-      .select(sql<number>`count(*)`.as('vpcs'))
-      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
-      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
-      .executeTakeFirstOrThrow()
-    return { vpcs }
-  },
-}
+export const vpcCounter = countsRows('vpcs', { vpcs: 'count(*)' })
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('vpcs').where(within(scope, 'vpcs.bp_id'))
 
