@@ -4,4 +4,4 @@ import { v7 } from 'uuid'
 export const uuidv7 = (): string => v7()
 
 /** Of each its own. */
-export const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id)
+export const idsOf = <Id>(rows: readonly { readonly id: Id }[]): Id[] => rows.map(({ id }) => id)

@@ -3,7 +3,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { sql } from 'kysely'
 import { isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, shapedPage, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { matching, shapedPage, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import type { PolicyRow } from './arrears.migrations.ts'
 
 type ShownPolicy = PolicyRow & { bp_name: string | null }
@@ -39,9 +39,7 @@ export const policyFor = (on: Sql, bpId: string): Promise<ShownPolicy> =>
 const order = { by: { name: 'organisations.name', updated_at: 'policy.updated_at' }, fallback: 'name', id: 'policy.bp_id' }
 
 export async function listExceptions(on: Sql, query: QueryOf<typeof arrearsPolicies.exceptions>): Promise<{ total: number; items: ArrearsPolicy[] }> {
-  const filtered = shown(on)
-    .where('policy.bp_id', 'is not', null)
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('organisations.name', 'ilike', containing(query.keyword ?? '')))
+  const filtered = shown(on).where('policy.bp_id', 'is not', null).where(matching(query.keyword, 'organisations.name'))
   return shapedPage(pageWithTotal(paged(filtered, query, order), filtered, query), shapePolicy)
 }
 

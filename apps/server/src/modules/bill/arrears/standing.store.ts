@@ -3,7 +3,7 @@ import { toDecimal } from '@zhisuan/contract/bill/money'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql } from 'kysely'
 import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { idsOf } from '../../../platform/ids.ts'
 import { availableOf } from '../ledger/ledger.service.ts'
 import { standings } from '../ledger/ledger.store.ts'
@@ -107,7 +107,7 @@ const order = { by: { name: 'organisations.name', since: 'standing.since', grace
 
 export async function listStandings(on: Sql, query: QueryOf<typeof calls.list>): Promise<{ total: number; items: Standing[] }> {
   const filtered = shown(on)
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('organisations.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'organisations.name'))
     .$if(query.state !== undefined, (q) => q.where(sql<boolean>`coalesce(standing.state, 'normal') = ${query.state ?? ''}`))
   const { total, rows } = await pageWithTotal(paged(filtered, query, order), filtered, query)
   return { total, items: await shapeAll(on, rows) }

@@ -5,7 +5,7 @@ import { sql, type Generated, type RawBuilder, type Selectable } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { asked, containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 import { spentOnOrders } from '../ledger/ledger.store.ts'
@@ -117,7 +117,7 @@ export async function listBudgets(on: Sql, scope: Scope, query: QueryOf<typeof c
   const filtered = shown(on, now)
     .where(within(scope, 'budget.bp_id'))
     .where(asked(query, 'budget', 'bp_id'))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('budget.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'budget.name'))
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }
 

@@ -3,7 +3,7 @@ import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
-import { asked, containing, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { Discount, Price, Sku } from './tariff.ts'
@@ -78,8 +78,6 @@ export const { insert: insertProduct, update: updateProduct, remove: deleteProdu
 export const { insert: insertSku, remove: deleteSku, lockAny: lockSku } = rowsOf('bill_skus')
 export const { insert: insertDiscount, lockAny: lockDiscount } = rowsOf('bill_discounts')
 
-const sought = (keyword: string | undefined): keyword is string => keyword !== undefined && keyword !== ''
-
 const shownCategories = (on: Sql) =>
   on
     .selectFrom('bill_categories')
@@ -87,7 +85,7 @@ const shownCategories = (on: Sql) =>
     .select(sql<number>`(select count(*) from bill_products where category_id = bill_categories.id)`.as('product_count'))
 export const getCategory = (on: Sql, id: string) => shownCategories(on).where('id', '=', id).executeTakeFirst()
 export const listCategories = (on: Sql, query: QueryOf<typeof categories.list>) => {
-  const filtered = shownCategories(on).$if(sought(query.keyword), (q) => q.where('name', 'ilike', containing(query.keyword ?? '')))
+  const filtered = shownCategories(on).where(matching(query.keyword, 'name'))
   return pageWithTotal(
     paged(filtered, query, { by: { name: 'name', product_count: 'product_count', created_at: 'created_at' }, fallback: '-created_at', id: 'id' }),
     filtered,
@@ -132,7 +130,7 @@ const skusThat = (rule: 'priced' | 'unpriced', at: Date) =>
   sql<boolean>`exists (select from bill_skus as sku where product_id = product.id and ${rule === 'priced' ? pricedNow(at) : sql`not ${pricedNow(at)}`})`
 export const listProducts = (on: Sql, at: Date, query: QueryOf<typeof products.list>) => {
   const filtered = shownProducts(on, at)
-    .$if(sought(query.keyword), (q) => q.where('product.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'product.name'))
     .where(asked(query, 'product', 'category_id'))
     .$if(query.priced === 'all', (q) => q.where(skusThat('priced', at)).where((of) => of.not(skusThat('unpriced', at))))
     .$if(query.priced === 'some', (q) => q.where(skusThat('priced', at)).where(skusThat('unpriced', at)))
@@ -204,7 +202,7 @@ export type ShownDiscount = NonNullable<Awaited<ReturnType<typeof getDiscount>>>
 export const getDiscount = (on: Sql, id: string) => shownDiscounts(on).where('discount.id', '=', id).executeTakeFirst()
 export const listDiscounts = (on: Sql, at: Date, query: QueryOf<typeof discounts.list>) => {
   const filtered = shownDiscounts(on)
-    .$if(sought(query.keyword), (q) => q.where('discount.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'discount.name'))
     .$if(query.status !== undefined, (q) => q.where(discountStatus(at), '=', query.status ?? ''))
     .where(asked(query, 'discount', 'period', 'bp_id', 'product_id'))
   return pageWithTotal(paged(filtered, query, orderOf('discount', '-created_at', 'name', 'fraction', 'effective_from', 'created_at')), filtered, query)

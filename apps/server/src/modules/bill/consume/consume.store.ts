@@ -5,7 +5,7 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { sql, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, containing, counted, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { idsOf } from '../../../platform/ids.ts'
 import { spentOnOrders } from '../ledger/ledger.store.ts'
@@ -82,14 +82,8 @@ export async function greatest(on: Sql, bpId: string, month: string, limit: numb
   return rows.map(({ key, amount }) => ({ key, amount: exact(amount) }))
 }
 
-export const countResources = async (on: Sql, scope: Scope, month: string): Promise<number> =>
-  (
-    await sums(on, scope, 'resource')
-      .where('month', '=', firstDay(month))
-      .where('amount', '>', '0')
-      .select(sql<number>`count(*)`.as('count'))
-      .executeTakeFirstOrThrow()
-  ).count
+export const countResources = (on: Sql, scope: Scope, month: string): Promise<number> =>
+  counted(sums(on, scope, 'resource').where('month', '=', firstDay(month)).where('amount', '>', '0'))
 
 /** The newest first. */
 export async function months(on: Sql, scope: Scope, limit: number): Promise<{ month: string; amount: string }[]> {
@@ -219,18 +213,16 @@ export interface Place {
   id: number
 }
 
-const lines = (on: Sql, scope: Scope, { month, day, resource_id, product_id, project_id, meter }: LineFilters) =>
+const lines = (on: Sql, scope: Scope, { month, day, project_id, ...same }: LineFilters) =>
   on
     .selectFrom('usage_lines as line')
     .where(within(scope, 'line.bp_id'))
     .where('line.voided_at', 'is', null)
     .$if(month !== undefined, (q) => q.where(since(firstDay(month ?? ''))).where(before(firstDay(month ?? ''), '1 month')))
     .$if(day !== undefined, (q) => q.where(since(day ?? '')).where(before(day ?? '', '1 day')))
-    .$if(resource_id !== undefined, (q) => q.where('line.resource_id', '=', resource_id ?? ''))
-    .$if(product_id !== undefined, (q) => q.where('line.product_id', '=', product_id ?? ''))
+    .where(asked(same, 'line', 'resource_id', 'product_id', 'meter'))
     .$if(project_id === 'none', (q) => q.where('line.project_id', 'is', null))
     .$if(project_id !== undefined && project_id !== 'none', (q) => q.where('line.project_id', '=', project_id ?? ''))
-    .$if(meter !== undefined, (q) => q.where('line.meter', '=', meter ?? 'vm.vcpu'))
 
 type Named = Tables & { line: Tables['usage_lines'] }
 
@@ -293,12 +285,7 @@ export const payers = async (on: Sql, scope: Scope, { month, day }: LineFilters)
 /** The newest lines before a place. Those of all organisations are put together from the newest of each, along the index that each has. */
 export async function newestLines(on: Sql, scope: Scope, filters: LineFilters, after: Place | null, limit: number): Promise<ShownLine[]> {
   const of = (one: Scope) => lines(on, one, filters).$if(after !== null, (q) => q.where(beyond(after ?? { from: 0, id: 0 }, 'desc')))
-  if ('bp_id' in scope || filters.resource_id !== undefined)
-    return shown(
-      on,
-      (await cut(of(scope).select('line.id'), 'desc', limit).execute()).map(({ id }) => id),
-      'desc',
-    )
+  if ('bp_id' in scope || filters.resource_id !== undefined) return shown(on, idsOf(await cut(of(scope).select('line.id'), 'desc', limit).execute()), 'desc')
   const organisations = await payers(on, scope, filters)
   const each = cut(
     of(scope)
@@ -317,11 +304,7 @@ export async function newestLines(on: Sql, scope: Scope, filters: LineFilters, a
 /** The oldest lines of an organisation after a place. */
 export async function oldestLines(on: Sql, bpId: string, filters: LineFilters, after: Place | null, limit: number): Promise<ShownLine[]> {
   const found = lines(on, { bp_id: bpId }, filters).$if(after !== null, (q) => q.where(beyond(after ?? { from: 0, id: 0 }, 'asc')))
-  return shown(
-    on,
-    (await cut(found.select('line.id'), 'asc', limit).execute()).map(({ id }) => id),
-    'asc',
-  )
+  return shown(on, idsOf(await cut(found.select('line.id'), 'asc', limit).execute()), 'asc')
 }
 
 /** What the filters' lines cost in all, where a sum of it is kept; null where it would have to be added up. */

@@ -72,7 +72,6 @@ export function createCommands(parts: Pick<Platform, 'db'> & { clouds: Pick<Clou
             timeout_seconds: body.timeout_seconds,
             vm_count: vms.length,
             ...authoredBy(actor),
-            finished_at: null,
           },
           vms,
         )

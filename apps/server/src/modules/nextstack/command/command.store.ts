@@ -189,11 +189,6 @@ export async function insertCommand(tx: Tx, row: Insertable<CommandTable>, vms: 
         position,
         cloud_id: row.cloud_id,
         bp_id: row.bp_id,
-        runner: null,
-        exit_code: null,
-        error_text: null,
-        started_at: null,
-        finished_at: null,
       })),
     )
     .execute()

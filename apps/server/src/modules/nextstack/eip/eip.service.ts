@@ -118,12 +118,6 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
             description: body.description,
             bandwidth_mbps,
             status: 'available' as const,
-            error_text: null,
-            vm_id: null,
-            nat_id: null,
-            vpc_id: null,
-            limit_vm_id: null,
-            limit_mbps: null,
             ...authoredBy(actor),
           })),
         )

@@ -380,7 +380,6 @@ const rowOf = (actor: Actor, wish: NewVms, flavor: FlavorRow, name: string) => {
     description: wish.description,
     type: wish.type,
     status: statusDuring.create,
-    error_text: null,
     engine_name: engineNameOf(id),
     image_fingerprint: wish.image.fingerprint,
     image_name: wish.image.name,
@@ -391,9 +390,7 @@ const rowOf = (actor: Actor, wish: NewVms, flavor: FlavorRow, name: string) => {
     disk_bytes: wish.disk_bytes,
     // Of a private network it is known once the instance has joined.
     network: wish.network ?? '',
-    observed: null,
     addresses: jsonb([]),
-    node: null,
     source_snapshot_id: wish.source_snapshot_id,
     ...authoredBy(actor),
   }
