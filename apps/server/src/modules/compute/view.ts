@@ -2,7 +2,7 @@ import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { Query } from '@zhisuan/engines/openstack/session'
 import { Refusal } from '../../platform/errors.ts'
-import { merged, type Pages } from '../../platform/lines.ts'
+import { mapped, merged, type Pages } from '../../platform/lines.ts'
 import type { Place, View } from './tenancy/tenancy.service.ts'
 
 /**
@@ -88,6 +88,10 @@ export async function changeableOne<T>(view: View, get: (cloud: OpenStack) => Pr
   return { one, cloud: place.cloud, place }
 }
 
+/** The same of what says itself whose it is. */
+export const changeableOf = <T extends { readonly projectId: string | null }>(view: View, get: (cloud: OpenStack) => Promise<T>): Promise<Changeable<T>> =>
+  changeableOne(view, get, ({ projectId }) => projectId)
+
 /** From where it is seen, in the order of the places; at least one. */
 async function seenFrom<T>(
   places: readonly Place[],
@@ -115,3 +119,7 @@ export type Named = { names: Record<string, string> }
 
 /** What the projects of the asker are called, for the `names` of a list's lines. */
 export const namesOfPlaces = (view: View): Record<string, string> => Object.fromEntries(view.places.map(({ keystoneId, name }) => [keystoneId, name]))
+
+/** What each is called, for the same. */
+export const namesIn = (pages: Pages<{ readonly id: string; readonly name: string }>): Pages<readonly [string, string]> =>
+  mapped(pages, ({ id, name }) => [id, name] as const)

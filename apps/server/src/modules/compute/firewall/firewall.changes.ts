@@ -3,7 +3,7 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Place, Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, type Changeable } from '../view.ts'
+import { changeableOf, type Changeable } from '../view.ts'
 import { firewallChangeable, type Owned } from './firewall.shapes.ts'
 import { holdFirewall } from './firewall.store.ts'
 import { served } from './firewall.views.ts'
@@ -15,7 +15,7 @@ export function createFirewallChanges({ db, tenancy }: { db: Db; tenancy: Tenanc
   /** @throws Refusal notFound, noPermission of what is everybody's or another's, 93190 */
   async function toChange<T extends Owned>(actor: Actor, cloudId: string, get: (cloud: OpenStack) => Promise<T>): Promise<Changeable<T> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(view, get, ({ projectId }) => projectId).catch(async (error: unknown) => {
+    const changeable = await changeableOf(view, get).catch(async (error: unknown) => {
       if (error instanceof Refusal && error.refusal === 'notFound') await served(view)
       throw error
     })

@@ -3,7 +3,7 @@ import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { FirewallGroup as Group, FirewallPolicy as Policy, FirewallRule as Rule } from '@zhisuan/engines/openstack/network'
 import { all } from '@zhisuan/engines/openstack/session'
 import { Refusal } from '../../../platform/errors.ts'
-import { mapped, type Pages } from '../../../platform/lines.ts'
+import type { Pages } from '../../../platform/lines.ts'
 import type { Reading } from '../network/network.refusals.ts'
 import type { View } from '../tenancy/tenancy.service.ts'
 import { sharedPagesOf } from '../view.ts'
@@ -15,8 +15,6 @@ export const policiesOf = (view: View, signal?: AbortSignal): Pages<Policy> =>
   sharedPagesOf<Policy>(view, (cloud) => cloud.network.firewalls.policies.list({}, signal), isShared)
 export const rulesOf = (view: View, signal?: AbortSignal): Pages<Rule> =>
   sharedPagesOf<Rule>(view, (cloud) => cloud.network.firewalls.rules.list({}, signal), isShared)
-export const namesOf = (pages: Pages<{ readonly id: string; readonly name: string }>): Pages<readonly [string, string]> =>
-  mapped(pages, ({ id, name }) => [id, name] as const)
 /** What a list needs beside it: who waits for it hears of a failure. */
 export const beside = <T>(pages: Pages<T>): Promise<T[]> => {
   const list = all(pages)

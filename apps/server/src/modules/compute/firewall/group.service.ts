@@ -7,10 +7,10 @@ import { Refusal } from '../../../platform/errors.ts'
 import { linesOf, mapped } from '../../../platform/lines.ts'
 import { defined } from '../defined.ts'
 import { read, type Reading } from '../network/network.refusals.ts'
-import { namesOfPlaces } from '../view.ts'
+import { namesIn, namesOfPlaces } from '../view.ts'
 import type { FirewallChanges } from './firewall.changes.ts'
 import { firewallStatus, groupShape, isDefaultGroup } from './firewall.shapes.ts'
-import { goneReadings, groupsOf, namesOf, pending, policiesOf, reserved, served } from './firewall.views.ts'
+import { goneReadings, groupsOf, pending, policiesOf, reserved, served } from './firewall.views.ts'
 
 /** What stands before ports: two policies, one for each direction. */
 export function createFirewallGroups({ tenancy, toChange, making, changing, holding }: FirewallChanges) {
@@ -41,7 +41,7 @@ export function createFirewallGroups({ tenancy, toChange, making, changing, hold
       await served(view, signal)
       yield* linesOf({
         items: mapped(groupsOf(view, signal), (group) => groupShape(view, group)),
-        names: [namesOfPlaces(view), namesOf(policiesOf(view, signal))],
+        names: [namesOfPlaces(view), namesIn(policiesOf(view, signal))],
         requestId,
       })
     },

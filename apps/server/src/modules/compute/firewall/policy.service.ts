@@ -8,10 +8,10 @@ import { Refusal } from '../../../platform/errors.ts'
 import { linesOf } from '../../../platform/lines.ts'
 import { defined } from '../defined.ts'
 import { read, someOf, unlessUsed, type Reading } from '../network/network.refusals.ts'
-import { namesOfPlaces } from '../view.ts'
+import { namesIn, namesOfPlaces } from '../view.ts'
 import type { FirewallChanges } from './firewall.changes.ts'
 import { policyShape, usersOf } from './firewall.shapes.ts'
-import { beside, called, goneReadings, groupsOf, namesLater, namesOf, pending, policiesOf, reserved, rulesOf, served } from './firewall.views.ts'
+import { beside, called, goneReadings, groupsOf, namesLater, pending, policiesOf, reserved, rulesOf, served } from './firewall.views.ts'
 
 /** Rules in an order. */
 export function createFirewallPolicies({ tenancy, toChange, making, changing, holding }: FirewallChanges) {
@@ -33,7 +33,7 @@ export function createFirewallPolicies({ tenancy, toChange, making, changing, ho
           yield page.map((policy) => policyShape(view, policy, known))
         }
       }
-      yield* linesOf({ items: items(), names: [namesOfPlaces(view), namesLater(groups), namesOf(rulesOf(view, signal))], requestId })
+      yield* linesOf({ items: items(), names: [namesOfPlaces(view), namesLater(groups), namesIn(rulesOf(view, signal))], requestId })
     },
 
     async create(actor: Actor, cloudId: string, body: BodyOf<typeof firewallPolicies.create>): Promise<FirewallPolicy> {

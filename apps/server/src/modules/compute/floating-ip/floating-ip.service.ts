@@ -8,14 +8,14 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { createOneAtATimeEverywhere } from '../../../platform/oneAtATime.ts'
-import { known, linesOf, madeWith, mapped } from '../../../platform/lines.ts'
+import { known, linesOf, madeWith } from '../../../platform/lines.ts'
 import { read, type Reading } from '../network/network.refusals.ts'
-import { deviceNames, networkNames, networksOf, portsOf } from '../network/network.views.ts'
+import { deviceNames, networksOf, portsOf } from '../network/network.views.ts'
 import { ownedBy, project, statusOf, useOf } from '../network/network.shapes.ts'
 import { isRecycled } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { asNames, mayMakeBeside } from '../volume/storage.ts'
-import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
+import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
 
 type Target = Pick<BodyOf<typeof computeFloatingIps.bind>, 'port_id' | 'fixed_address'>
 /** How often a change that came between is looked at again, where it was not about the binding. */
@@ -25,11 +25,7 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
   const oneAtATime = createOneAtATimeEverywhere(db)
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<FloatingIp> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(
-      view,
-      (cloud) => cloud.network.floatingIps.get(id),
-      ({ projectId }) => projectId,
-    )
+    const changeable = await changeableOf(view, (cloud) => cloud.network.floatingIps.get(id))
     if (!ownedBy(view, changeable.one.projectId)) throw new Refusal('notFound')
     return { ...changeable, view }
   }
@@ -60,11 +56,7 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
       const { cloud, keystoneId: projectId } = await tenancy.placeForMaking(actor, cloudId, project_id)
       return { cloud, projectId }
     }
-    const port = await changeableOne(
-      view,
-      (cloud) => cloud.network.ports.get(port_id),
-      ({ projectId }) => projectId,
-    ).catch((error: unknown) => {
+    const port = await changeableOf(view, (cloud) => cloud.network.ports.get(port_id)).catch((error: unknown) => {
       throw error instanceof Refusal && error.refusal === 'notFound' ? new Refusal('computePortMissing', { field: 'port_id', cause: error }) : error
     })
     if (!ownedBy(view, port.one.projectId)) throw new Refusal('computePortMissing', { field: 'port_id' })
@@ -111,11 +103,8 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
         },
       )
       const servers = asNames(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.names(allTenants, signal)))
-      const routers = mapped(
-        pagesOf(view, (cloud) => cloud.network.routers.list({ fields: ['id', 'name'] }, signal)),
-        ({ id, name }) => [id, name] as const,
-      )
-      yield* linesOf({ items, names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), servers, routers], requestId })
+      const routers = namesIn(pagesOf(view, (cloud) => cloud.network.routers.list({ fields: ['id', 'name'] }, signal)))
+      yield* linesOf({ items, names: [namesOfPlaces(view), namesIn(networksOf(view, signal)), servers, routers], requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ComputeFloatingIp & { names: Record<string, string> }> {

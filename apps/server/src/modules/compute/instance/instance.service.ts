@@ -19,7 +19,7 @@ import { linesOf, mapped, type Pages } from '../../../platform/lines.ts'
 import { read } from '../network/network.refusals.ts'
 import { isRecycled, recycledIds } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, pagesOf, readOne, sharedPagesOf } from '../view.ts'
+import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, sharedPagesOf } from '../view.ts'
 import { mayMakeBeside } from '../volume/storage.ts'
 import { refuseUnlessAttachable, unlessRoot } from '../volume/volume.service.ts'
 import { createInstanceMaker, keyNameOf } from './instance.create.ts'
@@ -79,7 +79,7 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
       )
       yield* linesOf({
         items: shown(pagesOf(view, ({ compute }, allTenants) => compute.servers.list(allTenants, signal))),
-        names: [{ ...namesOfPlaces(view), ...keys }, mapped(images, ({ id, name }) => [id, name] as const)],
+        names: [{ ...namesOfPlaces(view), ...keys }, namesIn(images)],
         requestId,
       })
     },
@@ -259,11 +259,7 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
       },
       async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
         const view = await tenancy.viewForChange(actor, cloudId)
-        const { cloud } = await changeableOne(
-          view,
-          ({ compute }) => compute.serverGroups.get(id),
-          ({ projectId }) => projectId,
-        )
+        const { cloud } = await changeableOf(view, ({ compute }) => compute.serverGroups.get(id))
         await cloud.compute.serverGroups.delete(id)
       },
     },

@@ -4,7 +4,7 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { mapped, type Pages } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, pagesOf, readOne, sharedPagesOf, type Changeable } from '../view.ts'
+import { changeableOf, pagesOf, readOne, sharedPagesOf, type Changeable } from '../view.ts'
 import { isOpen, networkChangeable, ownedBy, useOf } from './network.shapes.ts'
 
 /** All networks that the asker may see. */
@@ -23,7 +23,6 @@ export async function* portsOf(view: View, query: Record<string, string | readon
   for await (const page of pagesOf(view, (cloud) => cloud.network.ports.list(query, signal))) yield page.filter(({ projectId }) => ownedBy(view, projectId))
 }
 
-export const networkNames = (pages: Pages<Network>): Pages<readonly [string, string]> => mapped(pages, ({ id, name }) => [id, name] as const)
 export const subnetNames = (pages: Pages<Subnet>): Pages<readonly [string, string]> =>
   mapped(pages, ({ id, name, cidr }) => [id, name === '' ? cidr : name] as const)
 
@@ -32,11 +31,7 @@ export const seenNetwork = (view: View, id: string): Promise<Network> => readOne
 /** @throws Refusal notFound, noPermission of what is everybody's or another's */
 export async function networkToChange(tenancy: Tenancy, actor: Actor, cloudId: string, id: string): Promise<Changeable<Network> & { view: View }> {
   const view = await tenancy.viewForChange(actor, cloudId)
-  const changeable = await changeableOne(
-    view,
-    (cloud) => cloud.network.networks.get(id),
-    ({ projectId }) => projectId,
-  )
+  const changeable = await changeableOf(view, (cloud) => cloud.network.networks.get(id))
   if (!networkChangeable(view, changeable.one)) throw new Refusal('noPermission')
   return { ...changeable, view }
 }

@@ -8,21 +8,17 @@ import { linesOf, mapped, type Pages } from '../../../platform/lines.ts'
 import { defined } from '../defined.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { asNames } from '../volume/storage.ts'
-import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable, type Named } from '../view.ts'
+import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable, type Named } from '../view.ts'
 import { read, type Reading } from './network.refusals.ts'
 import { ownedBy, portShape, useOf } from './network.shapes.ts'
-import { deviceNames, networkNames, networksOf, portsOf, seenNetwork } from './network.views.ts'
+import { deviceNames, networksOf, portsOf, seenNetwork } from './network.views.ts'
 
 export type Ports = ReturnType<typeof createPorts>
 
 export function createPorts(tenancy: Tenancy) {
   async function portToChange(actor: Actor, cloudId: string, id: string, action: 'update' | 'delete'): Promise<Changeable<Port> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(
-      view,
-      (cloud) => cloud.network.ports.get(id),
-      ({ projectId }) => projectId,
-    )
+    const changeable = await changeableOf(view, (cloud) => cloud.network.ports.get(id))
     if (!ownedBy(view, changeable.one.projectId)) throw new Refusal('notFound')
     const allowed: readonly string[] = portCan[action]
     if (!allowed.includes(useOf(changeable.one))) throw new Refusal('computePortInUse')
@@ -33,17 +29,11 @@ export function createPorts(tenancy: Tenancy) {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const view = await tenancy.view(actor, cloudId)
       const servers = asNames(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.names(allTenants, signal)))
-      const routers = mapped(
-        pagesOf(view, (cloud) => cloud.network.routers.list({}, signal)),
-        ({ id, name }) => [id, name] as const,
-      )
-      const groups = mapped(
-        pagesOf(view, (cloud) => cloud.network.securityGroups.list({ fields: ['id', 'name'] }, signal)),
-        ({ id, name }) => [id, name] as const,
-      )
+      const routers = namesIn(pagesOf(view, (cloud) => cloud.network.routers.list({}, signal)))
+      const groups = namesIn(pagesOf(view, (cloud) => cloud.network.securityGroups.list({ fields: ['id', 'name'] }, signal)))
       yield* linesOf({
         items: mapped(distinct(portsOf(view, {}, signal)), (port) => portShape(view, port)),
-        names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), servers, routers, groups],
+        names: [namesOfPlaces(view), namesIn(networksOf(view, signal)), servers, routers, groups],
         requestId,
       })
     },

@@ -7,10 +7,11 @@ import { all } from '@zhisuan/engines/openstack/session'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { known, linesOf, madeWith } from '../../../platform/lines.ts'
+import { defined } from '../defined.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
+import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
 import { read, someOf, unlessUsed, type Reading } from './network.refusals.ts'
-import { networkNames, networksOf, portsOf, subnetNames } from './network.views.ts'
+import { networksOf, portsOf, subnetNames } from './network.views.ts'
 import { interfaceOwners, ownedBy, routerShape } from './network.shapes.ts'
 
 type Joined = BodyOf<typeof computeRouters.addInterface>
@@ -20,11 +21,7 @@ const interfacesOf = (cloud: OpenStack, id: string): Promise<Port[]> => all(clou
 export function createRouters(tenancy: Tenancy) {
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<Router> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(
-      view,
-      (cloud) => cloud.network.routers.get(id),
-      ({ projectId }) => projectId,
-    )
+    const changeable = await changeableOf(view, (cloud) => cloud.network.routers.get(id))
     if (!ownedBy(view, changeable.one.projectId)) throw new Refusal('notFound')
     return { ...changeable, view }
   }
@@ -45,7 +42,7 @@ export function createRouters(tenancy: Tenancy) {
         },
       )
       const subnets = pagesOf(view, (cloud) => cloud.network.subnets.list({}, signal))
-      yield* linesOf({ items, names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), subnetNames(subnets)], requestId })
+      yield* linesOf({ items, names: [namesOfPlaces(view), namesIn(networksOf(view, signal)), subnetNames(subnets)], requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ComputeRouter & { names: Record<string, string> }> {
@@ -100,11 +97,7 @@ export function createRouters(tenancy: Tenancy) {
 
     async update(actor: Actor, cloudId: string, id: string, { name, description, enabled }: BodyOf<typeof computeRouters.update>): Promise<ComputeRouter> {
       const { cloud, view } = await toChange(actor, cloudId, id)
-      await cloud.network.routers.update(id, {
-        ...(name !== undefined && { name }),
-        ...(description !== undefined && { description }),
-        ...(enabled !== undefined && { enabled }),
-      })
+      await cloud.network.routers.update(id, defined({ name, description, enabled }))
       return now(view, cloud, id)
     },
 

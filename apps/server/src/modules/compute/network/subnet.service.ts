@@ -7,7 +7,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { known, linesOf, madeWith } from '../../../platform/lines.ts'
 import { defined } from '../defined.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, readOne, type Changeable, type Named } from '../view.ts'
+import { changeableOf, namesOfPlaces, readOne, type Changeable, type Named } from '../view.ts'
 import { read, someOf, unlessUsed } from './network.refusals.ts'
 import { networkChangeable, ownedBy, subnetShape, useOf } from './network.shapes.ts'
 import { networksOf, networkToChange, seenNetwork, subnetSeen, subnetsOf, usersNamed } from './network.views.ts'
@@ -18,11 +18,7 @@ export type Subnets = ReturnType<typeof createSubnets>
 export function createSubnets(tenancy: Tenancy) {
   async function subnetToChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<Subnet> & { view: View; network: Network }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(
-      view,
-      (cloud) => cloud.network.subnets.get(id),
-      ({ projectId }) => projectId,
-    )
+    const changeable = await changeableOf(view, (cloud) => cloud.network.subnets.get(id))
     const network = await changeable.cloud.network.networks.get(changeable.one.networkId)
     if (!subnetSeen(view, changeable.one, network)) throw new Refusal('notFound')
     if (!networkChangeable(view, network) || !ownedBy(view, changeable.one.projectId)) throw new Refusal('noPermission')

@@ -15,7 +15,7 @@ import { openedServer } from '../instance/instance.ground.ts'
 import { flavorOf } from '../instance/instance.shape.ts'
 import { linesOf, merged, type Pages } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces } from '../view.ts'
+import { changeableOf, namesOfPlaces } from '../view.ts'
 import type { RecycleOperations } from './recycle.operations.ts'
 import * as store from './recycle.store.ts'
 import type { RecycledRow } from './recycle.store.ts'
@@ -49,11 +49,7 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
 
   /** One that the cloud itself keeps: it goes on by itself once it is told. */
   const kept = async (view: View, id: string, how: 'restore' | 'forceDelete'): Promise<RecycledInstance> => {
-    const { one, cloud } = await changeableOne(
-      view,
-      ({ compute }) => compute.servers.get(id),
-      ({ projectId }) => projectId,
-    )
+    const { one, cloud } = await changeableOf(view, ({ compute }) => compute.servers.get(id))
     // Another's row, or an instance that lies in no bin.
     if (one.state !== 'soft_deleted') throw new Refusal('notFound')
     await cloud.compute.servers.act(id, how)

@@ -22,7 +22,7 @@ import { read, someOf, unlessUsed, type Reading } from '../network/network.refus
 import { portsOf, usersNamed } from '../network/network.views.ts'
 import { ownedBy, project } from '../network/network.shapes.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
+import { changeableOf, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
 
 /** Of a port all that counts here. */
 const portFields = ['id', 'network_id', 'mac_address', 'project_id', 'security_groups'] as const
@@ -32,11 +32,7 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
 
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<SecurityGroup> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(
-      view,
-      (cloud) => cloud.network.securityGroups.get(id),
-      ({ projectId }) => projectId,
-    )
+    const changeable = await changeableOf(view, (cloud) => cloud.network.securityGroups.get(id))
     if (!ownedBy(view, changeable.one.projectId)) throw new Refusal('notFound')
     return { ...changeable, view }
   }

@@ -14,17 +14,12 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { linesOf, mapped } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, pagesOf } from '../view.ts'
+import { changeableOf, namesOfPlaces, pagesOf } from '../view.ts'
 import { statusOf as statusOfSnapshot } from './snapshot.service.ts'
 import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, projectSeen, refusedAtField } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
-const backupIn = (view: View, id: string) =>
-  changeableOne(
-    view,
-    (cloud) => cloud.volume.backups.get(id),
-    ({ projectId }) => projectId,
-  )
+const backupIn = (view: View, id: string) => changeableOf(view, (cloud) => cloud.volume.backups.get(id))
 
 /** Volumes in the cloud's store of backups. */
 export function createBackups(tenancy: Tenancy) {

@@ -12,16 +12,11 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { linesOf, mapped } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, pagesOf } from '../view.ts'
+import { changeableOf, namesOfPlaces, pagesOf } from '../view.ts'
 import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
-export const snapshotIn = (view: View, id: string) =>
-  changeableOne(
-    view,
-    (cloud) => cloud.volume.snapshots.get(id),
-    ({ projectId }) => projectId,
-  )
+export const snapshotIn = (view: View, id: string) => changeableOf(view, (cloud) => cloud.volume.snapshots.get(id))
 
 /** Volumes as they were. */
 export function createSnapshots(tenancy: Tenancy) {

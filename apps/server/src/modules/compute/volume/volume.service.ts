@@ -17,18 +17,13 @@ import { Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { linesOf, mapped } from '../../../platform/lines.ts'
 import { isRecycled } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, pagesOf, sharedPagesOf, type Changeable } from '../view.ts'
+import { changeableOf, namesOfPlaces, pagesOf, sharedPagesOf, type Changeable } from '../view.ts'
 import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
 
 export type FoundVolume = Changeable<Volume>
 
 /** One volume through the asker's view. @throws Refusal notFound */
-export const volumeIn = (view: View, id: string): Promise<FoundVolume> =>
-  changeableOne(
-    view,
-    (cloud) => cloud.volume.volumes.get(id),
-    ({ projectId }) => projectId,
-  )
+export const volumeIn = (view: View, id: string): Promise<FoundVolume> => changeableOf(view, (cloud) => cloud.volume.volumes.get(id))
 
 /** Volumes of a cloud's Cinder, and the types that it has for them. */
 export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
@@ -222,31 +217,13 @@ async function sourceOf(
   }
   const { snapshot_id, volume_id, backup_id, image_id } = body
   if (snapshot_id !== null) {
-    const cloud = await beside(
-      (view) =>
-        changeableOne(
-          view,
-          (one) => one.volume.snapshots.get(snapshot_id),
-          ({ projectId }) => projectId,
-        ),
-      'computeSnapshotMissing',
-      'snapshot_id',
-    )
+    const cloud = await beside((view) => changeableOf(view, (one) => one.volume.snapshots.get(snapshot_id)), 'computeSnapshotMissing', 'snapshot_id')
     return { cloud, from: { snapshotId: snapshot_id } }
   }
   if (volume_id !== null)
     return { cloud: await beside((view) => volumeIn(view, volume_id), 'computeVolumeMissing', 'volume_id'), from: { volumeId: volume_id } }
   if (backup_id !== null) {
-    const cloud = await beside(
-      (view) =>
-        changeableOne(
-          view,
-          (one) => one.volume.backups.get(backup_id),
-          ({ projectId }) => projectId,
-        ),
-      'computeBackupMissing',
-      'backup_id',
-    )
+    const cloud = await beside((view) => changeableOf(view, (one) => one.volume.backups.get(backup_id)), 'computeBackupMissing', 'backup_id')
     return { cloud, from: { backupId: backup_id } }
   }
   const { cloud } = await tenancy.placeForMaking(actor, cloudId, body.project_id)
