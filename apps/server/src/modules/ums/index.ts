@@ -30,6 +30,7 @@ import { createOidcClients } from './oidc/oidc.client.ts'
 import { oidcRoutes, serveSignOn } from './oidc/oidc.routes.ts'
 import { createProviders } from './oidc/provider.service.ts'
 import { oidcMigrations } from './oidc/provider.store.ts'
+import { createIdentities } from './oidc/identity.service.ts'
 import { createSignOn } from './oidc/sign-on.service.ts'
 import { passkeyRoutes } from './passkey/passkey.routes.ts'
 import { createPasskeys } from './passkey/passkey.service.ts'
@@ -120,7 +121,7 @@ export function createUms(
       ...secondFactorRoutes(secondFactors),
       ...passkeyRoutes(passkeys, hand),
       ...accessKeyRoutes(createAccessKeyService(platform, { actors, prove, keep })),
-      ...oidcRoutes(config, providers, signOn, hand),
+      ...oidcRoutes(config, providers, createIdentities(platform), signOn, hand),
       handle(auth.ways, async () => ({ passkeys: passkeys.available, providers: await signOn.offered() })),
       ...invitationRoutes(createInvitationService(platform, { verification, limits: others.limits })),
     ],

@@ -184,12 +184,15 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
           to,
           amount: String(amount),
           title,
+          seller: null,
           number: '',
           note,
           reason: '',
           ...authoredBy(actor),
           created_at: now(),
           handled_by_name: '',
+          handled_at: null,
+          issued_at: null,
         })
         await store.claimEntries(tx, owner_id, { from, to }, id)
       })

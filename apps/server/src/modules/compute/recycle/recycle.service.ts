@@ -89,6 +89,8 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
         status: 'recycling',
         ran: one.state === 'running',
         flavor: flavorOf(one),
+        floating_ips: null,
+        error_text: null,
         recycled_by: actor.name,
         recycled_at: now(),
         until: new Date(now().getTime() + days * dayMs),

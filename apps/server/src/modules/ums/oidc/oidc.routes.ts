@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { Config } from '../../../platform/config.ts'
 import { handle, type Handler } from '../../../platform/http/handler.ts'
 import { clientOf, type HandTokens } from '../session/session.routes.ts'
+import type { IdentityService } from './identity.service.ts'
 import { callbackPath, type ProviderService } from './provider.service.ts'
 import { flowMs, ticketMs, type Begun, type SignOnService } from './sign-on.service.ts'
 
@@ -18,7 +19,7 @@ const flowCookieOf = (config: Config) =>
   ({ path: `${path}/providers`, httpOnly: true, sameSite: 'lax', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
 const ticketCookieOf = (config: Config) => ({ path, httpOnly: true, sameSite: 'strict', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
 
-export function oidcRoutes(config: Config, providers: ProviderService, signOn: SignOnService, hand: HandTokens): Handler[] {
+export function oidcRoutes(config: Config, providers: ProviderService, linked: IdentityService, signOn: SignOnService, hand: HandTokens): Handler[] {
   const leave = ({ url, state, browser }: Begun, reply: FastifyReply): { url: string } => {
     reply.header('cache-control', 'no-store')
     reply.setCookie(flowCookie(state), browser, { ...flowCookieOf(config), maxAge: flowMs / 1000 })
@@ -31,9 +32,9 @@ export function oidcRoutes(config: Config, providers: ProviderService, signOn: S
     handle(identityProviders.update, ({ params, body }) => providers.update(params.id, body)),
     handle(identityProviders.delete, ({ params }) => providers.delete(params.id)),
     handle(identityProviders.test, ({ body }) => providers.test(body)),
-    handle(identities.list, ({ actor }) => signOn.list(actor)),
+    handle(identities.list, ({ actor }) => linked.list(actor)),
     handle(identities.link, async ({ actor, body, reply }) => leave(await signOn.beginLinking(actor, body), reply)),
-    handle(identities.unlink, ({ actor, params }) => signOn.unlink(actor, params.id)),
+    handle(identities.unlink, ({ actor, params }) => linked.unlink(actor, params.id)),
     handle(singleSignOn.begin, async ({ params, body, reply }) => leave(await signOn.begin(params.id, body), reply)),
     handle(singleSignOn.finish, async ({ body, request, reply }) => {
       const tokens = await signOn.finish(request.cookies[ticketCookie], body, clientOf(request))

@@ -4,27 +4,22 @@ import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { singleSignOnRefusals, type identities as identityCalls, type singleSignOn as calls } from '@zhisuan/contract/ums/identityProvider'
 import * as oidc from 'openid-client'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
-import { found, Refusal } from '../../../platform/errors.ts'
-import { uuidv7 } from '../../../platform/ids.ts'
+import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { insertProjectMember } from '../organisation/organisation.store.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { Actors } from '../session/actors.ts'
 import type { Guesses } from '../session/guesses.ts'
 import type { Proof } from '../session/proof.ts'
 import type { Client, SessionService, Tokens } from '../session/session.service.ts'
 import { hashOf, looksLikeToken } from '../session/tokens.ts'
-import { refuseLastWayIn } from '../session/ways-in.ts'
-import { defaultProject } from '../user/keep.store.ts'
-import { blankUser } from '../user/user.rules.ts'
 import * as users from '../user/user.store.ts'
 import { causeOf, type OidcClients } from './oidc.client.ts'
 import { AddressForbidden, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
-import { provesSecond, readClaims, type Claimed } from './people.ts'
+import { provesSecond, readClaims } from './people.ts'
+import { identify } from './identify.ts'
 import { callbackPath } from './provider.service.ts'
-import { enabledProviders, findProvider, holdProvider, type IdentityRow, type ProviderRow } from './provider.store.ts'
+import { enabledProviders, findProvider, type ProviderRow } from './provider.store.ts'
 import * as store from './sign-on.store.ts'
 
 type Calls = typeof calls
@@ -128,80 +123,6 @@ export function createSignOn(
     return provider
   }
 
-  const refuseUnacceptable = ({ email_domains }: ProviderRow, { email }: Claimed): void => {
-    if (email_domains.length === 0) return
-    if (email === null) throw new Refusal('ssoEmailUnverified')
-    if (!email_domains.includes(email.slice(email.lastIndexOf('@') + 1))) throw new Refusal('ssoDomainForbidden')
-  }
-
-  /** Another's phone stays theirs, another's name is told from this one by a number. */
-  const makePerson = async (tx: Tx, provider: ProviderRow, claimed: Claimed): Promise<string> => {
-    const bp_id = provider.bp_id
-    const organisation = bp_id === null ? undefined : await store.organisationOf(tx, bp_id)
-    if (bp_id === null || organisation === undefined) throw new Refusal('ssoUnknownPerson')
-    if (organisation.status === 'frozen') throw new Refusal('organisationFrozen')
-    const id = uuidv7()
-    const phone = claimed.phone !== null && (await users.findByPhone(tx, claimed.phone)) === undefined ? claimed.phone : null
-    const wish = claimed.username ?? `user-${id.slice(-8)}`
-    const name = (await users.findByLogin(tx, wish)) === undefined ? wish : `${wish}-${id.slice(-8)}`
-    await users.insertUser(
-      tx,
-      { ...blankUser, id, name, nickname: claimed.displayName, kind: 4, status: 'active', bp_id, phone, email: claimed.email, password_hash: '' },
-      provider.role === null ? [] : [provider.role],
-    )
-    const project = await defaultProject(tx, bp_id)
-    if (project !== undefined) await insertProjectMember(tx, project, id)
-    return id
-  }
-
-  /** Whom nobody has linked yet: found by a mailbox, or made, as the provider's settings allow. */
-  const admit = async (tx: Tx, provider: ProviderRow, claimed: Claimed): Promise<string> => {
-    const holder = claimed.email === null ? undefined : await users.findByEmail(tx, claimed.email)
-    if (holder !== undefined) {
-      // Mailboxes here are partly what administrators of organisations typed: so each provider finds people of its own only.
-      if (provider.linking === 'email' && holder.kind > 1 && provider.bp_id !== null && holder.bp_id === provider.bp_id) return holder.id
-      throw new Refusal('ssoEmailTaken')
-    }
-    if (provider.creates_people) return makePerson(tx, provider, claimed)
-    throw new Refusal(claimed.email === null && provider.linking === 'email' ? 'ssoEmailUnverified' : 'ssoUnknownPerson')
-  }
-
-  const link = (tx: Tx, provider: ProviderRow, claimed: Claimed, userId: string): Promise<IdentityRow> =>
-    refusing({ identities_user: 'ssoLinkedAlready' }, () =>
-      store.insertIdentity(tx, {
-        id: uuidv7(),
-        provider_id: provider.id,
-        user_id: userId,
-        subject: claimed.subject,
-        account: claimed.account,
-      }),
-    )
-  /** Of two accounts with one mailbox that come at once, one is first. */
-  const taken = { [users.userIndexes.email]: 'ssoEmailTaken' } as const
-
-  /** Within one transaction: whose account it is. */
-  const identify = async (tx: Tx, asked: ProviderRow, claimed: Claimed, linkTo: string | null): Promise<IdentityRow> => {
-    const provider = await holdProvider(tx, asked.id)
-    if (provider?.enabled !== true) throw new Refusal('ssoDisabled')
-    // Set up anew while somebody was away: who answered is not who would be asked now.
-    if (provider.issuer !== asked.issuer || provider.client_id !== asked.client_id) throw new Refusal('ssoExpired')
-    refuseUnacceptable(provider, claimed)
-    await store.lockSubject(tx, provider.id, claimed.subject)
-    const known = await store.findIdentity(tx, provider.id, claimed.subject)
-    if (linkTo !== null) {
-      if (provider.linking === 'nobody') throw new Refusal('ssoLinkForbidden')
-      if (known !== undefined && known.user_id !== linkTo) throw new Refusal('ssoAccountTaken')
-      return known ?? link(tx, provider, claimed, linkTo)
-    }
-    if (known !== undefined && (await users.findById(tx, known.user_id)) !== undefined) {
-      await store.renameIdentity(tx, known.id, claimed.account)
-      return known
-    }
-    // Whose user was deleted is nobody any more.
-    if (known !== undefined) await store.deleteIdentity(tx, known.user_id, known.id)
-    return link(tx, provider, claimed, await admit(tx, provider, claimed))
-  }
-
   return {
     offered: async () => (config.PUBLIC_URL === undefined ? [] : (await enabledProviders(db)).map(({ id, name }) => ({ id, name }))),
 
@@ -251,7 +172,10 @@ export function createSignOn(
         // What it says of the person may stand in either; the token's own word counts.
         const info = client.serverMetadata().userinfo_endpoint === undefined ? {} : await oidc.fetchUserInfo(client, tokens.access_token, idToken.sub)
         const claimed = readClaims({ ...info, ...idToken }, idToken.sub, provider.claims)
-        const identity = await refusing(taken, () => db.transaction().execute((tx) => identify(tx, provider, claimed, linker?.user_id ?? null)))
+        // Of two accounts with one mailbox that come at once, one is first.
+        const identity = await refusing({ [users.userIndexes.email]: 'ssoEmailTaken' }, () =>
+          db.transaction().execute((tx) => identify(tx, provider, claimed, linker?.user_id ?? null)),
+        )
         if (linker !== null) return { ...back, ticket: null }
         const ticket = secret()
         const hash = hashOf(ticket)
@@ -313,32 +237,6 @@ export function createSignOn(
         refusalOf(error, provider.name)
         return { url: null }
       }
-    },
-
-    async list(actor: Actor): Promise<ResponseOf<IdentityCalls['list']>> {
-      const rows = await store.identitiesOf(db, actor.user_id)
-      const offered = config.PUBLIC_URL === undefined ? [] : await enabledProviders(db)
-      return {
-        total: rows.length,
-        items: rows.map((row) => ({
-          id: row.id,
-          provider_id: row.provider_id,
-          provider_name: row.provider_name,
-          account: row.account,
-          created_at: iso(row.created_at),
-          last_used_at: isoOrNull(row.last_used_at),
-        })),
-        offered: offered.filter(({ id, linking }) => linking !== 'nobody' && !rows.some((row) => row.provider_id === id)).map(({ id, name }) => ({ id, name })),
-      }
-    },
-
-    /** @throws Refusal 91131 */
-    async unlink(actor: Actor, id: string): Promise<void> {
-      await db.transaction().execute(async (tx) => {
-        const user = found(await users.lockUser(tx, actor.user_id))
-        found((await store.deleteIdentity(tx, actor.user_id, id)) ? id : undefined)
-        await refuseLastWayIn(tx, user)
-      })
     },
 
     clean: (): Promise<void> => store.deleteSignOnsBefore(db, now()),
