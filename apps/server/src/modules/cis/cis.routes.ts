@@ -15,9 +15,9 @@ export const containerRoutes = (containers: ContainerService): Handler[] => [
   handle(calls.delete, ({ actor, params }) => containers.delete(actor, params.id)),
   handle(calls.operations, ({ actor, params, query }) => containers.operations(actor, params.id, query)),
   handle(calls.stats, ({ actor, params }) => containers.stats(actor, params.id)),
-  handle(deploymentCalls.list, ({ actor, query }) => containers.listDeployments(actor, query)),
-  handle(deploymentCalls.instances, ({ actor, params, query }) => containers.instances(actor, params.id, query)),
-  handle(deploymentCalls.delete, ({ actor, params }) => containers.deleteDeployment(actor, params.id)),
+  handle(deploymentCalls.list, ({ actor, query }) => containers.deployments.list(actor, query)),
+  handle(deploymentCalls.instances, ({ actor, params, query }) => containers.deployments.instances(actor, params.id, query)),
+  handle(deploymentCalls.delete, ({ actor, params }) => containers.deployments.delete(actor, params.id)),
 ]
 
 export const accessRoutes = ({ terminals, logs, files }: { terminals: ContainerTerminals; logs: LogService; files: FileService }): Handler[] => [

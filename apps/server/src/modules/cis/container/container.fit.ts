@@ -1,0 +1,110 @@
+import { bindRefusal } from '@zhisuan/contract/cis/binds'
+import type { ContainerSpec } from '@zhisuan/contract/cis/container'
+import type { Actor, Scope } from '../../../platform/auth/actor.ts'
+import type { Db, Sql } from '../../../platform/db/database.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { toRefusal } from '../../../platform/http/problems.ts'
+import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
+import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
+import { publishedPorts } from './container.docker.ts'
+import { conflict, type Holder, type Wanted } from './container.ports.ts'
+import * as store from './container.store.ts'
+
+type Node = Awaited<ReturnType<EdgeReach['choose']>>[number]
+
+/** How long a node may take to say which ports are taken. */
+const lookMs = 5_000
+
+/** Whose ports are no conflict: of what is to have them. */
+interface Except {
+  readonly id?: string
+  readonly project?: string
+  readonly services?: readonly string[]
+}
+const nobody: Except = {}
+const isExcepted = (one: { id: string | null; project?: string | null; service_id?: string | null }, except: Except): boolean =>
+  (one.id !== null && one.id === except.id) ||
+  (typeof one.project === 'string' && one.project === except.project) ||
+  (typeof one.service_id === 'string' && except.services?.includes(one.service_id) === true)
+
+/** Whether a node can take what is to run on it. */
+export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; otherProgram: string }) {
+  const { edges, refusedByNode } = parts
+
+  /** What the ports of a node are taken by, as its Docker says; whoever may not see ours learns no name of them. */
+  const takenOnDocker = async (node: Pick<Node, 'id' | 'name'>, except: Except = nobody): Promise<Holder[]> => {
+    const { docker } = await edges.reach({ everything: true }, node.id)
+    try {
+      return (await publishedPorts(docker, AbortSignal.timeout(lookMs)))
+        .filter((one) => !isExcepted(one, except))
+        .map(({ ports, id, project, name }) => ({ ports, name: id === null && project === null ? name : parts.otherProgram }))
+    } catch (error) {
+      throw refusedByNode(error, node)
+    }
+  }
+  const takenByUs = async (on: Sql, scope: Scope, node: Pick<Node, 'id'>, except: Except = nobody): Promise<Holder[]> =>
+    (await store.portsOn(on, [node.id]))
+      .filter((one) => !isExcepted(one, except))
+      .map(({ bp_id, name, ports }) => ({ ports, name: 'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id) ? name : parts.otherProgram }))
+
+  const refuseConflict = (node: { name: string }, wanted: readonly Wanted[], holders: readonly Holder[], field: string): void => {
+    const taken = conflict(wanted, holders)
+    if (taken !== null) throw new Refusal('portTaken', { field, values: { node: node.name, port: taken.port, name: taken.name } })
+  }
+  const refuseGpus = (node: Node, gpus: number, field: string): void => {
+    if (gpus > 0 && (node.facts?.gpus.length ?? 0) < gpus) throw new Refusal('nodeGpusTooFew', { field, values: { node: node.name } })
+  }
+  const refuseBinds = (actor: Actor, node: { bp_id: string | null }, spec: ContainerSpec): void => {
+    for (const [index, mount] of spec.mounts.entries()) {
+      const refusal = mount.type === 'bind' ? bindRefusal(actor, node, mount.host_path) : null
+      if (refusal !== null) throw new Refusal('bindMountForbidden', { field: `spec.mounts.${index}` })
+    }
+  }
+  /** All that is in the way of a node, in words. */
+  const problemsOf = async (scope: Scope, node: Node, spec: Pick<ContainerSpec, 'ports' | 'gpus'>): Promise<string[]> => {
+    const looks = [
+      async () => refuseConflict(node, spec.ports, await takenByUs(db, scope, node), 'spec.ports'),
+      async () => refuseConflict(node, spec.ports, await takenOnDocker(node), 'spec.ports'),
+      async () => refuseGpus(node, spec.gpus, 'spec.gpus'),
+    ]
+    const said = await Promise.all(
+      looks.map((look) =>
+        look().then(
+          () => null,
+          (error: unknown) => {
+            const refusal = toRefusal(error)
+            if (refusal.refusal === 'unknown') throw error
+            return refusal.message
+          },
+        ),
+      ),
+    )
+    return [...new Set(said.filter((text) => text !== null))]
+  }
+
+  return {
+    takenOnDocker,
+    takenByUs,
+    refuseConflict,
+    refuseGpus,
+    refuseBinds,
+    problemsOf,
+
+    /**
+     * For whoever else publishes ports of nodes, before anything is made. A node that is away is not asked.
+     * @param except what has them already: the services of a stack, and what compose calls it
+     * @throws Refusal 95103
+     */
+    async refuseTakenPorts(
+      scope: Scope,
+      node: { id: string; name: string; online: boolean },
+      wanted: readonly Wanted[],
+      except: { project: string; services: readonly string[] } | null,
+      field: string,
+    ): Promise<void> {
+      if (wanted.length === 0) return
+      refuseConflict(node, wanted, await takenByUs(db, scope, node, except ?? nobody), field)
+      if (node.online) refuseConflict(node, wanted, await takenOnDocker(node, except ?? nobody), field)
+    },
+  }
+}
