@@ -116,10 +116,10 @@ export async function shapedPage<Row, Item>(
   return { total, items: rows.map((row) => shape(row)) }
 }
 
-/** How many rows a query finds. */
-export async function counted<DB, T extends keyof DB, Row>(found: SelectQueryBuilder<DB, T, Row>): Promise<number> {
+/** How many rows a query finds. @param what as SQL, where it is less than rows: `distinct vm_id` */
+export async function counted<DB, T extends keyof DB, Row>(found: SelectQueryBuilder<DB, T, Row>, what = '*'): Promise<number> {
   // Type parameters hide from the compiler what is selected here.
-  const { count } = (await found.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()) as unknown as { count: number }
+  const { count } = (await found.select(sql<number>`count(${sql.raw(what)})`.as('count')).executeTakeFirstOrThrow()) as unknown as { count: number }
   return count
 }
 
@@ -161,3 +161,6 @@ export function asked<Query extends object>(query: Query, table: string, ...name
     sql` and `,
   )}`
 }
+
+/** The condition that a column is one of these ids. */
+export const among = (column: string, ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`

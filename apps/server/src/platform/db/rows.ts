@@ -23,6 +23,19 @@ export const insertsInto =
       .execute()
   }
 
+/** Makes these all the rows of a table that belong to something. @param owner the column that says so, and others that they share */
+export async function replaceRows<T extends keyof Tables, Shared extends Partial<Insertable<Tables[T]>>>(
+  tx: Tx,
+  into: T,
+  owner: Shared,
+  rows: readonly Omit<Insertable<Tables[T]>, keyof Shared>[],
+): Promise<void> {
+  const { on, table } = one(tx, into)
+  const [[column, id] = ['', '']] = Object.entries(owner)
+  await on.deleteFrom(table).where(sql.ref(column), '=', id).execute()
+  if (rows.length > 0) await insertsInto(into)(tx, rows.map((row) => ({ ...owner, ...row })) as never)
+}
+
 /**
  * What every store does with the rows of its table.
  * @param stamped columns that every change sets

@@ -3,8 +3,9 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, counted, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { replaceRows } from '../../../platform/db/rows.ts'
 
 /** A config that a stack has as a file. */
 interface StackConfigTable {
@@ -62,12 +63,8 @@ export async function setStackConfigs(tx: Tx, stackId: string, configs: readonly
   const before = new Map(
     (await tx.selectFrom('stack_configs').selectAll().where('stack_id', '=', stackId).execute()).map((row) => [`${row.path} ${row.config_id}`, row.revision]),
   )
-  await tx.deleteFrom('stack_configs').where('stack_id', '=', stackId).execute()
-  if (configs.length === 0) return
-  await tx
-    .insertInto('stack_configs')
-    .values(configs.map(({ path, config_id }) => ({ stack_id: stackId, path, config_id, revision: before.get(`${path} ${config_id}`) ?? 0 })))
-    .execute()
+  const now = configs.map(({ path, config_id }) => ({ path, config_id, revision: before.get(`${path} ${config_id}`) ?? 0 }))
+  await replaceRows(tx, 'stack_configs', { stack_id: stackId }, now)
 }
 
 export const recordStackConfig = async (
@@ -77,11 +74,5 @@ export const recordStackConfig = async (
   await on.updateTable('stack_configs').set({ revision }).where('stack_id', '=', stack_id).where('config_id', '=', config_id).execute()
 }
 
-export const usesOfConfig = async (on: Sql, configId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('stack_configs')
-      .select(sql<number>`count(distinct stack_id)`.as('count'))
-      .where('config_id', '=', configId)
-      .executeTakeFirstOrThrow()
-  ).count
+export const usesOfConfig = (on: Sql, configId: string): Promise<number> =>
+  counted(on.selectFrom('stack_configs').where('config_id', '=', configId), 'distinct stack_id')

@@ -3,7 +3,7 @@ import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
-import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { among, asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { Discount, Price, Sku } from './tariff.ts'
@@ -271,15 +271,7 @@ export async function openUse(on: Sql, meter: Meter): Promise<OpenUse[]> {
   return rows
 }
 export const organisationNames = async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
-  new Map(
-    (
-      await on
-        .selectFrom('organisations')
-        .select(['id', 'name'])
-        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-        .execute()
-    ).map(({ id, name }) => [id, name]),
-  )
+  new Map((await on.selectFrom('organisations').select(['id', 'name']).where(among('id', ids)).execute()).map(({ id, name }) => [id, name]))
 
 /** What is measured, and within when and when. Seconds since 1970. */
 export interface Gap {

@@ -5,7 +5,7 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { sql, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables } from '../../../platform/db/database.ts'
-import { asked, containing, counted, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { among, asked, containing, counted, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { idsOf } from '../../../platform/ids.ts'
 import { spentOnOrders } from '../ledger/ledger.store.ts'
@@ -180,29 +180,11 @@ export async function listResources(on: Sql, scope: Scope, query: QueryOf<typeof
 
 const byIds = <T extends { id: string }>(rows: readonly T[]): ReadonlyMap<string, T> => new Map(rows.map((row) => [row.id, row]))
 export const productNames = async (on: Sql, ids: readonly string[]) =>
-  byIds(
-    await on
-      .selectFrom('bill_products')
-      .select(['id', 'name'])
-      .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-      .execute(),
-  )
+  byIds(await on.selectFrom('bill_products').select(['id', 'name']).where(among('id', ids)).execute())
 export const projectNames = async (on: Sql, ids: readonly string[]) =>
-  byIds(
-    await on
-      .selectFrom('projects')
-      .select(['id', 'name'])
-      .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-      .execute(),
-  )
+  byIds(await on.selectFrom('projects').select(['id', 'name']).where(among('id', ids)).execute())
 export const resourceNames = async (on: Sql, ids: readonly string[]) =>
-  byIds(
-    await on
-      .selectFrom('metered_resources')
-      .select(['id', 'name', 'type'])
-      .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-      .execute(),
-  )
+  byIds(await on.selectFrom('metered_resources').select(['id', 'name', 'type']).where(among('id', ids)).execute())
 
 export type LineFilters = Omit<BodyOf<typeof consumes.export>, 'format' | 'bp_id'>
 

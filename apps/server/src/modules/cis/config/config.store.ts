@@ -3,9 +3,9 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, counted, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
-import { rowsOf } from '../../../platform/db/rows.ts'
+import { replaceRows, rowsOf } from '../../../platform/db/rows.ts'
 import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
 interface ConfigTable extends OwnedTable {
@@ -101,23 +101,12 @@ export const changeConfig = async (tx: Tx, id: string, changes: Pick<ConfigRow, 
     .execute()
 }
 
-export const usesOf = async (on: Sql, configId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('container_config_uses')
-      .select(sql<number>`count(distinct container_id)`.as('count'))
-      .where('config_id', '=', configId)
-      .executeTakeFirstOrThrow()
-  ).count
+export const usesOf = (on: Sql, configId: string): Promise<number> =>
+  counted(on.selectFrom('container_config_uses').where('config_id', '=', configId), 'distinct container_id')
 
 /** What a container is to have from now on; what stays the same keeps what is known of it only where nothing is made anew. */
 export async function setUses(tx: Tx, containerId: string, uses: readonly { path: string; config_id: string }[]): Promise<void> {
-  await tx.deleteFrom('container_config_uses').where('container_id', '=', containerId).execute()
-  if (uses.length > 0)
-    await tx
-      .insertInto('container_config_uses')
-      .values(uses.map((use) => ({ ...use, container_id: containerId, revision: 0 })))
-      .execute()
+  await replaceRows(tx, 'container_config_uses', { container_id: containerId, revision: 0 }, uses)
 }
 
 export const wishRestart = async (tx: Tx, configId: string): Promise<void> => {

@@ -4,7 +4,7 @@ import type { edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edg
 import { sql, type ColumnType, type Generated, type GeneratedAlways, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, orderOf, pageOf } from '../../../platform/db/page.ts'
+import { among, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
@@ -194,12 +194,7 @@ export const edgeOfToken = (tx: Tx, hash: string): Promise<EdgeRow | undefined> 
 
 /** With which keys nodes may connect; of those that may not, or that there are not, there is none. */
 export async function keysOfEdges(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await on
-    .selectFrom('edges')
-    .select(['id', 'public_key'])
-    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-    .where('binding', 'in', ['unconfirmed', 'bound'])
-    .execute()
+  const rows = await on.selectFrom('edges').select(['id', 'public_key']).where(among('id', ids)).where('binding', 'in', ['unconfirmed', 'bound']).execute()
   return new Map(rows.flatMap(({ id, public_key }) => (public_key === null ? [] : [[id, public_key] as const])))
 }
 

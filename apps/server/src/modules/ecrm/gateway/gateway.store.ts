@@ -2,7 +2,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import type { gateways } from '@zhisuan/contract/ecrm/edge'
 import { sql, type Generated, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { among, asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface EdgeGatewayTable {
@@ -75,11 +75,7 @@ export const getGateway = (on: Sql, id: string): Promise<ShownGateway | undefine
 
 /** By nodes; most have none. */
 export async function gatewaysOfEdges(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, GatewayRow>> {
-  const rows = await on
-    .selectFrom('edge_gateways')
-    .selectAll()
-    .where('edge_id', '=', sql<string>`any(${edgeIds}::uuid[])`)
-    .execute()
+  const rows = await on.selectFrom('edge_gateways').selectAll().where(among('edge_id', edgeIds)).execute()
   return new Map(rows.map((row) => [row.edge_id, row]))
 }
 

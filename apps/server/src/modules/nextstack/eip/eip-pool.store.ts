@@ -5,7 +5,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
-import { rowsOf } from '../../../platform/db/rows.ts'
+import { replaceRows, rowsOf } from '../../../platform/db/rows.ts'
 
 interface EipPoolTable {
   id: string
@@ -123,23 +123,17 @@ export const lockPool = (tx: Tx, scope: Scope, id: string): Promise<EipPoolRow |
 export const { insert: insertPool, update: updatePool, remove: deletePool } = rowsOf('eip_pools')
 
 /** Exactly these. */
-export async function setRanges(tx: Tx, pool: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> {
-  await tx.deleteFrom('eip_pool_ranges').where('pool_id', '=', pool.id).execute()
-  await tx
-    .insertInto('eip_pool_ranges')
-    .values(ranges.map((range) => ({ pool_id: pool.id, cloud_id: pool.cloud_id, ...range })))
-    .execute()
-}
+export const setRanges = (tx: Tx, { id, cloud_id }: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> =>
+  replaceRows(tx, 'eip_pool_ranges', { pool_id: id, cloud_id }, ranges)
 
 /** Exactly these; what is no organisation is left out. */
-export async function setOrganisations(tx: Tx, poolId: string, organisationIds: readonly string[]): Promise<void> {
-  await tx.deleteFrom('eip_pool_organisations').where('pool_id', '=', poolId).execute()
-  if (organisationIds.length > 0)
-    await tx
-      .insertInto('eip_pool_organisations')
-      .values(organisationIds.map((bp_id) => ({ pool_id: poolId, bp_id })))
-      .execute()
-}
+export const setOrganisations = (tx: Tx, poolId: string, organisationIds: readonly string[]): Promise<void> =>
+  replaceRows(
+    tx,
+    'eip_pool_organisations',
+    { pool_id: poolId },
+    organisationIds.map((bp_id) => ({ bp_id })),
+  )
 
 export const organisationsAmong = async (on: Sql, ids: readonly string[]): Promise<Set<string>> =>
   new Set(ids.length === 0 ? [] : (await on.selectFrom('organisations').select('id').where('id', 'in', ids).execute()).map(({ id }) => id))

@@ -7,7 +7,7 @@ import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
-import { rowsOf } from '../../../platform/db/rows.ts'
+import { replaceRows, rowsOf } from '../../../platform/db/rows.ts'
 import type { OwnedTable } from '../../../platform/resource.shape.ts'
 
 interface SecurityGroupTable extends OwnedTable {
@@ -189,14 +189,13 @@ export async function guardedBy(on: Sql, id: string): Promise<{ vms: { id: strin
 }
 
 /** The groups of an instance: exactly these. */
-export async function setGroupsOfVm(tx: Tx, vmId: string, groupIds: readonly string[]): Promise<void> {
-  await tx.deleteFrom('vm_security_groups').where('vm_id', '=', vmId).execute()
-  if (groupIds.length > 0)
-    await tx
-      .insertInto('vm_security_groups')
-      .values(groupIds.map((group_id) => ({ vm_id: vmId, group_id })))
-      .execute()
-}
+export const setGroupsOfVm = (tx: Tx, vmId: string, groupIds: readonly string[]): Promise<void> =>
+  replaceRows(
+    tx,
+    'vm_security_groups',
+    { vm_id: vmId },
+    groupIds.map((group_id) => ({ group_id })),
+  )
 
 export const isGuarded = async (on: Sql, vmId: string): Promise<boolean> =>
   (await on.selectFrom('vm_security_groups').select('vm_id').where('vm_id', '=', vmId).limit(1).executeTakeFirst()) !== undefined

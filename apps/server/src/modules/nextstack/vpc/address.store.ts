@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { counted } from '../../../platform/db/page.ts'
 
 interface VpcAddressTable {
   vpc_id: string
@@ -81,14 +82,7 @@ export const holdersOf = (on: Sql, vpcId: string): Promise<{ number: number; id:
     .orderBy('number')
     .execute()
 
-export const countVms = async (on: Sql, vpcId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('vpc_addresses')
-      .select(sql<number>`count(vm_id)`.as('count'))
-      .where('vpc_id', '=', vpcId)
-      .executeTakeFirstOrThrow()
-  ).count
+export const countVms = (on: Sql, vpcId: string): Promise<number> => counted(on.selectFrom('vpc_addresses').where('vpc_id', '=', vpcId), 'vm_id')
 
 export const setLeaving = async (tx: Tx, vmId: string, leftAt: number | null): Promise<void> => {
   await tx.updateTable('vpc_addresses').set({ left_at: leftAt }).where('vm_id', '=', vmId).execute()

@@ -9,7 +9,7 @@ import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { countsRows } from '../quota/quota.counter.ts'
 import { within } from '../../../platform/db/scope.ts'
-import { rowsOf } from '../../../platform/db/rows.ts'
+import { replaceRows, rowsOf } from '../../../platform/db/rows.ts'
 import type { OnEngineTable } from '../../../platform/resource.shape.ts'
 
 interface VpcTable extends OnEngineTable {
@@ -210,14 +210,13 @@ export const vmsOf = (on: Sql, id: string): Promise<{ id: string; name: string; 
     .execute()
 
 /** Exactly these. */
-export async function setGroups(tx: Tx, vpcId: string, groupIds: readonly string[]): Promise<void> {
-  await tx.deleteFrom('vpc_security_groups').where('vpc_id', '=', vpcId).execute()
-  if (groupIds.length > 0)
-    await tx
-      .insertInto('vpc_security_groups')
-      .values(groupIds.map((group_id) => ({ vpc_id: vpcId, group_id })))
-      .execute()
-}
+export const setGroups = (tx: Tx, vpcId: string, groupIds: readonly string[]): Promise<void> =>
+  replaceRows(
+    tx,
+    'vpc_security_groups',
+    { vpc_id: vpcId },
+    groupIds.map((group_id) => ({ group_id })),
+  )
 
 /** Networks at rest of a cloud, for who compares them with the engine. */
 export const restingOfCloud = (

@@ -5,6 +5,7 @@ import { migration, type Migrations, type Sql, type Tx } from '../../../platform
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { rolesGiven, rolesWithBases } from '../../../platform/auth/held-roles.ts'
+import { counted } from '../../../platform/db/page.ts'
 
 interface AccessKeyTable {
   id: string
@@ -114,14 +115,7 @@ export const getAccessKey = (on: Sql, userId: string, id: string, now: Date) =>
 export const lockAccessKey = (tx: Tx, userId: string, id: string) =>
   tx.selectFrom('access_keys').selectAll().where('id', '=', id).where('user_id', '=', userId).forUpdate().executeTakeFirst()
 
-export const countAccessKeys = async (on: Sql, userId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('access_keys')
-      .select((select) => select.fn.countAll<number>().as('count'))
-      .where('user_id', '=', userId)
-      .executeTakeFirstOrThrow()
-  ).count
+export const countAccessKeys = (on: Sql, userId: string): Promise<number> => counted(on.selectFrom('access_keys').where('user_id', '=', userId))
 
 export const insertAccessKey = async (tx: Tx, { document, ...row }: Insertable<AccessKeyTable>): Promise<void> => {
   await tx
