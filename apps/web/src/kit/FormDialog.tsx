@@ -9,6 +9,9 @@ import { errorText } from '../api/toasts.ts'
 import { useReturnFocus } from './focus.ts'
 import { showFieldErrors } from './rules.ts'
 
+/** Props of a dialog: its own, and what closes it. */
+export type Dialog<Props = unknown> = Readonly<Props> & { readonly onClose: () => void }
+
 export interface FormDialogProps<Values extends object, Answer> {
   readonly title: string
   readonly okText: string

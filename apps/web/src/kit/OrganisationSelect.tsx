@@ -1,6 +1,7 @@
 import Select from 'antd/es/select'
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
+import { labelled } from './fields.tsx'
 import { SearchSelect, useSearchOptions, type Named } from './SearchSelect.tsx'
 
 interface Control<Value> {
@@ -16,6 +17,8 @@ export function OrganisationSelect(control: Control<string> & { readonly known?:
   const { t } = useTranslation('kit')
   return <SearchSelect {...control} {...source} placeholder={t('search.organisation')} />
 }
+
+export const OrganisationField = labelled(OrganisationSelect)
 
 /** Several of them. */
 export function OrganisationsSelect({

@@ -3,9 +3,9 @@ import Form, { type FormItemProps } from 'antd/es/form'
 import Input, { type InputProps, type PasswordProps, type TextAreaProps } from 'antd/es/input'
 import Radio, { type RadioGroupProps } from 'antd/es/radio'
 import Switch, { type SwitchProps } from 'antd/es/switch'
-import type { ReactNode } from 'react'
+import type { ComponentType, ReactNode } from 'react'
 import type { z } from 'zod'
-import { limitsOf, rulesOf } from './rules.ts'
+import { limitsOf, refusing, rulesOf } from './rules.ts'
 
 const ofItem = ['name', 'label', 'extra', 'required', 'rules', 'validateTrigger', 'validateFirst', 'dependencies', 'preserve', 'layout', 'noStyle'] as const
 
@@ -37,6 +37,13 @@ export function Field({
   )
 }
 
+/** Props of a control of ours: its own, and what a form gives it. */
+export type Controlled<Value, Own = unknown> = Readonly<Own> & {
+  readonly id?: string
+  readonly value?: Value
+  readonly onChange?: (value: Value) => void
+}
+
 /** Props of a kind of field: those of the field, and those of its control but for what the form gives it. */
 export type With<Control> = FieldProps & Omit<Control, keyof FieldProps | 'id' | 'value' | 'defaultValue' | 'checked' | 'defaultChecked'>
 
@@ -46,6 +53,20 @@ const ofField: ReadonlySet<string> = new Set([...ofItem, 'schema', 'missing'])
 export function parted<Props extends FieldProps>(props: Props): [field: FieldProps, control: Omit<Props, keyof FieldProps>] {
   const pick = (isField: boolean) => Object.fromEntries(Object.entries(props).filter(([key]) => ofField.has(key) === isField))
   return [pick(true), pick(false) as Omit<Props, keyof FieldProps>]
+}
+
+/** What a control that says itself what it is called is in a form: a field whose label is its name. */
+export function labelled<Control extends { readonly label: string }>(Inner: ComponentType<Control>) {
+  return function LabelledField(props: FieldProps & Pick<Control, 'label'> & Omit<Control, 'label' | 'id' | 'value' | 'onChange'>) {
+    const [field, control] = parted(props)
+    // Its own props are what the field leaves, its label, and what the form gives.
+    const own = { ...control, label: props.label } as unknown as Control
+    return (
+      <Field {...field}>
+        <Inner {...own} />
+      </Field>
+    )
+  }
 }
 
 interface Code {
@@ -84,11 +105,11 @@ export function PasswordField(props: With<PasswordProps>) {
   )
 }
 
-/** Yes or no, with its text beside the box. */
-export function CheckField({ text, ...props }: With<CheckboxProps> & { readonly text: ReactNode }) {
+/** Yes or no, with its text beside the box; where it is `missing`, only yes will do. */
+export function CheckField({ text, missing, ...props }: With<CheckboxProps> & { readonly text: ReactNode }) {
   const [field, control] = parted(props)
   return (
-    <Field valuePropName="checked" {...field}>
+    <Field valuePropName="checked" {...field} {...(missing !== undefined && { rules: [refusing((checked: unknown) => checked !== true && missing)] })}>
       <Checkbox {...control}>{text}</Checkbox>
     </Field>
   )

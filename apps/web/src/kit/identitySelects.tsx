@@ -6,6 +6,7 @@ import { users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../api/hooks.ts'
 import { actionText, serviceText } from './actionText.ts'
+import { labelled } from './fields.tsx'
 import { useRoleName } from './roleNames.ts'
 import { SearchSelect } from './SearchSelect.tsx'
 import { useVocabulary } from './useVocabulary.ts'
@@ -19,20 +20,24 @@ interface Control {
   readonly onChange?: (id: string | undefined) => void
 }
 
-const withNote = (name: string, note: string | null): string => (note === null || note === name ? name : `${name}（${note}）`)
+const withNote = (name: string, note: string | null): string => (note === null || note === '' || note === name ? name : `${name}（${note}）`)
 
-export function UserSelect(control: Control) {
+/** @param bpId of one organisation only */
+export function UserSelect({ bpId, ...control }: Control & { readonly bpId?: string | null }) {
   const { t } = useTranslation('iam')
   return (
     <SearchSelect
       {...control}
       call={users.list}
+      {...(typeof bpId === 'string' && { input: { query: { bp_id: bpId } } })}
       rows={({ items }) => items}
       nameOf={({ name, nickname }) => withNote(name, nickname)}
       placeholder={t('search.user')}
     />
   )
 }
+
+export const UserField = labelled(UserSelect)
 
 export function PolicySelect({ platformOnly = false, ...control }: Control & { readonly platformOnly?: boolean }) {
   const { t } = useTranslation('iam')
@@ -47,6 +52,8 @@ export function PolicySelect({ platformOnly = false, ...control }: Control & { r
     />
   )
 }
+
+export const PolicyField = labelled(PolicySelect)
 
 export function RoleSelect(control: Control) {
   const { t } = useTranslation('iam')
@@ -66,6 +73,8 @@ export function RoleSelect(control: Control) {
     />
   )
 }
+
+export const RoleField = labelled(RoleSelect)
 
 export function ProjectSelect(control: Control) {
   const { t } = useTranslation('iam')
@@ -111,3 +120,5 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
     />
   )
 }
+
+export const ActionField = labelled(OneActionSelect)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { limitsOf } from './rules.ts'
+import { limitsOf, refusing, wrongWith } from './rules.ts'
 
 it('a text has the length that its schema ends it at, also where it may be left out', () => {
   expect(limitsOf(z.string().trim().min(1).max(64))).toEqual({ maxLength: 64 })
@@ -19,4 +19,16 @@ it('what is neither has none', () => {
   expect(limitsOf(undefined)).toEqual({})
   expect(limitsOf(z.boolean())).toEqual({})
   expect(limitsOf(z.array(z.string().max(3)))).toEqual({})
+})
+
+it('a schema says in its own words what is wrong first', () => {
+  const schema = z.array(z.string().max(2, 'too long')).max(1, 'too many')
+  expect(wrongWith(schema, ['a'])).toBeNull()
+  expect(wrongWith(schema, ['abc'])).toBe('too long')
+})
+
+it('a rule of a form refuses with the text that it finds, and only then', async () => {
+  const judge = (value: number) => refusing((typed: number) => typed > 3 && 'too much').validator?.({}, value, () => undefined)
+  await expect(judge(3)).resolves.toBeUndefined()
+  await expect(judge(4)).rejects.toThrow('too much')
 })

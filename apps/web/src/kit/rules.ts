@@ -1,5 +1,4 @@
-import type { FormInstance } from 'antd/es/form'
-import type { Rule } from 'antd/es/form'
+import type { FormInstance, Rule, RuleObject } from 'antd/es/form'
 import type { z } from 'zod'
 import type { FieldError } from '../api/client.ts'
 
@@ -27,13 +26,23 @@ export interface Judging {
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ''
 
+/** What a schema finds wrong with a value, or null. */
+export const wrongWith = (schema: z.ZodType, value: unknown): string | null => schema.safeParse(value).error?.issues[0]?.message ?? null
+
+/** A rule of a form's own: the text that `wrong` answers is why a value cannot be. */
+export const refusing = <Value>(wrong: (value: Value) => string | false | null | undefined): RuleObject => ({
+  validator: async (_rule, value: Value) => {
+    const why = wrong(value)
+    if (typeof why === 'string') throw new Error(why)
+  },
+})
+
 /** A schema's judgement of some values. */
 const judging =
   (schema: z.ZodType, of: (value: unknown) => boolean): Judging['validator'] =>
   async (_rule, value) => {
-    if (!of(value)) return
-    const result = schema.safeParse(given(schema, value))
-    if (!result.success) throw new Error(result.error.issues[0]?.message ?? '')
+    const why = of(value) ? wrongWith(schema, given(schema, value)) : null
+    if (why !== null) throw new Error(why)
   }
 
 /**

@@ -1,7 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import Select from 'antd/es/select'
 import Skeleton from 'antd/es/skeleton'
@@ -10,22 +9,21 @@ import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { errors } from '@zhisuan/contract/errors'
 import { policyLanguage } from '@zhisuan/contract/policy/document'
-import { accessKeyCan, accessKeyLimits, accessKeys, accessKeySchemes, network, type AccessKey, type AccessKeyScheme } from '@zhisuan/contract/ums/access-key'
-import { passwordTyped } from '@zhisuan/contract/validation'
-import { toApiError } from '../../api/client.ts'
+import { accessKeyCan, accessKeyLimits, accessKeys, accessKeySchemes, type AccessKey, type AccessKeyScheme } from '@zhisuan/contract/ums/access-key'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu, type Action } from '../../kit/actions.tsx'
 import { allowed } from '../../kit/allowed.ts'
 import { copyText } from '../../kit/copy.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
-import { Field, RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { StatusTag, type StatusTone } from '../../kit/StatusTag.tsx'
+import { refusing, wrongWith } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
+import { CurrentPassword, wantsPassword } from './AccountForm.tsx'
 import './account.css'
 
 type Made = ResponseOf<typeof accessKeys.create>
@@ -138,11 +136,8 @@ function KeyFacts({ of: key }: { readonly of: AccessKey }) {
   )
 }
 
-const wantsPassword = (thrown: unknown): boolean => toApiError(thrown).code === errors.proofRequired.code && toApiError(thrown).fields.length > 0
-
-/** The password is asked for only where the server wants it: not of who has just signed in. */
+/** Asks for the password once the server wants it. */
 function useAskedPassword() {
-  const { t } = useTranslation('account')
   const [asks, setAsks] = useState(false)
   return {
     asking: async <T,>(run: () => Promise<T>): Promise<T> => {
@@ -153,11 +148,7 @@ function useAskedPassword() {
         throw thrown
       }
     },
-    passwordField: asks ? (
-      <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
-        <Input.Password autoComplete="current-password" autoFocus />
-      </Field>
-    ) : null,
+    passwordField: asks ? <CurrentPassword /> : null,
   }
 }
 
@@ -176,7 +167,7 @@ const linesOf = (text: string): string[] => text.split(/[\s,，、]+/).filter((l
 const isReading = (document: unknown): boolean => JSON.stringify(document) === JSON.stringify(reading)
 
 /** Makes a key, or changes what one may be used for. */
-function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; readonly onMade?: (made: Made) => void; readonly onClose: () => void }) {
+function KeyDialog({ of: key, onMade, onClose }: Dialog<{ of?: AccessKey; onMade?: (made: Made) => void }>) {
   const { t } = useTranslation('account')
   const [form] = Form.useForm<Values>()
   const create = useChange(accessKeys.create, { silent: true, invalidates: stale })
@@ -256,13 +247,7 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
           label={t('accessKey.document')}
           extra={t('accessKey.documentHint')}
           validateTrigger="onBlur"
-          rules={[
-            {
-              validator: async (_rule, text: string) => {
-                if (!isJson(text)) throw new Error(t('accessKey.syntax'))
-              },
-            },
-          ]}
+          rules={[refusing((text: string) => !isJson(text) && t('accessKey.syntax'))]}
           required
           code
           rows={12}
@@ -273,16 +258,7 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
         label={t('accessKey.networks')}
         extra={t('accessKey.networksHint')}
         validateTrigger="onBlur"
-        rules={[
-          {
-            validator: async (_rule, text: string) => {
-              const wrong = linesOf(text)
-                .map((line) => network.safeParse(line))
-                .find(({ success }) => !success)
-              if (wrong?.error !== undefined) throw new Error(wrong.error.issues[0]?.message)
-            },
-          },
-        ]}
+        rules={[refusing((text: string) => wrongWith(accessKeys.update.body.shape.networks, linesOf(text)))]}
         code
         autoSize={{ minRows: 2, maxRows: 6 }}
       />
@@ -313,7 +289,7 @@ const overlaps = [
   { name: 'week', value: accessKeyLimits.overlapSeconds },
 ] as const
 
-function RotateDialog({ of: key, onMade, onClose }: { readonly of: AccessKey; readonly onMade: (made: Made) => void; readonly onClose: () => void }) {
+function RotateDialog({ of: key, onMade, onClose }: Dialog<{ of: AccessKey; onMade: (made: Made) => void }>) {
   const { t } = useTranslation('account')
   const rotate = useChange(accessKeys.rotate, { silent: true, invalidates: stale })
   const { asking, passwordField } = useAskedPassword()
@@ -339,7 +315,7 @@ function RotateDialog({ of: key, onMade, onClose }: { readonly of: AccessKey; re
 }
 
 /** The secret, this once: whoever closes it says that they have it. */
-function SecretDialog({ made: { key, secret }, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+function SecretDialog({ made: { key, secret }, onClose }: Dialog<{ made: Made }>) {
   const { t } = useTranslation('account')
   const parts = [...(key.scheme === 'hmac' ? [{ label: t('accessKey.id'), text: key.id }] : []), { label: t(`accessKey.secrets.${key.scheme}`), text: secret }]
   return (

@@ -1,13 +1,15 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { verification } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
-import { Field, PasswordField, TextField } from '../../kit/fields.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
+import { AccountForm, CurrentPassword } from './AccountForm.tsx'
 import './account.css'
 
 interface FormProps {
@@ -18,8 +20,9 @@ interface FormProps {
   readonly onDirty: (dirty: boolean) => void
 }
 
-interface PhoneValues {
+interface Values {
   readonly phone: string
+  readonly email: string
   readonly code: string
   readonly password: string
 }
@@ -29,138 +32,109 @@ const serverNames = { old_password: 'password' }
 const someTyped = (values: object): boolean => Object.values(values).some((value) => value !== undefined && value !== '')
 
 /** Another phone, proved by a code sent to it and the current password. */
-export function PhoneForm({ current, name, onDirty }: FormProps) {
+export function PhoneForm(props: FormProps) {
   const { t } = useTranslation('account')
-  const [form] = Form.useForm<PhoneValues>()
   const change = useChange(users.changePhone, { invalidates: [users.current], silent: true })
   const sendCode = useChange(verification.patchSms, { silent: true })
-  const { shape } = users.changePhone.body
-
-  const send = async (): Promise<number | null> => {
-    try {
-      // Refuses with the field's own error where the number is none.
-      const { phone } = await form.validateFields(['phone'])
-      const { retry_after_seconds } = await sendCode.mutateAsync({ params: { phone } })
-      notify('success', t('codeSentTo', { address: phone }))
-      return retry_after_seconds
-    } catch (error) {
-      if (!isValidation(error)) showRefusal(form, error)
-      return null
-    }
-  }
-  const submit = async (values: PhoneValues): Promise<void> => {
-    try {
-      await change.mutateAsync({ body: values })
-      form.resetFields()
-      onDirty(false)
-      notify('success', t('phoneChanged'))
-    } catch (error) {
-      showRefusal(form, error, serverNames)
-    }
-  }
-
   return (
-    <Form<PhoneValues>
-      form={form}
-      name="accountPhone"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
-      onValuesChange={(_, values) => onDirty(someTyped(values))}
-      onFinish={submit}
-      scrollToFirstError={{ block: 'center', focus: true }}
+    <ContactForm
+      {...props}
+      of="phone"
+      pending={change.isPending}
+      onSend={({ phone }) => sendCode.mutateAsync({ params: { phone } })}
+      onSubmit={({ phone, code, password }) => change.mutateAsync({ body: { phone, code, password } })}
     >
-      <p className="account-current">
-        {t('currentPhone')}：<strong>{current ?? t('notSet')}</strong>
-      </p>
-      <TextField name="phone" label={t('newPhone')} schema={shape.phone} validateTrigger="onBlur" type="tel" autoComplete="tel-national" maxLength={11} />
-      <Field name="code" label={t('code')} extra={t('codeHint')} schema={shape.code} validateTrigger="onSubmit">
-        <CodeInput send={send} />
-      </Field>
-      <CurrentPassword name={name} />
-      <Button type="primary" htmlType="submit" loading={change.isPending}>
-        {current === null ? t('bindPhone') : t('changePhone')}
-      </Button>
-    </Form>
+      <TextField
+        name="phone"
+        label={t('newPhone')}
+        schema={users.changePhone.body.shape.phone}
+        validateTrigger="onBlur"
+        type="tel"
+        autoComplete="tel-national"
+        maxLength={11}
+      />
+    </ContactForm>
   )
-}
-
-interface EmailValues {
-  readonly email: string
-  readonly code: string
-  readonly password: string
 }
 
 /** Another mailbox, proved in the same way. */
-export function EmailForm({ current, name, onDirty }: FormProps) {
+export function EmailForm(props: FormProps) {
   const { t } = useTranslation('account')
-  const [form] = Form.useForm<EmailValues>()
   const change = useChange(users.changeEmail, { invalidates: [users.current], silent: true })
   const sendCode = useChange(verification.patchEmail, { silent: true })
-  const { shape } = users.changeEmail.body
+  return (
+    <ContactForm
+      {...props}
+      of="email"
+      pending={change.isPending}
+      onSend={({ email }) => sendCode.mutateAsync({ params: { email } })}
+      onSubmit={({ email, code, password }) => change.mutateAsync({ body: { email, code, password } })}
+    >
+      <TextField
+        name="email"
+        label={t('newEmail')}
+        schema={users.changeEmail.body.shape.email}
+        validateTrigger="onBlur"
+        type="email"
+        autoComplete="email"
+        maxLength={254}
+      />
+    </ContactForm>
+  )
+}
 
+const words = {
+  phone: { form: 'accountPhone', current: 'currentPhone', bind: 'bindPhone', change: 'changePhone', done: 'phoneChanged' },
+  email: { form: 'accountEmail', current: 'currentEmail', bind: 'bindEmail', change: 'changeEmail', done: 'emailChanged' },
+} as const
+
+interface ContactFormProps extends FormProps {
+  readonly of: keyof typeof words
+  readonly pending: boolean
+  readonly onSend: (typed: Values) => Promise<{ readonly retry_after_seconds: number }>
+  readonly onSubmit: (values: Values) => Promise<unknown>
+  readonly children: ReactNode
+}
+function ContactForm({ of, current, name, pending, onDirty, onSend, onSubmit, children }: ContactFormProps) {
+  const { t } = useTranslation('account')
+  const [form] = Form.useForm<Values>()
   const send = async (): Promise<number | null> => {
     try {
-      const { email } = await form.validateFields(['email'])
-      const { retry_after_seconds } = await sendCode.mutateAsync({ params: { email } })
-      notify('success', t('codeSentTo', { address: email }))
+      // Refuses with the field's own error where it is none.
+      const typed = await form.validateFields([of])
+      const { retry_after_seconds } = await onSend(typed)
+      notify('success', t('codeSentTo', { address: typed[of] }))
       return retry_after_seconds
     } catch (error) {
       if (!isValidation(error)) showRefusal(form, error)
       return null
     }
   }
-  const submit = async (values: EmailValues): Promise<void> => {
+  const submit = async (values: Values): Promise<void> => {
     try {
-      await change.mutateAsync({ body: values })
+      await onSubmit(values)
       form.resetFields()
       onDirty(false)
-      notify('success', t('emailChanged'))
+      notify('success', t(words[of].done))
     } catch (error) {
       showRefusal(form, error, serverNames)
     }
   }
-
   return (
-    <Form<EmailValues>
-      form={form}
-      name="accountEmail"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
-      onValuesChange={(_, values) => onDirty(someTyped(values))}
-      onFinish={submit}
-      scrollToFirstError={{ block: 'center', focus: true }}
-    >
+    <AccountForm<Values> form={form} name={words[of].form} onValuesChange={(_, values) => onDirty(someTyped(values))} onFinish={submit}>
       <p className="account-current">
-        {t('currentEmail')}：<strong>{current ?? t('notSet')}</strong>
+        {t(words[of].current)}：<strong>{current ?? t('notSet')}</strong>
       </p>
-      <TextField name="email" label={t('newEmail')} schema={shape.email} validateTrigger="onBlur" type="email" autoComplete="email" maxLength={254} />
-      <Field name="code" label={t('code')} extra={t('codeHint')} schema={shape.code} validateTrigger="onSubmit">
+      {children}
+      <Field name="code" label={t('code')} extra={t('codeHint')} schema={users.changePhone.body.shape.code} validateTrigger="onSubmit">
         <CodeInput send={send} />
       </Field>
-      <CurrentPassword name={name} />
-      <Button type="primary" htmlType="submit" loading={change.isPending}>
-        {current === null ? t('bindEmail') : t('changeEmail')}
-      </Button>
-    </Form>
-  )
-}
-
-function CurrentPassword({ name }: { readonly name: string }) {
-  const { t } = useTranslation('account')
-  return (
-    <>
       <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
-      <PasswordField
-        name="password"
-        label={t('currentPassword')}
-        extra={t('currentPasswordHint')}
-        schema={users.changePhone.body.shape.password}
-        validateTrigger="onSubmit"
-        autoComplete="current-password"
-      />
-    </>
+      <CurrentPassword focus={false} />
+      <Button type="primary" htmlType="submit" loading={pending}>
+        {t(current === null ? words[of].bind : words[of].change)}
+      </Button>
+    </AccountForm>
   )
 }
 

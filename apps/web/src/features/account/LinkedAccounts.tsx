@@ -1,7 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Skeleton from 'antd/es/skeleton'
 import Space from 'antd/es/space'
 import { useState } from 'react'
@@ -9,13 +8,11 @@ import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { errors } from '@zhisuan/contract/errors'
 import { identities, singleSignOnRefusals } from '@zhisuan/contract/ums/identityProvider'
-import { passwordTyped } from '@zhisuan/contract/validation'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { Field } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { FormFoot } from './FormFoot.tsx'
+import { AccountForm, CurrentPassword, FormFoot } from './AccountForm.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
 import './account.css'
 
@@ -71,23 +68,14 @@ export function LinkedAccounts() {
           ))}
         </ul>
       )}
-      <Form
-        form={form}
-        name="linkAccount"
-        layout="vertical"
-        className="account-form"
-        requiredMark={false}
-        onFinish={({ password }) => asking !== null && begin(asking, password)}
-      >
+      <AccountForm form={form} name="linkAccount" onFinish={({ password }) => asking !== null && begin(asking, password)}>
         {asking !== null && (
           <>
-            <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
-              <Input.Password autoComplete="current-password" autoFocus />
-            </Field>
+            <CurrentPassword />
             <FormFoot text={t('linked.go')} pending={link.isPending} onBack={() => setAsking(null)} />
           </>
         )}
-      </Form>
+      </AccountForm>
       {asking === null && (
         <Space wrap>
           {data.offered.map(({ id, name }) => (

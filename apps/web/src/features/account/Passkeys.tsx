@@ -2,24 +2,20 @@ import { startRegistration, WebAuthnError } from '@simplewebauthn/browser'
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Skeleton from 'antd/es/skeleton'
 import Space from 'antd/es/space'
 import Tag from 'antd/es/tag'
 import Tooltip from 'antd/es/tooltip'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { errors } from '@zhisuan/contract/errors'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { passkeys, type Passkey } from '@zhisuan/contract/ums/passkey'
-import { passwordTyped } from '@zhisuan/contract/validation'
-import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { Field, TextField } from '../../kit/fields.tsx'
+import { TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { FormFoot } from './FormFoot.tsx'
+import { AccountForm, CurrentPassword, FormFoot, wantsPassword } from './AccountForm.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
 import './account.css'
 
@@ -89,17 +85,6 @@ export function Passkeys() {
   }
 }
 
-/** The password is asked for only where the server wants it: not of who has just signed in. */
-const PasswordField = () => {
-  const { t } = useTranslation('account')
-  return (
-    <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
-      <Input.Password autoComplete="current-password" autoFocus />
-    </Field>
-  )
-}
-const wantsPassword = (thrown: unknown): boolean => toApiError(thrown).code === errors.proofRequired.code && toApiError(thrown).fields.length > 0
-
 function Add({ number, onDone }: { readonly number: number; readonly onDone: () => void }) {
   const { t } = useTranslation('account')
   const [form] = Form.useForm<{ name: string; password?: string }>()
@@ -127,20 +112,12 @@ function Add({ number, onDone }: { readonly number: number; readonly onDone: () 
     }
   }
   return (
-    <Form
-      form={form}
-      name="passkeyAdd"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
-      initialValues={{ name: t('passkey.defaultName', { number }) }}
-      onFinish={submit}
-    >
+    <AccountForm form={form} name="passkeyAdd" initialValues={{ name: t('passkey.defaultName', { number }) }} onFinish={submit}>
       {failure !== null && <Alert type="error" showIcon title={failure} className="zs-above" />}
       <TextField name="name" label={t('passkey.name')} extra={t('passkey.nameHint')} schema={passkeys.create.body.shape.name} autoFocus />
-      {asksPassword && <PasswordField />}
+      {asksPassword && <CurrentPassword />}
       <FormFoot text={t('passkey.create')} pending={pending} onBack={onDone} />
-    </Form>
+    </AccountForm>
   )
 }
 
@@ -156,18 +133,15 @@ function Rename({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
     },
   })
   return (
-    <Form
+    <AccountForm
       form={form}
       name="passkeyRename"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
       initialValues={{ name: passkey.name }}
       onFinish={(body) => rename.mutate({ params: { id: passkey.id }, body }, { onError: (thrown) => showRefusal(form, thrown) })}
     >
       <TextField name="name" label={t('passkey.name')} schema={passkeys.rename.body.shape.name} autoFocus />
       <FormFoot text={t('passkey.save')} pending={rename.isPending} onBack={onDone} />
-    </Form>
+    </AccountForm>
   )
 }
 
@@ -194,10 +168,10 @@ function Remove({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
       },
     )
   return (
-    <Form form={form} name="passkeyRemove" layout="vertical" className="account-form" requiredMark={false} onFinish={submit}>
+    <AccountForm form={form} name="passkeyRemove" onFinish={submit}>
       <p>{t('passkey.removeTitle', { name: passkey.name })}</p>
-      {asksPassword && <PasswordField />}
+      {asksPassword && <CurrentPassword />}
       <FormFoot text={t('passkey.remove')} danger pending={remove.isPending} onBack={onDone} />
-    </Form>
+    </AccountForm>
   )
 }

@@ -8,9 +8,9 @@ import { z } from 'zod'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { PasswordField } from '../../kit/fields.tsx'
-import { field, samePassword } from '../../kit/rules.ts'
+import { samePassword } from '../../kit/rules.ts'
 import { showRefusal } from '../../kit/refusals.ts'
-import './account.css'
+import { AccountForm } from './AccountForm.tsx'
 
 interface Values {
   readonly old_password: string
@@ -38,17 +38,12 @@ export function PasswordForm({ name, onDirty }: { readonly name: string; readonl
     }
   }
 
-  const repeated = field(again)
   return (
-    <Form<Values>
+    <AccountForm<Values>
       form={form}
       name="accountPassword"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
       onValuesChange={(_, values) => onDirty(Object.values(values).some((value) => value !== undefined && value !== ''))}
       onFinish={submit}
-      scrollToFirstError={{ block: 'center', focus: true }}
     >
       {/* For password managers, which file a password under a name. */}
       <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
@@ -58,13 +53,13 @@ export function PasswordForm({ name, onDirty }: { readonly name: string; readonl
         name="password_again"
         label={t('passwordAgain')}
         dependencies={['password']}
-        rules={[...repeated.rules, samePassword('password', fieldTexts.passwordsDiffer)]}
+        schema={again}
+        rules={[samePassword('password', fieldTexts.passwordsDiffer)]}
         validateTrigger="onBlur"
-        required={repeated.required}
       />
       <Button type="primary" htmlType="submit" loading={change.isPending}>
         {t('changePassword')}
       </Button>
-    </Form>
+    </AccountForm>
   )
 }

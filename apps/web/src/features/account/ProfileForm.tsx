@@ -10,6 +10,7 @@ import { Field, TextAreaField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import type { CurrentUser } from '../../session/user.ts'
 import { showRefusal } from '../../kit/refusals.ts'
+import { AccountForm } from './AccountForm.tsx'
 import './account.css'
 
 interface Values {
@@ -51,17 +52,13 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
           { key: 'login', label: t('lastLogin'), children: format.dateTime(user.last_login_at) },
         ]}
       />
-      <Form<Values>
+      <AccountForm<Values>
         form={form}
         name="accountProfile"
-        layout="vertical"
-        className="account-form"
-        requiredMark={false}
         // The server answers the name where there is no nickname.
         initialValues={{ nickname: user.nickname === user.name ? '' : user.nickname, description: user.description }}
         onValuesChange={() => onDirty(true)}
         onFinish={submit}
-        scrollToFirstError={{ block: 'center', focus: true }}
       >
         <Field name="nickname" label={t('nickname')} extra={t('nicknameHint')} schema={body.shape.nickname}>
           <Input autoComplete="nickname" placeholder={user.name} maxLength={64} showCount />
@@ -70,7 +67,7 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
         <Button type="primary" htmlType="submit" loading={change.isPending}>
           {t('save')}
         </Button>
-      </Form>
+      </AccountForm>
     </>
   )
 }

@@ -15,7 +15,7 @@ import { copyText } from '../../kit/copy.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { Field, PasswordField, TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { FormFoot } from './FormFoot.tsx'
+import { AccountForm, CurrentPassword, FormFoot } from './AccountForm.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
 import './account.css'
 
@@ -83,19 +83,10 @@ function Begin({ onBegun, onBack }: { readonly onBegun: (begun: Begun) => void; 
   const [form] = Form.useForm<{ password: string }>()
   const begin = useChange(secondFactor.begin, { silent: true, onDone: onBegun })
   return (
-    <Form
-      form={form}
-      name="secondBegin"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
-      onFinish={(body) => begin.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
-    >
-      <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
-        <Input.Password autoComplete="current-password" autoFocus />
-      </Field>
+    <AccountForm form={form} name="secondBegin" onFinish={(body) => begin.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
+      <CurrentPassword />
       <FormFoot text={t('second.next')} pending={begin.isPending} onBack={onBack} />
-    </Form>
+    </AccountForm>
   )
 }
 
@@ -104,14 +95,7 @@ function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly o
   const [form] = Form.useForm<{ code: string }>()
   const confirm = useChange(secondFactor.confirm, { silent: true, onDone: ({ recovery_codes }) => onCodes(recovery_codes) })
   return (
-    <Form
-      form={form}
-      name="secondConfirm"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
-      onFinish={(body) => confirm.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
-    >
+    <AccountForm form={form} name="secondConfirm" onFinish={(body) => confirm.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
       <p>{t('second.scan')}</p>
       <QRCode value={begun.uri} type="svg" size={176} aria-label={t('second.qr')} />
       <p>
@@ -124,7 +108,7 @@ function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly o
         <Input inputMode="numeric" autoComplete="one-time-code" maxLength={6} autoFocus />
       </Field>
       <FormFoot text={t('second.turnOn')} pending={confirm.isPending} onBack={onBack} />
-    </Form>
+    </AccountForm>
   )
 }
 
@@ -172,18 +156,11 @@ function Prove({
   })
   const change = action === 'remove' ? remove : renew
   return (
-    <Form
-      form={form}
-      name="secondProve"
-      layout="vertical"
-      className="account-form"
-      requiredMark={false}
-      onFinish={(body) => change.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
-    >
+    <AccountForm form={form} name="secondProve" onFinish={(body) => change.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
       <p>{t(action === 'remove' ? 'second.removeText' : 'second.renewText')}</p>
       <PasswordField name="password" label={t('currentPassword')} schema={passwordTyped} validateTrigger="onSubmit" autoComplete="current-password" autoFocus />
       <TextField name="code" label={t('second.codeOrRecovery')} schema={otp} validateTrigger="onSubmit" autoComplete="one-time-code" />
       <FormFoot text={t(action === 'remove' ? 'second.remove' : 'second.renewCodes')} danger={action === 'remove'} pending={change.isPending} onBack={onBack} />
-    </Form>
+    </AccountForm>
   )
 }

@@ -9,6 +9,7 @@ import { useTranslation } from 'react-i18next'
 import { i18n } from '../../i18n.ts'
 import { CloudLabels } from '../../kit/CloudLabels.tsx'
 import { newLabel, readLabel, writeLabel, wrongWith, type EditedLabel } from './labels.ts'
+import type { Controlled } from '../../kit/fields.tsx'
 import './clouds.css'
 
 const labelsMax = 20
@@ -22,15 +23,7 @@ export const labelsRule: Rule = {
 }
 
 /** The labels of a cloud as people see them, with the JSON that is stored underneath. */
-export function LabelsEditor({
-  id,
-  value = [],
-  onChange,
-}: {
-  readonly id?: string
-  readonly value?: readonly string[]
-  readonly onChange?: (labels: string[]) => void
-}) {
+export function LabelsEditor({ id, value = [], onChange }: Controlled<readonly string[]>) {
   const { t } = useTranslation('clouds')
   const set = (index: number, text: string): void => onChange?.(value.map((one, at) => (at === index ? text : one)))
   const remove = (index: number): void => onChange?.(value.filter((_, at) => at !== index))

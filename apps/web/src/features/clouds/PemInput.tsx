@@ -2,20 +2,11 @@ import Button from 'antd/es/button'
 import Input from 'antd/es/input'
 import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { Controlled } from '../../kit/fields.tsx'
 import './clouds.css'
 
 /** Certificates and keys: pasted, or read from a file that never leaves this page before it is sent. */
-export function PemInput({
-  id,
-  value,
-  onChange,
-  kind,
-}: {
-  readonly id?: string
-  readonly value?: string
-  readonly onChange?: (text: string) => void
-  readonly kind: 'CERTIFICATE' | 'PRIVATE KEY'
-}) {
+export function PemInput({ id, value, onChange, kind }: Controlled<string, { kind: 'CERTIFICATE' | 'PRIVATE KEY' }>) {
   const { t } = useTranslation('clouds')
   const file = useRef<HTMLInputElement>(null)
   return (

@@ -3,14 +3,14 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { SelectField } from '../../kit/SelectField.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByContainer } from './containerRules.ts'
 
 const signals = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2'] as const
 type Signal = (typeof signals)[number]
 
 /** Sends a signal to the program of a container. */
-export function ContainerKill({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
+export function ContainerKill({ container, onClose }: Dialog<{ container: Container }>) {
   const { t } = useTranslation('container')
   const [signal, setSignal] = useState<Signal>('SIGKILL')
   const kill = useChange(containers.action, { invalidates: invalidatedByContainer, silent: true })

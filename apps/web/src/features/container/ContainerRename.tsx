@@ -2,11 +2,11 @@ import { containers, type Container } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { TextField } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByContainer } from './containerRules.ts'
 
 /** Gives a container another name, here and in its Docker. */
-export function ContainerRename({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
+export function ContainerRename({ container, onClose }: Dialog<{ container: Container }>) {
   const { t } = useTranslation('container')
   const rename = useChange(containers.action, { invalidates: invalidatedByContainer, silent: true })
   return (

@@ -7,13 +7,13 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByContainer } from './containerRules.ts'
 import { SpecFields } from './SpecFields.tsx'
 import { specOf, valuesOf, type SpecValues } from './specForm.ts'
 
 /** Makes a container anew with another specification, on the node where it is. */
-export function ContainerUpdate({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
+export function ContainerUpdate({ container, onClose }: Dialog<{ container: Container }>) {
   const { t } = useTranslation('container')
   const [form] = Form.useForm<{ spec: SpecValues }>()
   const { data, error, refetch } = useCall(containers.get, { params: { id: container.id } }, { silent: true })

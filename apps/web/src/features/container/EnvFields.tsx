@@ -1,6 +1,6 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import { containerSpec } from '@zhisuan/contract/cis/container'
@@ -11,22 +11,14 @@ import { Field, TextAreaField } from '../../kit/fields.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { envOf, type SpecValues } from './specForm.ts'
-import { isTwice } from '../../kit/isTwice.ts'
+import { onceIn } from '../../kit/isTwice.ts'
 import './container.css'
 
 const { shape } = containerSpec.shape.env.unwrap().element
 const list = ['spec', 'env']
 const variablesMax = 200
 
-const onceRule =
-  (index: number): Rule =>
-  ({ getFieldValue }) => ({
-    validator: async () => {
-      // antd does not know the values of a form around it.
-      const rows = getFieldValue(list) as SpecValues['env'] | undefined
-      if ((rows?.[index]?.name ?? '') !== '' && isTwice(rows, index, ({ name }) => name)) throw new Error(fieldTexts.envTwice)
-    },
-  })
+const onceRule = (index: number) => onceIn<SpecValues['env'][number]>(list, index, ({ name }) => name, fieldTexts.envTwice)
 
 /** Variables of the container's environment, one by one or pasted as the lines of a file. */
 export function EnvFields() {

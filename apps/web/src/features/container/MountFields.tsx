@@ -1,6 +1,6 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { configs, mount } from '@zhisuan/contract/cis/container'
@@ -9,6 +9,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 import { CheckField, Field } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
+import { refusing, wrongWith } from '../../kit/rules.ts'
 import { blankMount, type MountValues } from './specForm.ts'
 import './container.css'
 
@@ -49,14 +50,7 @@ export function MountFields() {
 const useType = (index: number): MountValues['type'] => (Form.useWatch(['spec', 'mounts', index, 'type']) as MountValues['type'] | undefined) ?? 'volume'
 
 /** What is not typed yet is an empty text, and no other kind of thing. */
-const typed = (schema: typeof volume.shape.name | typeof bind.shape.host_path): Rule[] => [
-  {
-    validator: async (_rule, value: string | undefined) => {
-      const judged = schema.safeParse(value ?? '')
-      if (!judged.success) throw new Error(judged.error.issues[0]?.message ?? '')
-    },
-  },
-]
+const typed = (schema: typeof volume.shape.name | typeof bind.shape.host_path) => [refusing((value: string | undefined) => wrongWith(schema, value ?? ''))]
 
 function Source({ index }: { readonly index: number }) {
   const { t } = useTranslation('container')
@@ -79,8 +73,7 @@ function Source({ index }: { readonly index: number }) {
       return (
         <Field key="config" name={[index, 'config_id']} missing={fieldTexts.contentRequired}>
           <Select
-            showSearch
-            optionFilterProp="label"
+            showSearch={{ optionFilterProp: 'label' }}
             placeholder={t('field.config')}
             aria-label={`${t('field.config')} ${index + 1}`}
             loading={config.isPending}

@@ -1,6 +1,6 @@
 import CheckCircleFilled from '@ant-design/icons/es/icons/CheckCircleFilled'
 import WarningFilled from '@ant-design/icons/es/icons/WarningFilled'
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { label, labelKey, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { fieldTexts } from '@zhisuan/contract/texts'
@@ -18,21 +18,15 @@ import { useCall } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
 import { blankSpec, specOf, type SpecValues } from './specForm.ts'
 import { useSettled } from '../../kit/useSettled.ts'
+import { refusing, wrongWith } from '../../kit/rules.ts'
 import './container.css'
 
-const some: Rule = {
-  validator: async (_rule, values: readonly string[] | undefined) => {
-    if ((values ?? []).length === 0) throw new Error(fieldTexts.chooseNodes)
-  },
-}
-const each = (schema: typeof label | typeof labelKey, valueOf: (text: string) => unknown): Rule => ({
-  validator: async (_rule, values: readonly string[] | undefined) => {
-    for (const text of values ?? []) {
-      const judged = schema.safeParse(valueOf(text))
-      if (!judged.success) throw new Error(`${text}：${judged.error.issues[0]?.message ?? ''}`)
-    }
-  },
-})
+const some = refusing((values: readonly string[] | undefined) => (values ?? []).length === 0 && fieldTexts.chooseNodes)
+const each = (schema: typeof label | typeof labelKey, valueOf: (text: string) => unknown) =>
+  refusing((values: readonly string[] = []) => {
+    const wrong = values.find((text) => wrongWith(schema, valueOf(text)) !== null)
+    return wrong !== undefined && `${wrong}：${wrongWith(schema, valueOf(wrong)) ?? ''}`
+  })
 
 /**
  * Where a deployment goes: nodes by name, or all that have labels.
@@ -65,8 +59,7 @@ export function PlacementFields({ note }: { readonly note?: string }) {
           required
           mode="multiple"
           maxCount={200}
-          showSearch
-          optionFilterProp="title"
+          showSearch={{ optionFilterProp: 'title' }}
           notFoundContent={t('field.nodesNone')}
           options={nodes.map((node) => ({ value: node.id, title: node.name, label: <NodeOption node={node} />, disabled: whyUnfit(node) !== null }))}
         />

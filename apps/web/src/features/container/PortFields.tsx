@@ -1,6 +1,6 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
@@ -8,26 +8,14 @@ import { i18n } from '../../i18n.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankPort, type SpecValues } from './specForm.ts'
-import { isTwice } from '../../kit/isTwice.ts'
+import { onceIn } from '../../kit/isTwice.ts'
+import { refusing } from '../../kit/rules.ts'
 import './container.css'
 
-const portRule: Rule = {
-  validator: async (_rule, value: number | null | undefined) => {
-    if (value === null || value === undefined || value < 1 || value > 65_535) throw new Error(i18n.t('container:field.portRequired'))
-  },
-}
+const portRule = refusing((value: number | null | undefined) => ((value ?? 0) < 1 || (value ?? 0) > 65_535 ? i18n.t('container:field.portRequired') : null))
 /** No port of the node twice, where its protocol is the same. */
-const onceRule =
-  (index: number): Rule =>
-  ({ getFieldValue }) => ({
-    validator: async () => {
-      // antd does not know the values of a form around it.
-      const rows = getFieldValue(['spec', 'ports']) as SpecValues['ports'] | undefined
-      const port = rows?.[index]?.host_port
-      if (port !== null && port !== undefined && isTwice(rows, index, ({ host_port, protocol }) => `${host_port}/${protocol}`))
-        throw new Error(fieldTexts.portTwice)
-    },
-  })
+const keyOf = ({ host_port, protocol }: SpecValues['ports'][number]): string => (typeof host_port === 'number' ? `${host_port}/${protocol}` : '')
+const onceRule = (index: number) => onceIn(['spec', 'ports'], index, keyOf, fieldTexts.portTwice)
 
 /** Ports of the node that lead into the container. */
 export function PortFields() {

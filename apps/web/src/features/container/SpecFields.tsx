@@ -1,4 +1,4 @@
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import { containerSpec } from '@zhisuan/contract/cis/container'
@@ -8,6 +8,7 @@ import { NumberField } from '../../kit/NumberField.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { CheckField, Field, TextField } from '../../kit/fields.tsx'
 import { SizeInput } from '../../kit/SizeInput.tsx'
+import { refusing, wrongWith } from '../../kit/rules.ts'
 import { wordsOf } from './commandLine.ts'
 import './container.css'
 import { EnvFields } from './EnvFields.tsx'
@@ -19,14 +20,11 @@ const healthShape = shape.health.unwrap().unwrap().shape
 const restarts = ['unless-stopped', 'always', 'on-failure', 'no'] as const
 
 /** A command line whose quotes are closed, and whose words the contract takes. */
-const lineRule = (schema: typeof shape.command | typeof shape.entrypoint): Rule => ({
-  validator: async (_rule, line: string | undefined) => {
+const lineRule = (schema: typeof shape.command | typeof shape.entrypoint) =>
+  refusing((line: string | undefined) => {
     const words = wordsOf(line ?? '')
-    if (words === null) throw new Error(i18n.t('container:field.commandOpen'))
-    const judged = schema.safeParse(words)
-    if (!judged.success) throw new Error(judged.error.issues[0]?.message ?? '')
-  },
-})
+    return words === null ? i18n.t('container:field.commandOpen') : wrongWith(schema, words)
+  })
 
 /** What a container is made from, below `spec` of the form around it. */
 export function SpecFields() {
@@ -67,13 +65,8 @@ export function SpecFields() {
 }
 
 /** A cleared input means that nothing is wanted. */
-const optional = (schema: typeof shape.working_dir): Rule[] => [
-  {
-    validator: async (_rule, value: string | undefined) => {
-      const judged = schema.safeParse(value === undefined || value.trim() === '' ? null : value)
-      if (!judged.success) throw new Error(judged.error.issues[0]?.message ?? '')
-    },
-  },
+const optional = (schema: typeof shape.working_dir) => [
+  refusing((value: string | undefined) => wrongWith(schema, value === undefined || value.trim() === '' ? null : value)),
 ]
 
 function HealthFields() {

@@ -65,8 +65,7 @@ function Level({
       {...(id !== undefined && { id })}
       {...(value !== undefined && { value })}
       allowClear
-      showSearch
-      optionFilterProp="label"
+      showSearch={{ optionFilterProp: 'label' }}
       aria-label={t(`site.level.${level}`)}
       placeholder={t(`site.level.${level}`)}
       loading={enabled && isFetching}

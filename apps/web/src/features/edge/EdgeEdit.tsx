@@ -2,7 +2,7 @@ import Form from 'antd/es/form'
 import { edges, type Edge, type Label, type Taint } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByEdge } from './edgeRules.ts'
 import { LabelsSelect, labelsRule, TaintsSelect, taintsRule } from './MarksSelect.tsx'
 import { DescriptionField, NameField } from './NameFields.tsx'
@@ -11,7 +11,7 @@ import { SiteSelect } from './SiteSelect.tsx'
 type Named = Pick<Edge, 'id' | 'name' | 'description' | 'site'>
 
 /** Changes what a node is called and where it stands. */
-export function EdgeEdit({ edge, onClose }: { readonly edge: Named; readonly onClose: () => void }) {
+export function EdgeEdit({ edge, onClose }: Dialog<{ edge: Named }>) {
   const { t } = useTranslation('edge')
   const update = useChange(edges.update, { invalidates: invalidatedByEdge, silent: true })
   return (
@@ -33,7 +33,7 @@ export function EdgeEdit({ edge, onClose }: { readonly edge: Named; readonly onC
 }
 
 /** Changes by what containers find a node, and what keeps them away. */
-export function EdgeMarks({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name' | 'labels' | 'taints'>; readonly onClose: () => void }) {
+export function EdgeMarks({ edge, onClose }: Dialog<{ edge: Pick<Edge, 'id' | 'name' | 'labels' | 'taints'> }>) {
   const { t } = useTranslation('edge')
   const mark = useChange(edges.mark, { invalidates: invalidatedByEdge, silent: true })
   return (

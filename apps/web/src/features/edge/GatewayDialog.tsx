@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { Field, TextField } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import './edge.css'
 import { invalidatedByGateway } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
@@ -26,7 +26,7 @@ const addressOf = ({ addresses }: Pick<Edge, 'addresses'>): string => addresses.
  * Makes a node the gateway of its site.
  * @param siteId the one whose nodes can be chosen; all that stand in one where it is left out
  */
-export function GatewayDialog({ siteId, onClose }: { readonly siteId?: string; readonly onClose: () => void }) {
+export function GatewayDialog({ siteId, onClose }: Dialog<{ siteId?: string }>) {
   const { t } = useTranslation('edge')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
@@ -47,8 +47,7 @@ export function GatewayDialog({ siteId, onClose }: { readonly siteId?: string; r
       <Field name="edge_id" label={t('gateway.edge')} extra={t('gateway.edgeNote')} missing={t('gateway.edgePlaceholder')}>
         <Select
           loading={isPending}
-          showSearch
-          optionFilterProp="label"
+          showSearch={{ optionFilterProp: 'label' }}
           placeholder={t('gateway.edgePlaceholder')}
           options={fit.map((edge) => ({ value: edge.id, label: `${edge.name}（${edge.site?.name ?? ''}）` }))}
           onChange={(id: string) => {

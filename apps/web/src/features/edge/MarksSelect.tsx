@@ -1,18 +1,13 @@
 import Select from 'antd/es/select'
-import type { Rule } from 'antd/es/form'
 import { labels, taints, type Label, type Taint } from '@zhisuan/contract/ecrm/edge'
 import { lookups } from '@zhisuan/contract/ecrm/region'
 import { useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
-import { labelText, readLabel, readTaint, taintEffects, taintText, wrongWith } from './edgeRules.ts'
+import { labelText, readLabel, readTaint, taintEffects, taintText } from './edgeRules.ts'
+import { refusing, wrongWith } from '../../kit/rules.ts'
 
-const judged = (schema: typeof labels | typeof taints): Rule => ({
-  validator: async (_rule, value: readonly Label[] | readonly Taint[]) => {
-    const wrong = wrongWith(schema, value)
-    if (wrong !== null) throw new Error(wrong)
-  },
-})
+const judged = (schema: typeof labels | typeof taints) => refusing((value: readonly Label[] | readonly Taint[]) => wrongWith(schema, value))
 export const labelsRule = judged(labels)
 export const taintsRule = judged(taints)
 

@@ -3,7 +3,7 @@ import { edgeImages } from '@zhisuan/contract/ecrm/edge'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
@@ -12,7 +12,7 @@ import { namesOf, shortId } from './pullRules.ts'
 import '../../kit/batch.css'
 
 /** Shows which images nothing uses, and removes them. */
-export function PruneDialog({ edgeId, onClose }: { readonly edgeId: string; readonly onClose: () => void }) {
+export function PruneDialog({ edgeId, onClose }: Dialog<{ edgeId: string }>) {
   const { t } = useTranslation('edge')
   const [all, setAll] = useState(false)
   const params = { id: edgeId }

@@ -3,7 +3,7 @@ import { lookups, regions, type Region } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { Field } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedBySite } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
 
@@ -14,7 +14,7 @@ interface Values {
 }
 
 /** Makes a region, or with one changes it. */
-export function RegionDialog({ region, onClose }: { readonly region: Region | null; readonly onClose: () => void }) {
+export function RegionDialog({ region, onClose }: Dialog<{ region: Region | null }>) {
   const { t } = useTranslation('edge')
   const create = useChange(regions.create, { invalidates: invalidatedBySite, silent: true })
   const update = useChange(regions.update, { invalidates: invalidatedBySite, silent: true })

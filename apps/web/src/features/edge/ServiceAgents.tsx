@@ -8,7 +8,7 @@ import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { Field } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import './edge.css'
 import { serviceAgentTones, invalidatedByServiceAgent } from './edgeRules.ts'
@@ -62,7 +62,7 @@ export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name
   )
 }
 
-function ServiceAgentCreate({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name'>; readonly onClose: () => void }) {
+function ServiceAgentCreate({ edge, onClose }: Dialog<{ edge: Pick<Edge, 'id' | 'name'> }>) {
   const { t } = useTranslation('edge')
   const { shape } = serviceAgents.create.body
   const create = useChange(serviceAgents.create, { invalidates: invalidatedByServiceAgent, silent: true })

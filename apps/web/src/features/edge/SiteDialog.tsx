@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { Field, TextField } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { field } from '../../kit/rules.ts'
 import { DivisionsSelect } from './DivisionsSelect.tsx'
 import './edge.css'
@@ -28,17 +28,7 @@ const { shape } = sites.create.body
  * Makes a site, or with one changes it.
  * @param regionId the one that is chosen to begin with
  */
-export function SiteDialog({
-  site,
-  regionId,
-  onSaved,
-  onClose,
-}: {
-  readonly site: Site | null
-  readonly regionId?: string
-  readonly onSaved?: (site: Site) => void
-  readonly onClose: () => void
-}) {
+export function SiteDialog({ site, regionId, onSaved, onClose }: Dialog<{ site: Site | null; regionId?: string; onSaved?: (site: Site) => void }>) {
   const { t } = useTranslation('edge')
   const [form] = Form.useForm<Values>()
   const create = useChange(sites.create, { invalidates: invalidatedBySite, silent: true })
@@ -72,8 +62,7 @@ export function SiteDialog({
       <Field name="region_id" label={t('site.region')} missing={t('site.regionPlaceholder')}>
         <Select
           loading={isPending}
-          showSearch
-          optionFilterProp="label"
+          showSearch={{ optionFilterProp: 'label' }}
           placeholder={t('site.regionPlaceholder')}
           options={(data?.items ?? []).map(({ id, name, nation_name }) => ({ value: id, label: `${name}（${nation_name}）` }))}
           // Divisions belong to a nation.

@@ -2,17 +2,10 @@ import Select from 'antd/es/select'
 import { sites } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
+import type { Controlled } from '../../kit/fields.tsx'
 
 /** Chooses the site that a node stands in; a control of a form. */
-export function SiteSelect({
-  value,
-  onChange,
-  ...control
-}: {
-  readonly id?: string
-  readonly value?: string | null
-  readonly onChange?: (id: string | null) => void
-}) {
+export function SiteSelect({ value, onChange, ...control }: Controlled<string | null>) {
   const { t } = useTranslation('edge')
   const { data, isPending } = useCall(sites.list, { query: { page_size: 1000, sort: 'name' } })
   return (
@@ -20,8 +13,7 @@ export function SiteSelect({
       {...control}
       {...(value !== null && value !== undefined && { value })}
       allowClear
-      showSearch
-      optionFilterProp="label"
+      showSearch={{ optionFilterProp: 'label' }}
       loading={isPending}
       placeholder={t('field.sitePlaceholder')}
       options={(data?.items ?? []).map(({ id, name, region }) => ({ value: id, label: `${region.name} / ${name}` }))}

@@ -6,12 +6,12 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
 import { Field } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { invalidatedByEdge } from './edgeRules.ts'
 
 /** Gives a node's agent another version, also a former one. */
-export function UpgradeDialog({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name' | 'agent_version'>; readonly onClose: () => void }) {
+export function UpgradeDialog({ edge, onClose }: Dialog<{ edge: Pick<Edge, 'id' | 'name' | 'agent_version'> }>) {
   const { t } = useTranslation('edge')
   const upgrade = useChange(edgeUpgrades.upgrade, { invalidates: [...invalidatedByEdge, edges.get], silent: true })
   const { data, error, isPending } = useCall(edgeUpgrades.versions, {}, { silent: true })

@@ -1,7 +1,8 @@
 import { labels, taints, upgradeStatuses } from '@zhisuan/contract/ecrm/edge'
 import { describe, expect, it } from 'vitest'
 import { whilePassing } from '../../kit/whilePassing.ts'
-import { isUpgrading, labelText, onlyHere, readLabel, readTaint, taintText, upgradeNames, wrongWith } from './edgeRules.ts'
+import { wrongWith } from '../../kit/rules.ts'
+import { isUpgrading, labelText, onlyHere, readLabel, readTaint, taintText, upgradeNames } from './edgeRules.ts'
 
 describe('labels', () => {
   it.each([

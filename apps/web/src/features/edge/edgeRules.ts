@@ -3,9 +3,7 @@ import {
   edgeCan,
   edges,
   gateways,
-  labels,
   serviceAgents,
-  taints,
   type Edge,
   type EdgeStatus,
   type Enrolment,
@@ -77,10 +75,6 @@ export function readTaint(text: string): Taint {
   const effect = taintEffects.find((one) => text.endsWith(`:${one}`))
   return { ...readLabel(effect === undefined ? text : text.slice(0, -effect.length - 1)), effect: effect ?? 'NoSchedule' }
 }
-
-/** What is wrong with labels or taints, in the contract's words; null where nothing is. */
-export const wrongWith = (schema: typeof labels | typeof taints, value: readonly Label[] | readonly Taint[]): string | null =>
-  schema.safeParse(value).error?.issues[0]?.message ?? null
 
 /** Whether only the server's own machine reaches the address that the command of an enrolment names. */
 export function onlyHere({ url }: Pick<Enrolment, 'url'>): boolean {

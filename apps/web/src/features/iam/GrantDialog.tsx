@@ -5,9 +5,9 @@ import { contactKinds, type Contact } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from 'react-i18next'
 import { ApiError, toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
-import { PolicySelect, ProjectSelect, RoleSelect, UserSelect } from '../../kit/identitySelects.tsx'
+import { PolicyField, ProjectSelect, RoleSelect, UserSelect } from '../../kit/identitySelects.tsx'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import './iam.css'
 
@@ -34,11 +34,7 @@ export function GrantDialog({
   policyId,
   holder,
   onClose,
-}: {
-  readonly policyId?: string
-  readonly holder?: { readonly kind: Grant['holder']['kind']; readonly id: string }
-  readonly onClose: () => void
-}) {
+}: Dialog<{ policyId?: string; holder?: { readonly kind: Grant['holder']['kind']; readonly id: string } }>) {
   const { t } = useTranslation('iam')
   const [form] = Form.useForm<Values>()
   const kind = Form.useWatch('kind', form) ?? holder?.kind ?? 'user'
@@ -68,11 +64,7 @@ export function GrantDialog({
       doneText={t('grant.done')}
       onClose={onClose}
     >
-      {policyId === undefined && (
-        <Form.Item name="policy_id" label={t('grant.policy')} rules={required} required>
-          <PolicySelect label={t('grant.policy')} platformOnly={kind.endsWith('boundary')} />
-        </Form.Item>
-      )}
+      {policyId === undefined && <PolicyField name="policy_id" label={t('grant.policy')} rules={required} required platformOnly={kind.endsWith('boundary')} />}
       {holder === undefined && (
         <>
           <Form.Item name="kind" label={t('grant.holderKind')} extra={t(`grant.holderNote.${kind}`)}>

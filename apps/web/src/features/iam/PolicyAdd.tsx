@@ -15,7 +15,7 @@ import { i18n } from '../../i18n.ts'
 import { paths } from '../../paths.ts'
 import { newDocument, writeJson } from './editor/builderDocument.ts'
 import { PolicyEditor, problemsOf } from './editor/PolicyEditor.tsx'
-import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { Touched } from './Touched.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
 import type { Vocabulary } from '../../kit/useVocabulary.ts'
@@ -88,9 +88,7 @@ function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
     >
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
-      <Form.Item name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')}>
-        <OrganisationSelect label={t('field.owner')} />
-      </Form.Item>
+      <OrganisationField name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')} />
       <DocumentField vocabulary={vocabulary} />
     </FormPage>
   )

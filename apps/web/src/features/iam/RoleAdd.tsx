@@ -1,4 +1,3 @@
-import Form from 'antd/es/form'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { roles, type Role } from '@zhisuan/contract/roles'
 import { useTranslation } from 'react-i18next'
@@ -10,7 +9,7 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 import './iam.css'
 
@@ -57,9 +56,7 @@ export default function RoleAdd() {
           </>
         )}
       />
-      <Form.Item name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')}>
-        <OrganisationSelect label={t('field.owner')} />
-      </Form.Item>
+      <OrganisationField name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')} />
     </FormPage>
   )
 }

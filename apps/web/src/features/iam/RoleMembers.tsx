@@ -1,6 +1,5 @@
 import Button from 'antd/es/button'
 import { useDialog } from '../../kit/dialogs.tsx'
-import { Field } from '../../kit/fields.tsx'
 import type { RowOf } from '../../kit/ResourceTable.tsx'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
 import { useTranslation } from 'react-i18next'
@@ -8,11 +7,11 @@ import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { kindKey, useRoleName } from '../../kit/roleNames.ts'
-import { UserSelect } from '../../kit/identitySelects.tsx'
+import { UserField } from '../../kit/identitySelects.tsx'
 import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 
 type Member = RowOf<typeof customRoles.members>
@@ -68,7 +67,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
   )
 }
 
-function MemberDialog({ role, onClose }: { readonly role: RoleRow; readonly onClose: () => void }) {
+function MemberDialog({ role, onClose }: Dialog<{ role: RoleRow }>) {
   const { t } = useTranslation('iam')
   const nameOf = useRoleName()
   const add = useChange(customRoles.addMember, { invalidates: invalidatedByRole, silent: true })
@@ -81,9 +80,7 @@ function MemberDialog({ role, onClose }: { readonly role: RoleRow; readonly onCl
       doneText={t('role.memberAdded')}
       onClose={onClose}
     >
-      <Field name="user_id" label={t('role.member')} extra={t('role.addMemberNote')} missing={t('grant.required')}>
-        <UserSelect label={t('role.member')} />
-      </Field>
+      <UserField name="user_id" label={t('role.member')} extra={t('role.addMemberNote')} missing={t('grant.required')} />
     </FormDialog>
   )
 }

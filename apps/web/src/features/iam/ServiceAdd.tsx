@@ -19,7 +19,7 @@ import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { type Judging } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
-import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { keyTypeText } from './editor/conditionText.ts'
 import { invalidatedByService } from './invalidated.ts'
 import './iam.css'
@@ -75,9 +75,7 @@ function NewService() {
       <p className="zs-soft ia-lead">{t('service.customLead')}</p>
       <TextField name="id" label={t('service.id')} extra={t('service.idNote')} schema={shape.id} autoFocus maxLength={32} code />
       <ContentFields focus={false} />
-      <Form.Item name="bp_id" label={t('field.owner')} extra={t('service.ownerNote')}>
-        <OrganisationSelect label={t('field.owner')} />
-      </Form.Item>
+      <OrganisationField name="bp_id" label={t('field.owner')} extra={t('service.ownerNote')} />
     </FormPage>
   )
 }

@@ -4,13 +4,13 @@ import { decisions } from '@zhisuan/contract/iam/decision'
 import { useTranslation } from 'react-i18next'
 import { Link, useSearchParams } from 'react-router'
 import { col } from '../../kit/columns.tsx'
-import { Field, TextField } from '../../kit/fields.tsx'
+import { TextField } from '../../kit/fields.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
 import { outcomeTone, policyText, statementText } from './outcome.ts'
-import { OneActionSelect } from '../../kit/identitySelects.tsx'
+import { ActionField } from '../../kit/identitySelects.tsx'
 import './iam.css'
 
 type Judged = RowOf<typeof decisions.who>
@@ -39,9 +39,7 @@ export function WhoTool() {
           setSearch({ tab: 'who', action: asked.action, ...(asked.resource !== '' && { resource: asked.resource.trim() }) }, { replace: true })
         }
       >
-        <Field name="action" label={t('decision.action')} missing={t('grant.required')}>
-          <OneActionSelect label={t('decision.action')} />
-        </Field>
+        <ActionField name="action" label={t('decision.action')} missing={t('grant.required')} />
         <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} maxLength={256} />
         <Button type="primary" htmlType="submit">
           {t('decision.ask')}

@@ -12,8 +12,8 @@ import { useSearchParams } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { conditionKeyText } from './editor/conditionText.ts'
-import { Field, TextField } from '../../kit/fields.tsx'
-import { OneActionSelect, UserSelect } from '../../kit/identitySelects.tsx'
+import { TextField } from '../../kit/fields.tsx'
+import { ActionField, UserField } from '../../kit/identitySelects.tsx'
 import { Verdict } from './Verdict.tsx'
 import './iam.css'
 
@@ -72,12 +72,8 @@ export function WhyTool() {
         initialValues={{ user_id: user ?? undefined, action: action ?? undefined, resource, context: [] }}
         onFinish={(question) => void ask(question)}
       >
-        <Field name="user_id" label={t('decision.user')} missing={t('grant.required')}>
-          <UserSelect label={t('decision.user')} known={answer?.said.user} />
-        </Field>
-        <Field name="action" label={t('decision.action')} missing={t('grant.required')}>
-          <OneActionSelect label={t('decision.action')} />
-        </Field>
+        <UserField name="user_id" label={t('decision.user')} missing={t('grant.required')} known={answer?.said.user} />
+        <ActionField name="action" label={t('decision.action')} missing={t('grant.required')} />
         <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} maxLength={256} />
         <ContextFields />
         <Button type="primary" htmlType="submit" loading={isPending}>

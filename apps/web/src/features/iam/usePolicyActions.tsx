@@ -3,7 +3,7 @@ import { policies, type Policy } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
@@ -46,7 +46,7 @@ export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: 
   }
 }
 
-function RenameDialog({ policy, onClose }: { readonly policy: Policy; readonly onClose: () => void }) {
+function RenameDialog({ policy, onClose }: Dialog<{ policy: Policy }>) {
   const { t } = useTranslation('iam')
   const update = useChange(policies.update, { invalidates: invalidatedByPolicy, silent: true })
   const { shape } = policies.update.body

@@ -2,7 +2,7 @@ import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { holdOf } from './roleText.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
@@ -49,7 +49,7 @@ interface Values {
   description: string
 }
 
-function RoleDialog({ role, onClose }: { readonly role: RoleRow; readonly onClose: () => void }) {
+function RoleDialog({ role, onClose }: Dialog<{ role: RoleRow }>) {
   const { t } = useTranslation('iam')
   const update = useChange(customRoles.update, { invalidates: invalidatedByRole, silent: true })
   const { shape } = customRoles.update.body

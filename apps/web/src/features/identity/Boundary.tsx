@@ -3,11 +3,10 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
-import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths } from '../../paths.ts'
-import { PolicySelect } from '../../kit/identitySelects.tsx'
+import { PolicyField } from '../../kit/identitySelects.tsx'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import { invalidatedByBoundary } from './invalidated.ts'
 import './identity.css'
@@ -71,9 +70,14 @@ function BoundaryDialog({ of, id, name, current, onClose }: Of & { readonly curr
       doneText={t('boundary.done')}
       onClose={onClose}
     >
-      <Field name="policy_id" label={t('boundary.policy')} extra={t(of === 'user' ? 'boundary.noteUser' : 'boundary.noteOrganisation')} missing={t('required')}>
-        <PolicySelect label={t('boundary.policy')} platformOnly known={current ?? undefined} />
-      </Field>
+      <PolicyField
+        name="policy_id"
+        label={t('boundary.policy')}
+        extra={t(of === 'user' ? 'boundary.noteUser' : 'boundary.noteOrganisation')}
+        missing={t('required')}
+        platformOnly
+        known={current ?? undefined}
+      />
     </FormDialog>
   )
 }

@@ -7,14 +7,14 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { copyText } from '../../kit/copy.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
-import { Field, RadioField, TextField } from '../../kit/fields.tsx'
+import { RadioField, TextField } from '../../kit/fields.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import * as format from '../../kit/format.ts'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByInvitation } from './invalidated.ts'
 
 interface Values {
@@ -29,15 +29,7 @@ const { shape } = invitations.create.body
 type Made = ResponseOf<typeof invitations.create>
 
 /** Asks somebody in: to what, and until when. */
-export function InviteDialog({
-  organisation,
-  onMade,
-  onClose,
-}: {
-  readonly organisation: Named | undefined
-  readonly onMade: (made: Made) => void
-  readonly onClose: () => void
-}) {
+export function InviteDialog({ organisation, onMade, onClose }: Dialog<{ organisation: Named | undefined; onMade: (made: Made) => void }>) {
   const { t } = useTranslation('identity')
   const roleName = useRoleName()
   const create = useChange(invitations.create, { invalidates: invalidatedByInvitation, silent: true, onDone: onMade })
@@ -50,11 +42,7 @@ export function InviteDialog({
       doneText={t('invitation.done')}
       onClose={onClose}
     >
-      {organisation === undefined && (
-        <Field name="bp_id" label={t('invitation.organisation')} missing={t('required')}>
-          <OrganisationSelect label={t('invitation.organisation')} />
-        </Field>
-      )}
+      {organisation === undefined && <OrganisationField name="bp_id" label={t('invitation.organisation')} missing={t('required')} />}
       <RadioField name="role" label={t('invitation.role')} values={['TENANT', 'TENANT_ADMIN'] as const} labelOf={(value) => roleName({ name: value })} />
       <NumberField name="days" label={t('invitation.days')} extra={t('invitation.daysTip')} schema={shape.days} />
       <TextField name="note" label={t('invitation.note')} extra={t('invitation.noteTip')} schema={shape.note} />
@@ -63,7 +51,7 @@ export function InviteDialog({
 }
 
 /** The link, which is told once; closed only by who says that they have kept it. */
-export function LinkDialog({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+export function LinkDialog({ made, onClose }: Dialog<{ made: Made }>) {
   const { t } = useTranslation('identity')
   useReturnFocus()
   const link = `${location.origin}${withQuery(paths.register(), { invitation: made.token })}`

@@ -2,7 +2,7 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { customRoles } from '@zhisuan/contract/iam/role'
-import { organisations, users } from '@zhisuan/contract/ums/user'
+import { organisations } from '@zhisuan/contract/ums/user'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
@@ -10,10 +10,9 @@ import { useOne, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
-import { Field } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { FormDialog } from '../../kit/FormDialog.tsx'
-import { SearchSelect } from '../../kit/SearchSelect.tsx'
+import { UserField } from '../../kit/identitySelects.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
 import { Boundary } from './Boundary.tsx'
@@ -131,7 +130,7 @@ function Administrators({ organisation }: { readonly organisation: Detail }) {
   )
 }
 
-function AdministratorDialog({ roleId, organisation, onClose }: { readonly roleId: string; readonly organisation: Detail; readonly onClose: () => void }) {
+function AdministratorDialog({ roleId, organisation, onClose }: Dialog<{ roleId: string; organisation: Detail }>) {
   const { t } = useTranslation(['identity', 'iam'])
   const add = useChange(customRoles.addMember, { invalidates: invalidatedByUserRole, silent: true })
   return (
@@ -143,16 +142,7 @@ function AdministratorDialog({ roleId, organisation, onClose }: { readonly roleI
       doneText={t('organisation.administratorAdded')}
       onClose={onClose}
     >
-      <Field name="user_id" label={t('column.user')} extra={t('organisation.addAdministratorNote')} missing={t('required')}>
-        <SearchSelect
-          call={users.list}
-          input={{ query: { bp_id: organisation.id } }}
-          rows={({ items }) => items}
-          nameOf={personText}
-          label={t('column.user')}
-          placeholder={t('iam:search.user')}
-        />
-      </Field>
+      <UserField name="user_id" label={t('column.user')} extra={t('organisation.addAdministratorNote')} missing={t('required')} bpId={organisation.id} />
     </FormDialog>
   )
 }

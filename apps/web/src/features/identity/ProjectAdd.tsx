@@ -3,11 +3,11 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
-import { Field, TextField } from '../../kit/fields.tsx'
+import { TextField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { paths } from '../../paths.ts'
-import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByProject } from './invalidated.ts'
 import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
 
@@ -38,9 +38,7 @@ export default function ProjectAdd() {
       onCancel={() => void navigate(paths.iam.project.list())}
       onSubmit={submit}
     >
-      <Field name="bp_id" label={t('project.owner')} missing={t('required')}>
-        <OrganisationSelect label={t('project.owner')} known={known} />
-      </Field>
+      <OrganisationField name="bp_id" label={t('project.owner')} missing={t('required')} known={known} />
       <NameField schema={shape.name} />
       <TextField name="key" label={t('project.key')} extra={t('project.keyNote')} schema={shape.key} maxLength={32} autoCapitalize="none" spellCheck={false} />
       <DescriptionField schema={shape.description} />

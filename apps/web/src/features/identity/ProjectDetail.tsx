@@ -1,7 +1,6 @@
 import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
-import { users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useDialog } from '../../kit/dialogs.tsx'
@@ -10,19 +9,17 @@ import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { Field } from '../../kit/fields.tsx'
 import { filter } from '../../kit/filters.ts'
 import * as format from '../../kit/format.ts'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { UserField } from '../../kit/identitySelects.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
-import { SearchSelect } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { HolderPolicies } from '../iam/HolderPolicies.tsx'
 import { kindKey } from '../../kit/roleNames.ts'
 import { contentText, heldOf } from './projectContents.ts'
 import { invalidatedByProject } from './invalidated.ts'
 import { useProjectActions } from './useProjectActions.tsx'
-import { personText } from './userText.ts'
 import './identity.css'
 
 type Member = RowOf<typeof keptProjects.members>
@@ -112,7 +109,7 @@ function Members({ project }: { readonly project: KeptProject }) {
   )
 }
 
-function MemberDialog({ project, onClose }: { readonly project: KeptProject; readonly onClose: () => void }) {
+function MemberDialog({ project, onClose }: Dialog<{ project: KeptProject }>) {
   const { t } = useTranslation(['identity', 'iam'])
   const add = useChange(keptProjects.addMember, { invalidates: invalidatedByProject, silent: true })
   return (
@@ -124,16 +121,7 @@ function MemberDialog({ project, onClose }: { readonly project: KeptProject; rea
       doneText={t('project.memberAdded')}
       onClose={onClose}
     >
-      <Field name="user_id" label={t('project.member')} extra={t('project.addMemberNote')} missing={t('required')}>
-        <SearchSelect
-          call={users.list}
-          input={{ query: { ...(project.bp_id !== null && { bp_id: project.bp_id }) } }}
-          rows={({ items }) => items}
-          nameOf={personText}
-          label={t('project.member')}
-          placeholder={t('iam:search.user')}
-        />
-      </Field>
+      <UserField name="user_id" label={t('project.member')} extra={t('project.addMemberNote')} missing={t('required')} bpId={project.bp_id} />
     </FormDialog>
   )
 }

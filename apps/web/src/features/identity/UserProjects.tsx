@@ -9,7 +9,7 @@ import { useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { Field } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../kit/SearchSelect.tsx'
 import { paths } from '../../paths.ts'
 import { invalidatedByProject } from './invalidated.ts'
@@ -64,7 +64,7 @@ export function UserProjects({ user }: { readonly user: Detail }) {
   )
 }
 
-function JoinDialog({ user, bpId, onClose }: { readonly user: Detail; readonly bpId: string; readonly onClose: () => void }) {
+function JoinDialog({ user, bpId, onClose }: Dialog<{ user: Detail; bpId: string }>) {
   const { t } = useTranslation(['identity', 'iam'])
   const add = useChange(keptProjects.addMember, { invalidates: invalidatedByProject, silent: true })
   const label = t('user.detailTab.projects')

@@ -8,12 +8,11 @@ import { Link } from 'react-router'
 import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
-import { Field } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { HolderPolicies } from '../iam/HolderPolicies.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { RoleSelect } from '../../kit/identitySelects.tsx'
+import { RoleField } from '../../kit/identitySelects.tsx'
 import { Boundary } from './Boundary.tsx'
 import { invalidatedByUserRole } from './invalidated.ts'
 import { useBuiltInRoleId } from './useBuiltInRoleId.ts'
@@ -97,7 +96,7 @@ function Roles({ user }: { readonly user: Detail }) {
   )
 }
 
-function RoleDialog({ user, onClose }: { readonly user: Detail; readonly onClose: () => void }) {
+function RoleDialog({ user, onClose }: Dialog<{ user: Detail }>) {
   const { t } = useTranslation('identity')
   const add = useChange(customRoles.addMember, { invalidates: invalidatedByUserRole, silent: true })
   return (
@@ -109,9 +108,7 @@ function RoleDialog({ user, onClose }: { readonly user: Detail; readonly onClose
       doneText={t('user.roleAdded')}
       onClose={onClose}
     >
-      <Field name="role_id" label={t('column.role')} extra={t('user.addRoleNote')} missing={t('required')}>
-        <RoleSelect label={t('column.role')} />
-      </Field>
+      <RoleField name="role_id" label={t('column.role')} extra={t('user.addRoleNote')} missing={t('required')} />
     </FormDialog>
   )
 }

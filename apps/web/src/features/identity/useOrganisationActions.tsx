@@ -3,7 +3,7 @@ import { lazy } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { invalidatedByOrganisation } from './invalidated.ts'
 import './identity.css'
@@ -63,7 +63,7 @@ function FreezeWhat({ count }: { readonly count: number }) {
 }
 
 /** Once it is known what is said about it: the list does not tell. */
-function EditDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+function EditDialog({ id, onClose }: Dialog<{ id: string }>) {
   const { t } = useTranslation('identity')
   const { data } = useCall(organisations.get, { params: { id } })
   const update = useChange(organisations.update, { invalidates: invalidatedByOrganisation, silent: true })
@@ -84,7 +84,7 @@ function EditDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
   )
 }
 
-export function OrganisationDialog({ onMade, onClose }: { readonly onMade: (id: string) => void; readonly onClose: () => void }) {
+export function OrganisationDialog({ onMade, onClose }: Dialog<{ onMade: (id: string) => void }>) {
   const { t } = useTranslation('identity')
   const create = useChange(organisations.create, { invalidates: invalidatedByOrganisation, silent: true, onDone: ({ id }) => onMade(id) })
   const { shape } = organisations.create.body

@@ -12,7 +12,7 @@ import { errorText } from '../../api/toasts.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { contentText, heldOf } from './projectContents.ts'
@@ -40,7 +40,7 @@ interface Values {
   description: string
 }
 
-function EditDialog({ project, onClose }: { readonly project: KeptProject; readonly onClose: () => void }) {
+function EditDialog({ project, onClose }: Dialog<{ project: KeptProject }>) {
   const { t } = useTranslation('identity')
   const update = useChange(keptProjects.update, { invalidates: invalidatedByProject, silent: true })
   const { shape } = keptProjects.update.body
@@ -60,7 +60,7 @@ function EditDialog({ project, onClose }: { readonly project: KeptProject; reado
 }
 
 /** Says what has to go first; what came into it meanwhile is told when the server refuses. */
-function DeleteDialog({ project, onDeleted, onClose }: { readonly project: KeptProject; readonly onDeleted?: () => void; readonly onClose: () => void }) {
+function DeleteDialog({ project, onDeleted, onClose }: Dialog<{ project: KeptProject; onDeleted?: () => void }>) {
   const { t } = useTranslation(['identity', 'kit'])
   useReturnFocus()
   const { id, name } = project

@@ -5,7 +5,7 @@ import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { useDialog } from '../../kit/dialogs.tsx'
 import { TextField } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../kit/NameFields.tsx'
 import { useCurrentUser } from '../../session/user.ts'
 import { OneTimePassword } from './OneTimePassword.tsx'
@@ -135,7 +135,7 @@ interface Values {
 
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
 
-function EditDialog({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
+function EditDialog({ user, onClose }: Dialog<{ user: User }>) {
   const { t } = useTranslation('identity')
   const update = useChange(users.update, { invalidates: invalidatedByUser, silent: true })
   const { shape } = users.update.body

@@ -16,7 +16,7 @@ import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { CheckField, Field, PasswordField, RadioField, TextField } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import './settings.css'
@@ -80,7 +80,7 @@ export function IdentityProviders() {
 
 type Values = Omit<IdentityProviderInput, 'bp_id'> & { bp_id?: string | null }
 
-function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProvider | null; readonly onClose: () => void }) {
+function ProviderDialog({ provider, onClose }: Dialog<{ provider: IdentityProvider | null }>) {
   const { t } = useTranslation('settings')
   const [form] = Form.useForm<Values>()
   const create = useChange(identityProviders.create, { silent: true, invalidates: touched })

@@ -2,6 +2,7 @@ import { useId, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CodeEditor } from './CodeEditor.tsx'
 import type { CodeEditorHandle, CodeProblem } from '../../kit/codeEditorView.tsx'
+import type { Controlled } from '../../kit/fields.tsx'
 import './stack.css'
 
 const none: readonly CodeProblem[] = []
@@ -14,14 +15,7 @@ export function ComposeField({
   onChange,
   problems = none,
   original,
-}: {
-  readonly label: string
-  readonly id?: string
-  readonly value?: string
-  readonly onChange?: (text: string) => void
-  readonly problems?: readonly CodeProblem[] | undefined
-  readonly original?: string | undefined
-}) {
+}: Controlled<string, { label: string; problems?: readonly CodeProblem[] | undefined; original?: string | undefined }>) {
   const { t } = useTranslation('application')
   const editor = useRef<CodeEditorHandle>(null)
   const listed = useId()

@@ -3,14 +3,14 @@ import { services, type Service } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { Field } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByStack } from './stackRules.ts'
 import './stack.css'
 
 const [scaled] = services.action.body.options
 
 /** How many containers of a service there are to be. */
-export function ScaleDialog({ service: { id, name, replicas, ports }, onClose }: { readonly service: Service; readonly onClose: () => void }) {
+export function ScaleDialog({ service: { id, name, replicas, ports }, onClose }: Dialog<{ service: Service }>) {
   const { t } = useTranslation('application')
   const scale = useChange(services.action, { invalidates: invalidatedByStack, silent: true })
   return (

@@ -96,8 +96,7 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
             <Form.Item label={t('source.which')} htmlFor="source-template" required>
               <Select
                 id="source-template"
-                showSearch
-                optionFilterProp="label"
+                showSearch={{ optionFilterProp: 'label' }}
                 loading={list.isPending}
                 notFoundContent={list.isPending ? null : t('source.none')}
                 value={own?.id ?? null}

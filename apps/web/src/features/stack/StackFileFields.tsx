@@ -1,6 +1,6 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import { stackFile } from '@zhisuan/contract/aos/stack'
 import { configs } from '@zhisuan/contract/cis/container'
@@ -10,19 +10,11 @@ import { useCall } from '../../api/hooks.ts'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { Field } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
-import { isTwice } from '../../kit/isTwice.ts'
+import { onceIn } from '../../kit/isTwice.ts'
 import type { SourceValues } from './sourceForm.ts'
 import './stack.css'
 
-const onceRule =
-  (index: number): Rule =>
-  ({ getFieldValue }) => ({
-    validator: async () => {
-      // antd does not know the values of a form around it.
-      const rows = getFieldValue('configs') as SourceValues['configs'] | undefined
-      if ((rows?.[index]?.path ?? '') !== '' && isTwice(rows, index, ({ path }) => path)) throw new Error(fieldTexts.stackFileTwice)
-    },
-  })
+const onceRule = (index: number) => onceIn<SourceValues['configs'][number]>('configs', index, ({ path }) => path, fieldTexts.stackFileTwice)
 
 /** Configs as files beside the compose file, which mounts them by these paths. */
 export function StackFileFields() {
@@ -37,8 +29,7 @@ export function StackFileFields() {
               <SelectField
                 name={[name, 'config_id']}
                 missing={fieldTexts.contentRequired}
-                showSearch
-                optionFilterProp="label"
+                showSearch={{ optionFilterProp: 'label' }}
                 placeholder={t('file.config')}
                 aria-label={`${t('file.config')} ${name + 1}`}
                 loading={isPending}

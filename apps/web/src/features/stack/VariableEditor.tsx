@@ -1,6 +1,6 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { fitsVariable, variable } from '@zhisuan/contract/aos/stack'
@@ -9,7 +9,8 @@ import { useTranslation } from 'react-i18next'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { CheckField, Field, TextField } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
-import { isTwice } from '../../kit/isTwice.ts'
+import { onceIn } from '../../kit/isTwice.ts'
+import { refusing } from '../../kit/rules.ts'
 import { blankVariable, type VariableValues } from './templateForm.ts'
 import './stack.css'
 
@@ -69,23 +70,14 @@ export function VariableEditor({ names }: { readonly names: readonly string[] })
   )
 }
 
-const onceRule =
-  (index: number): Rule =>
-  ({ getFieldValue }) => ({
-    validator: async () => {
-      const rows = getFieldValue(list) as VariableValues[] | undefined
-      if ((rows?.[index]?.name ?? '') !== '' && isTwice(rows, index, ({ name }) => name)) throw new Error(fieldTexts.variableTwice)
-    },
-  })
+const onceRule = (index: number) => onceIn<VariableValues>(list, index, ({ name }) => name, fieldTexts.variableTwice)
 
 function Row({ index, row, unused }: { readonly index: number; readonly row: VariableValues | undefined; readonly unused: boolean }) {
   const { t } = useTranslation('application')
   const type = row?.type ?? 'text'
-  const fits: Rule = {
-    validator: async (_rule, value: string | undefined) => {
-      if (value !== undefined && value !== '' && !fitsVariable({ type, choices: row?.choices ?? [] }, value)) throw new Error(t('variable.noDefault'))
-    },
-  }
+  const fits = refusing<string | undefined>(
+    (value = '') => value !== '' && !fitsVariable({ type, choices: row?.choices ?? [] }, value) && t('variable.noDefault'),
+  )
   const label = (text: string): string => `${text} ${index + 1}`
   return (
     <div className="as-variable-fields">

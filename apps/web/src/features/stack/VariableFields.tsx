@@ -1,24 +1,21 @@
-import Form, { type Rule } from 'antd/es/form'
+import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { fitsVariable, type Variable } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
+import { refusing } from '../../kit/rules.ts'
 import './stack.css'
 
 /** A field for each variable, by its type; the form holds them under `values`. */
 export function VariableFields({ variables }: { readonly variables: readonly Variable[] }) {
   const { t } = useTranslation('application')
-  const ruleOf = (variable: Variable): Rule => ({
-    validator: async (_rule, value: string | undefined) => {
-      if (value === undefined || value === '') {
-        if (variable.required) throw new Error(fieldTexts.contentRequired)
-        return
-      }
-      if (!fitsVariable(variable, value))
-        throw new Error(t(variable.type === 'port' ? 'variable.noPort' : variable.type === 'number' ? 'variable.noNumber' : 'variable.noChoice'))
-    },
-  })
+  const ruleOf = (variable: Variable) =>
+    refusing<string | undefined>((value = '') => {
+      if (value === '') return variable.required && fieldTexts.contentRequired
+      const noOther = variable.type === 'port' ? 'variable.noPort' : variable.type === 'number' ? 'variable.noNumber' : 'variable.noChoice'
+      return !fitsVariable(variable, value) && t(noOther)
+    })
   return variables.map((variable) => (
     <Form.Item
       key={variable.name}
@@ -52,7 +49,7 @@ function controlOf({ type, choices, required }: Variable, words: { readonly yes:
         />
       )
     case 'choice':
-      return <Select allowClear={!required} showSearch optionFilterProp="label" options={choices.map((value) => ({ value, label: value }))} />
+      return <Select allowClear={!required} showSearch={{ optionFilterProp: 'label' }} options={choices.map((value) => ({ value, label: value }))} />
     case 'text':
       return <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} maxLength={4_096} spellCheck={false} />
   }

@@ -4,10 +4,11 @@ import { budgetGiven, budgets, type Budget } from '@zhisuan/contract/bill/budget
 import { floored } from '@zhisuan/contract/bill/money'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { Field, RadioField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { RadioField, TextField } from '../../../kit/fields.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
-import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
+import { refusing, wrongWith } from '../../../kit/rules.ts'
 
 const limits = ['all', 'project', 'product'] as const
 interface Values {
@@ -25,7 +26,7 @@ const limitOf = (budget: Budget | null): Values['limit'] => (budget?.project != 
 const usual = [50, 80, 90, 100, 120]
 
 /** Sets a budget, or with one changes it; whoever runs the platform says whose. */
-export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | null; readonly onClose: () => void }) {
+export function BudgetDialog({ budget, onClose }: Dialog<{ budget: Budget | null }>) {
   const { t } = useTranslation('arrears')
   const platform = useIsPlatform()
   const asks = platform && budget === null
@@ -58,14 +59,7 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
       label={t(`budget.${key}`)}
       extra={t(`budget.${key}Note`)}
       required={key === 'thresholds'}
-      rules={[
-        {
-          validator: async (_, value: string[]) =>
-            budgetGiven.shape[key]
-              .parseAsync(value.map(Number))
-              .catch((error: { issues?: { message: string }[] }) => Promise.reject(new Error(error.issues?.[0]?.message ?? ''))),
-        },
-      ]}
+      rules={[refusing((value: string[]) => wrongWith(budgetGiven.shape[key], value.map(Number)))]}
     >
       <Select mode="tags" tokenSeparators={[',', '，', ' ']} options={usual.map((percent) => ({ value: String(percent), label: String(percent) }))} />
     </Form.Item>
@@ -88,11 +82,7 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
       onClose={onClose}
       onSubmit={submit}
     >
-      {asks && (
-        <Field name="bp_id" label={t('budget.organisation')} missing={t('exception.choose')}>
-          <OrganisationSelect label={t('budget.organisation')} />
-        </Field>
-      )}
+      {asks && <OrganisationField name="bp_id" label={t('budget.organisation')} missing={t('exception.choose')} />}
       <TextField name="name" label={t('budget.name')} schema={budgetGiven.shape.name} />
       <TextField name="amount" label={t('budget.amount')} schema={budgetGiven.shape.amount} inputMode="decimal" />
       <RadioField name="limit" label={t('budget.scope')} values={limits} labelOf={(value) => t(`budget.limit.${value}`)} />

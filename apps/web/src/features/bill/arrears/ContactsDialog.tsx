@@ -6,7 +6,7 @@ import { notices, type NoticeContacts } from '@zhisuan/contract/bill/notice'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { useCurrentUser } from '../../../session/user.ts'
 
 interface Values {
@@ -15,13 +15,13 @@ interface Values {
 const blank = (text: string | null | undefined): string | null => (text == null || text.trim() === '' ? null : text)
 
 /** Who is told about an organisation's money beside its administrators. Needs the messages of `arrears`. */
-export function ContactsDialog({ onClose }: { readonly onClose: () => void }) {
+export function ContactsDialog({ onClose }: Dialog) {
   const id = useCurrentUser()?.bp_id ?? ''
   const { data } = useCall(notices.contacts, { params: { id } }, { enabled: id !== '' })
   return data === undefined ? null : <Contacts id={id} known={data} onClose={onClose} />
 }
 
-function Contacts({ id, known, onClose }: { readonly id: string; readonly known: NoticeContacts; readonly onClose: () => void }) {
+function Contacts({ id, known, onClose }: Dialog<{ id: string; known: NoticeContacts }>) {
   const { t } = useTranslation('arrears')
   const set = useChange(notices.setContacts, { invalidates: [notices.contacts], silent: true })
   return (

@@ -6,8 +6,8 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { Field, SwitchField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
+import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
 
 type Values = BodyInput<typeof arrearsPolicies.set> & { bp_id?: string }
 
@@ -19,7 +19,7 @@ const touched = [arrearsPolicies.get, arrearsPolicies.exceptions, standings.list
  * Changes the platform's policy or an exception, or adds one.
  * @param policy what it begins with
  */
-export function PolicyDialog({ policy, adds, onClose }: { readonly policy: ArrearsPolicy; readonly adds: boolean; readonly onClose: () => void }) {
+export function PolicyDialog({ policy, adds, onClose }: Dialog<{ policy: ArrearsPolicy; adds: boolean }>) {
   const { t } = useTranslation('arrears')
   const set = useChange(arrearsPolicies.set, { invalidates: touched, silent: true })
   const setException = useChange(arrearsPolicies.setException, { invalidates: touched, silent: true })
@@ -37,11 +37,7 @@ export function PolicyDialog({ policy, adds, onClose }: { readonly policy: Arrea
         return id === undefined ? set.mutateAsync({ body }) : setException.mutateAsync({ params: { id }, body })
       }}
     >
-      {adds && (
-        <Field name="bp_id" label={t('exception.organisation')} missing={t('exception.choose')}>
-          <OrganisationSelect label={t('exception.organisation')} />
-        </Field>
-      )}
+      {adds && <OrganisationField name="bp_id" label={t('exception.organisation')} missing={t('exception.choose')} />}
       <Field name="low_balance" label={t('policy.low_balance')} extra={t('policy.low_balanceNote')} schema={arrearsPolicyGiven.shape.low_balance}>
         <Input inputMode="decimal" />
       </Field>

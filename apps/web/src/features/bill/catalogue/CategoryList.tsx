@@ -7,7 +7,7 @@ import type { Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../../paths.ts'
@@ -75,15 +75,7 @@ interface Values {
 }
 
 /** Makes a category, or with one changes it. */
-export function CategoryDialog({
-  category,
-  onSaved,
-  onClose,
-}: {
-  readonly category: Category | null
-  readonly onSaved?: (category: Category) => void
-  readonly onClose: () => void
-}) {
+export function CategoryDialog({ category, onSaved, onClose }: Dialog<{ category: Category | null; onSaved?: (category: Category) => void }>) {
   const { t } = useTranslation('catalogue')
   const create = useChange(categories.create, { invalidates: invalidatedByCatalogue, silent: true })
   const update = useChange(categories.update, { invalidates: invalidatedByCatalogue, silent: true })

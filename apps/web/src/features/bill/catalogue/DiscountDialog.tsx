@@ -7,10 +7,10 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { Field, RadioField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 import { SearchSelect, type Named } from '../../../kit/SearchSelect.tsx'
-import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
 import './catalogue.css'
 import { fractionText } from './catalogueText.ts'
 import { MomentInput } from './MomentInput.tsx'
@@ -29,15 +29,7 @@ interface Values {
 const { shape } = discounts.create.body
 
 /** Grants a discount; what is out of range the server says beside the field (24008). */
-export function DiscountDialog({
-  product,
-  organisation,
-  onClose,
-}: {
-  readonly product?: Named | undefined
-  readonly organisation?: Named | undefined
-  readonly onClose: () => void
-}) {
+export function DiscountDialog({ product, organisation, onClose }: Dialog<{ product?: Named | undefined; organisation?: Named | undefined }>) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
   const create = useChange(discounts.create, { invalidates: invalidatedByCatalogue, silent: true })
@@ -84,9 +76,7 @@ export function DiscountDialog({
         <Input inputMode="decimal" maxLength={20} placeholder="0.85" />
       </Field>
       <div className="bc-pair">
-        <Form.Item name="bp_id" label={t('discount.organisation')} extra={t('discount.organisationNote')}>
-          <OrganisationSelect label={t('discount.organisation')} known={organisation} />
-        </Form.Item>
+        <OrganisationField name="bp_id" label={t('discount.organisation')} extra={t('discount.organisationNote')} known={organisation} />
         <Form.Item name="product_id" label={t('discount.product')}>
           <SearchSelect
             call={products.list}

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { Field, RadioField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import * as format from '../../../kit/format.ts'
 import './catalogue.css'
 import { unitOf } from './catalogueText.ts'
@@ -28,17 +28,7 @@ const mostTiers = 20
  * Prices a SKU, from now or from later on, and says before what that would mean.
  * @param from a price to begin with, such as what holds now; a planned one is replaced at its own moment
  */
-export function PriceDialog({
-  sku,
-  period,
-  from,
-  onClose,
-}: {
-  readonly sku: Sku
-  readonly period: BillingPeriod
-  readonly from: Price | null
-  readonly onClose: () => void
-}) {
+export function PriceDialog({ sku, period, from, onClose }: Dialog<{ sku: Sku; period: BillingPeriod; from: Price | null }>) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
   const set = useChange(skus.setPrice, { invalidates: invalidatedByCatalogue, silent: true })

@@ -2,7 +2,7 @@ import { categories, products, type Category, type Product } from '@zhisuan/cont
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { SearchSelect, type Named } from '../../../kit/SearchSelect.tsx'
 import { invalidatedByCatalogue } from './invalidated.ts'
@@ -23,12 +23,7 @@ export function ProductDialog({
   category,
   onSaved,
   onClose,
-}: {
-  readonly product: Product | null
-  readonly category?: Named | undefined
-  readonly onSaved?: (product: Product) => void
-  readonly onClose: () => void
-}) {
+}: Dialog<{ product: Product | null; category?: Named | undefined; onSaved?: (product: Product) => void }>) {
   const { t } = useTranslation('catalogue')
   const create = useChange(products.create, { invalidates: invalidatedByCatalogue, silent: true })
   const update = useChange(products.update, { invalidates: invalidatedByCatalogue, silent: true })

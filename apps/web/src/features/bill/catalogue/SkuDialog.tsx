@@ -9,7 +9,7 @@ import { storagePools } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 import { useClouds } from '../../../session/cloud.ts'
 import { useFollowedLines } from '../../../kit/LinesTable.tsx'
@@ -47,12 +47,7 @@ export function SkuDialog({
   wish,
   onSaved,
   onClose,
-}: {
-  readonly productId: string
-  readonly wish?: { readonly meter: Meter; readonly variant: string }
-  readonly onSaved?: () => void
-  readonly onClose: () => void
-}) {
+}: Dialog<{ productId: string; wish?: { readonly meter: Meter; readonly variant: string }; onSaved?: () => void }>) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
   const create = useChange(skus.create, { invalidates: invalidatedByCatalogue, silent: true })
@@ -107,7 +102,7 @@ export function SkuDialog({
 }
 
 /** Gives a SKU another name. */
-export function SkuRename({ sku, onClose }: { readonly sku: Sku; readonly onClose: () => void }) {
+export function SkuRename({ sku, onClose }: Dialog<{ sku: Sku }>) {
   const { t } = useTranslation('catalogue')
   const update = useChange(skus.update, { invalidates: invalidatedByCatalogue, silent: true })
   return (

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { Field } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -72,7 +72,7 @@ export function UnpricedUsage() {
 }
 
 /** Which product what is used belongs to; then its SKU. */
-function PlaceDialog({ use, onMade, onClose }: { readonly use: UnpricedUse; readonly onMade: (productId: string) => void; readonly onClose: () => void }) {
+function PlaceDialog({ use, onMade, onClose }: Dialog<{ use: UnpricedUse; onMade: (productId: string) => void }>) {
   const { t } = useTranslation('catalogue')
   const openDialog = useDialog()
   const wish = { meter: use.meter, variant: use.variant }

@@ -13,7 +13,7 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { TextField } from '../../../kit/fields.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable, type RowOf } from '../../../kit/ResourceTable.tsx'
 import { randomUuid } from '../../../kit/uuid.ts'
 import { paths, withQuery } from '../../../paths.ts'
@@ -114,7 +114,7 @@ function Shown({ id }: { readonly id: string }) {
   )
 }
 
-function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
+function ChargeDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
   const { t } = useTranslation('fund')
   const charge = useChange(accounts.charge, { invalidates: invalidatedByTopup, silent: true })
   // Sent again after no answer came, it is the same payment.
@@ -138,7 +138,7 @@ function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
   )
 }
 
-function AdjustDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
+function AdjustDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
   const { t } = useTranslation('fund')
   const adjust = useChange(accounts.adjust, { invalidates: invalidatedByTopup, silent: true })
   const [key] = useState(() => randomUuid())
@@ -161,7 +161,7 @@ function AdjustDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
   )
 }
 
-function LimitDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
+function LimitDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
   const { t } = useTranslation('fund')
   const set = useChange(accounts.setCreditLimit, { invalidates: invalidatedByTopup, silent: true })
   return (

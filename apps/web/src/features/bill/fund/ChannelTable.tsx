@@ -11,7 +11,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { CheckField, Field, RadioField, TextAreaField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../../paths.ts'
 import { invalidatedByChannel } from './invalidated.ts'
@@ -77,7 +77,7 @@ export function ChannelTable() {
   )
 }
 
-function ChannelDialog({ channel, onClose }: { readonly channel: PaymentChannel | null; readonly onClose: () => void }) {
+function ChannelDialog({ channel, onClose }: Dialog<{ channel: PaymentChannel | null }>) {
   const { t } = useTranslation('fund')
   const create = useChange(paymentChannels.create, { invalidates: invalidatedByChannel, silent: true })
   const update = useChange(paymentChannels.update, { invalidates: invalidatedByChannel, silent: true })

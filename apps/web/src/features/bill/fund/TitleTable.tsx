@@ -7,7 +7,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { RadioField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { invalidatedByTitle } from './invalidated.ts'
 
@@ -59,7 +59,7 @@ export function TitleTable() {
   )
 }
 
-export function TitleDialog({ title, onClose }: { readonly title: InvoiceTitle | null; readonly onClose: () => void }) {
+export function TitleDialog({ title, onClose }: Dialog<{ title: InvoiceTitle | null }>) {
   const { t } = useTranslation('fund')
   const create = useChange(invoiceTitles.create, { invalidates: invalidatedByTitle, silent: true })
   const update = useChange(invoiceTitles.update, { invalidates: invalidatedByTitle, silent: true })

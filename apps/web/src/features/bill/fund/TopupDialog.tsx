@@ -10,7 +10,7 @@ import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { RadioField, TextField } from '../../../kit/fields.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import * as format from '../../../kit/format.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { Amount } from './Amount.tsx'
 import { invalidatedByTopup } from './invalidated.ts'
 import './fund.css'
@@ -24,7 +24,7 @@ interface Values {
 }
 
 /** Pays money in: by a transfer, for which it tells where to and what to write on it, or at a gateway, where it leads. */
-export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
+export function TopupDialog({ onClose }: Dialog) {
   const { t } = useTranslation('fund')
   const [made, setMade] = useState<Topup | null>(null)
   /** The form closes itself once it was sent; what takes its place then has to stay. */
@@ -77,7 +77,7 @@ export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** Where to send a transfer, and what to write on it. */
-export function RemittanceGuide({ topup, onClose }: { readonly topup: Topup; readonly onClose: () => void }) {
+export function RemittanceGuide({ topup, onClose }: Dialog<{ topup: Topup }>) {
   const { t } = useTranslation('fund')
   useReturnFocus()
   const { data } = useCall(topups.ways, {}, { silent: true })
@@ -122,7 +122,7 @@ export function RemittanceGuide({ topup, onClose }: { readonly topup: Topup; rea
 }
 
 /** An administrator has found a transfer on the bank's statement. */
-export function ConfirmArrival({ topup, onClose }: { readonly topup: Topup | null; readonly onClose: () => void }) {
+export function ConfirmArrival({ topup, onClose }: Dialog<{ topup: Topup | null }>) {
   const { t } = useTranslation('fund')
   const confirm = useChange(topups.confirm, { invalidates: invalidatedByTopup, silent: true })
   const { shape } = topups.confirm.body

@@ -4,7 +4,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, type Order } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
@@ -16,7 +16,7 @@ import { termText } from './orderText.ts'
 import { invalidatedByOrder } from './invalidated.ts'
 
 /** Pays from the balance: what it costs, what there is, and what is missing. */
-export function PayDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
+export function PayDialog({ order, onClose }: Dialog<{ order: Order }>) {
   const { t } = useTranslation('order')
   const { typeName } = useNames()
   const wallet = useCall(accounts.wallet, { params: { id: order.bp_id } }, { silent: true, refreshMs: 5_000 })

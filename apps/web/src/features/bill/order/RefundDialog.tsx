@@ -2,7 +2,7 @@ import Alert from 'antd/es/alert'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { orders, type Order } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { errorText } from '../../../api/toasts.ts'
 import * as format from '../../../kit/format.ts'
@@ -11,7 +11,7 @@ import { Sum } from './PayDialog.tsx'
 import { invalidatedByOrder } from './invalidated.ts'
 
 /** Gives back what was not used: how much that is now, before it is done. */
-export function RefundDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
+export function RefundDialog({ order, onClose }: Dialog<{ order: Order }>) {
   const { t } = useTranslation('order')
   const refund = useChange(orders.refund, { invalidates: invalidatedByOrder, silent: true })
   // Once it is given back there is nothing to ask about any more.

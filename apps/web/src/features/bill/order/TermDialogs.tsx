@@ -7,8 +7,8 @@ import { volumes } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { Field } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { Field, type Controlled } from '../../../kit/fields.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import * as format from '../../../kit/format.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../../paths.ts'
@@ -47,20 +47,12 @@ function TermFields({
 }
 
 /** A form gives its control what it holds. */
-function Term({
-  value = month,
-  onChange,
-  prepaidOnly,
-}: {
-  readonly value?: Billing
-  readonly onChange?: (value: Billing) => void
-  readonly prepaidOnly: boolean
-}) {
+function Term({ value = month, onChange, prepaidOnly }: Controlled<Billing, { prepaidOnly: boolean }>) {
   return <BillingMode value={value} onChange={(next) => onChange?.(next.mode === 'hour' ? { ...next, mode: 'month' } : next)} prepaidOnly={prepaidOnly} />
 }
 
 /** More time for what was ordered. */
-export function RenewDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
+export function RenewDialog({ order, onClose }: Dialog<{ order: Order }>) {
   const { t } = useTranslation('order')
   const navigate = useNavigate()
   const id = order.resource.id ?? ''
@@ -99,7 +91,7 @@ interface Values {
 }
 
 /** Pays in advance for something that is paid by the hour. */
-export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
+export function PrepayDialog({ onClose }: Dialog) {
   const { t } = useTranslation('order')
   const navigate = useNavigate()
   const [form] = Form.useForm<Values>()

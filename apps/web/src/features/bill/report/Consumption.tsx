@@ -61,8 +61,7 @@ export default function Consumption() {
             aria-label={t('lines.filter.project')}
             placeholder={t('lines.filter.project')}
             allowClear
-            showSearch
-            optionFilterProp="label"
+            showSearch={{ optionFilterProp: 'label' }}
             value={given.project_id ?? null}
             options={summary.data?.projects.map(({ id, name }) => ({ value: id ?? 'none', label: id === null ? t('lines.filter.noProject') : name })) ?? []}
             onChange={(value: string | null | undefined) => set({ project_id: value ?? undefined })}

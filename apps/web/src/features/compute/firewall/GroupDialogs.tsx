@@ -3,7 +3,7 @@ import { firewallGroups, firewallPolicies, type FirewallGroup, type FirewallPoli
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { CheckField, SwitchField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { LineSelect } from '../network/LineSelect.tsx'
@@ -11,10 +11,6 @@ import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { called, differing, invalidatedByFirewall } from './firewallText.ts'
 import { PortSelect } from './PortSelect.tsx'
 
-interface Dialog {
-  readonly cloudId: string
-  readonly onClose: () => void
-}
 interface Values {
   name: string
   description: string
@@ -27,7 +23,7 @@ interface Values {
 }
 
 /** Makes a firewall, with its ports or without. */
-export function GroupCreate({ cloudId, onClose }: Dialog) {
+export function GroupCreate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
   const [form] = Form.useForm<Values>()
@@ -60,7 +56,7 @@ export function GroupCreate({ cloudId, onClose }: Dialog) {
 
 type EditValues = Omit<Values, 'port_ids' | 'project_id'>
 /** Changes a firewall; only what was changed is sent. Its ports are changed by themselves. */
-export function GroupEdit({ cloudId, group, onClose }: Dialog & { readonly group: FirewallGroup }) {
+export function GroupEdit({ cloudId, group, onClose }: Dialog<{ cloudId: string; group: FirewallGroup }>) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
   const update = useChange(firewallGroups.update, { invalidates: invalidatedByFirewall, silent: true })
@@ -120,7 +116,7 @@ function GroupFields({ cloudId, platform }: { readonly cloudId: string; readonly
 }
 
 /** Puts further ports under a firewall. */
-export function PortsAdd({ cloudId, group, onClose }: Dialog & { readonly group: FirewallGroup }) {
+export function PortsAdd({ cloudId, group, onClose }: Dialog<{ cloudId: string; group: FirewallGroup }>) {
   const { t } = useTranslation('computeFirewall')
   const add = useChange(firewallGroups.addPorts, { invalidates: invalidatedByFirewall, silent: true })
   return (

@@ -4,17 +4,13 @@ import { firewallPolicies, firewallRules, type FirewallPolicy, type FirewallRule
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { CheckField, Field, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { LineSelect, LineSelects } from '../network/LineSelect.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { called, differing, ruleText, invalidatedByFirewall } from './firewallText.ts'
 
-interface Dialog {
-  readonly cloudId: string
-  readonly onClose: () => void
-}
 interface Values {
   name: string
   description: string
@@ -30,7 +26,7 @@ const useRuleChoice = () => {
 }
 
 /** Makes a policy of rules in the order in which they were chosen. */
-export function PolicyCreate({ cloudId, onClose }: Dialog) {
+export function PolicyCreate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
   const choice = useRuleChoice()
@@ -64,7 +60,7 @@ export function PolicyCreate({ cloudId, onClose }: Dialog) {
 
 type EditValues = Omit<Values, 'rule_ids' | 'project_id'>
 /** Changes what is said of a policy; whether it is audited is always said, since the cloud takes it back else. */
-export function PolicyEdit({ cloudId, policy, onClose }: Dialog & { readonly policy: FirewallPolicy }) {
+export function PolicyEdit({ cloudId, policy, onClose }: Dialog<{ cloudId: string; policy: FirewallPolicy }>) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
   const update = useChange(firewallPolicies.update, { invalidates: invalidatedByFirewall, silent: true })
@@ -106,7 +102,7 @@ function Flags({ platform }: { readonly platform: boolean }) {
 
 const first = 'first'
 /** Puts a rule into a policy, at a place. */
-export function RuleInsert({ cloudId, policy, nameOf, onClose }: Dialog & { readonly policy: FirewallPolicy; readonly nameOf: (ruleId: string) => string }) {
+export function RuleInsert({ cloudId, policy, nameOf, onClose }: Dialog<{ cloudId: string; policy: FirewallPolicy; nameOf: (ruleId: string) => string }>) {
   const { t } = useTranslation('computeFirewall')
   const choice = useRuleChoice()
   const insert = useChange(firewallPolicies.insertRule, { invalidates: invalidatedByFirewall, silent: true })

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useCloudLines } from '../CloudTable.tsx'
 import { Trouble } from '../Trouble.tsx'
 import { called } from './firewallText.ts'
+import type { Controlled } from '../../../kit/fields.tsx'
 
 /** Whether a firewall may filter it: a router's interface, or an instance's port. */
 const filterable = ({ use, device_owner }: ComputePort): boolean => use === 'instance' || device_owner?.startsWith('network:router_interface') === true
@@ -14,19 +15,7 @@ const filterable = ({ use, device_owner }: ComputePort): boolean => use === 'ins
  * seen. A control of a form.
  * @param project only those of this Keystone project; left out: all that the asker has
  */
-export function PortSelect({
-  cloudId,
-  project,
-  id,
-  value = [],
-  onChange,
-}: {
-  readonly cloudId: string
-  readonly project?: string | null
-  readonly id?: string
-  readonly value?: string[]
-  readonly onChange?: (ids: string[]) => void
-}) {
+export function PortSelect({ cloudId, project, id, value = [], onChange }: Controlled<string[], { cloudId: string; project?: string | null }>) {
   const { t } = useTranslation(['computeFirewall', 'computeNetwork'])
   const ports = useCloudLines(computePorts.list, cloudId)
   const groups = useCloudLines(firewallGroups.list, cloudId)

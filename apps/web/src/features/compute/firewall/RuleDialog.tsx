@@ -17,8 +17,9 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { CheckField, Field, RadioField, SwitchField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { refusing } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { differing, invalidatedByFirewall } from './firewallText.ts'
@@ -63,7 +64,7 @@ function matchOf(values: Values): FirewallMatch {
 }
 
 /** Makes a rule, or changes one: only what was changed is sent. */
-export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: string; readonly rule: FirewallRule | null; readonly onClose: () => void }) {
+export function RuleDialog({ cloudId, rule, onClose }: Dialog<{ cloudId: string; rule: FirewallRule | null }>) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
   const [form] = Form.useForm<Values>()
@@ -101,13 +102,8 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
     })
   }
   // Beside its own field, as the server would say it.
-  const fitting = (name: `${Side}_address`) => ({
-    validator: async () => {
-      const match = matchOf({ ...initial, ...form.getFieldsValue() })
-      const problem = firewallRuleProblems(match).find((one) => one.field === name)
-      if (problem !== undefined) throw new Error(problem.message)
-    },
-  })
+  const fitting = (name: `${Side}_address`) =>
+    refusing(() => firewallRuleProblems(matchOf({ ...initial, ...form.getFieldsValue() })).find((one) => one.field === name)?.message)
   const protocols: { value: string; label: string }[] = [
     ...firewallProtocols.map((value) => ({ value, label: t(`protocol.${value}`) })),
     { value: any, label: t('any') },

@@ -9,7 +9,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { Field, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { eipItems } from '../../../kit/price/items.ts'
@@ -21,10 +21,6 @@ import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { targetsOf, invalidatedByFloatingIp } from './floatingIpRules.ts'
 import { useGround } from './useGround.ts'
 
-interface Dialog {
-  readonly cloudId: string
-  readonly onClose: () => void
-}
 const { shape } = computeFloatingIps.allocate.body
 const externals = (networks: readonly ComputeNetwork[]) =>
   networks.filter(({ external, enabled }) => external && enabled).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
@@ -37,7 +33,7 @@ interface AllocateValues {
   project_id?: string
 }
 /** Takes addresses of an external network: all that are asked for, or none. */
-export function FloatingIpAllocate({ cloudId, onClose }: Dialog) {
+export function FloatingIpAllocate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation(['computeFloatingIp', 'order'])
   const platform = useIsPlatform()
   const [form] = Form.useForm<AllocateValues>()
@@ -96,7 +92,7 @@ interface BindValues {
   port_id?: string
 }
 /** Chooses where it leads; what it cannot lead to says why. */
-export function FloatingIpBind({ cloudId, ip, name, onClose }: Dialog & { readonly ip: ComputeFloatingIp; readonly name: string }) {
+export function FloatingIpBind({ cloudId, ip, name, onClose }: Dialog<{ cloudId: string; ip: ComputeFloatingIp; name: string }>) {
   const { t } = useTranslation('computeFloatingIp')
   const bind = useChange(computeFloatingIps.bind, { invalidates: invalidatedByFloatingIp, silent: true })
   const { ground, name: nameOf, loading, error, failed, again } = useGround(cloudId)
@@ -148,7 +144,7 @@ export const Choice = ({ name, code, note }: { readonly name: string; readonly c
   </>
 )
 
-export function FloatingIpEdit({ cloudId, ip, onClose }: Dialog & { readonly ip: ComputeFloatingIp }) {
+export function FloatingIpEdit({ cloudId, ip, onClose }: Dialog<{ cloudId: string; ip: ComputeFloatingIp }>) {
   const { t } = useTranslation('computeFloatingIp')
   const update = useChange(computeFloatingIps.update, { invalidates: invalidatedByFloatingIp, silent: true })
   return (

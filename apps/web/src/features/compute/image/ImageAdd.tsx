@@ -10,12 +10,13 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
-import { Field } from '../../../kit/fields.tsx'
+import { Field, type Controlled } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormPage } from '../../../kit/FormPage.tsx'
 import { paths } from '../../../paths.ts'
 import { ComputePage } from '../ComputePage.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
+import { refusing } from '../../../kit/rules.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { AboutFields } from './AboutFields.tsx'
 import './image.css'
@@ -89,14 +90,7 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
             name="file"
             label={t('field.file')}
             required
-            rules={[
-              {
-                validator: async (_rule, file: File | null) => {
-                  if (file === null) throw new Error(t('field.fileRequired'))
-                  if (file.size === 0) throw new Error(t('field.fileEmpty'))
-                },
-              },
-            ]}
+            rules={[refusing((file: File | null) => (file === null ? t('field.fileRequired') : file.size === 0 && t('field.fileEmpty')))]}
           >
             <FileInput
               onName={(name) => {
@@ -122,17 +116,7 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
   )
 }
 
-function FileInput({
-  id,
-  value,
-  onChange,
-  onName,
-}: {
-  readonly id?: string
-  readonly value?: File | null
-  readonly onChange?: (file: File) => void
-  readonly onName: (name: string) => void
-}) {
+function FileInput({ id, value, onChange, onName }: Controlled<File | null, { onName: (name: string) => void }>) {
   const { t } = useTranslation('computeImage')
   return (
     <Upload.Dragger

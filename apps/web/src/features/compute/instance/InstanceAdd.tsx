@@ -23,7 +23,7 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel, FailedEngine } from '../../../kit/ErrorPanel.tsx'
 import { NumberField } from '../../../kit/NumberField.tsx'
-import { CheckField, Field, RadioField, TextAreaField, TextField } from '../../../kit/fields.tsx'
+import { CheckField, Field, RadioField, TextAreaField, TextField, type Controlled } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
@@ -416,17 +416,7 @@ function Step({ id, title, children }: { readonly id: string; readonly title: st
 }
 
 /** Volume types are named by their names. */
-function TypeSelect({
-  cloudId,
-  label,
-  ...control
-}: {
-  readonly cloudId: string
-  readonly label: string
-  readonly id?: string
-  readonly value?: string | null
-  readonly onChange?: (name: string | null) => void
-}) {
+function TypeSelect({ cloudId, label, ...control }: Controlled<string | null, { cloudId: string; label: string }>) {
   const { t } = useTranslation('computeInstance')
   return (
     <CloudSelect
@@ -441,17 +431,7 @@ function TypeSelect({
   )
 }
 
-function ZoneSelect({
-  cloudId,
-  value,
-  onChange,
-  id,
-}: {
-  readonly cloudId: string
-  readonly id?: string
-  readonly value?: string | null
-  readonly onChange?: (name: string | null) => void
-}) {
+function ZoneSelect({ cloudId, value, onChange, id }: Controlled<string | null, { cloudId: string }>) {
   const { t } = useTranslation('computeInstance')
   const { data, error, isPending, refetch } = useCall(availabilityZones.list, { params: { cloud_id: cloudId } }, { silent: true })
   if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />

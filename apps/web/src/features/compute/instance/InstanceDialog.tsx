@@ -17,12 +17,13 @@ import { copyText } from '../../../kit/copy.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { Field, PasswordField, RadioField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { computeFlavorItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
+import { refusing } from '../../../kit/rules.ts'
 import { useCloudLines } from '../CloudTable.tsx'
 import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/InstanceFloatingIp.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
@@ -45,14 +46,8 @@ export type DialogKind =
   | 'bindFloatingIp'
   | 'unbindFloatingIp'
 
-interface Of {
-  readonly instance: ComputeInstance
-  readonly cloud: CloudBasic
-  readonly onClose: () => void
-}
-
 /** What has to be said before something is done to an instance. */
-export function InstanceDialog({ kind, ...of }: Of & { readonly kind: DialogKind }) {
+export function InstanceDialog({ kind, ...of }: Dialog<{ instance: ComputeInstance; cloud: CloudBasic; kind: DialogKind }>) {
   switch (kind) {
     case 'rename':
       return <Rename {...of} />
@@ -80,9 +75,9 @@ export function InstanceDialog({ kind, ...of }: Of & { readonly kind: DialogKind
 }
 
 const silently = { invalidates: invalidatedByInstance, silent: true } as const
-const paramsOf = ({ instance, cloud }: Of) => ({ cloud_id: cloud.cloud_id, id: instance.id })
+const paramsOf = ({ instance, cloud }: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) => ({ cloud_id: cloud.cloud_id, id: instance.id })
 
-function Rename(of: Of) {
+function Rename(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const update = useChange(computeInstances.update, silently)
@@ -102,7 +97,7 @@ function Rename(of: Of) {
   )
 }
 
-function Resize(of: Of) {
+function Resize(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const resize = useChange(computeInstances.resize, silently)
@@ -144,7 +139,7 @@ function Resize(of: Of) {
   )
 }
 
-function Rebuild(of: Of) {
+function Rebuild(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const rebuild = useChange(computeInstances.rebuild, silently)
@@ -180,18 +175,13 @@ function Rebuild(of: Of) {
             <strong>{instance.name}</strong>
           </>
         }
-        rules={[
-          {
-            validator: async (_rule, typed: string | undefined) =>
-              typed?.trim() === instance.name ? undefined : Promise.reject(new Error(t('rebuild.typeWrong'))),
-          },
-        ]}
+        rules={[refusing((typed: string | undefined) => typed?.trim() !== instance.name && t('rebuild.typeWrong'))]}
       />
     </FormDialog>
   )
 }
 
-function Rescue(of: Of) {
+function Rescue(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const rescue = useChange(computeInstances.rescue, silently)
@@ -231,7 +221,7 @@ function Rescue(of: Of) {
 }
 
 /** A secret that is told this once. */
-function Told({ title, note, secret, onClose }: { readonly title: string; readonly note: string; readonly secret: string; readonly onClose: () => void }) {
+function Told({ title, note, secret, onClose }: Dialog<{ title: string; note: string; secret: string }>) {
   const { t } = useTranslation('computeInstance')
   useReturnFocus()
   return (
@@ -254,7 +244,7 @@ function Told({ title, note, secret, onClose }: { readonly title: string; readon
   )
 }
 
-function Password(of: Of) {
+function Password(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const change = useChange(computeInstances.changePassword, silently)
@@ -275,7 +265,7 @@ function Password(of: Of) {
   )
 }
 
-function Migrate(of: Of) {
+function Migrate(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const migrate = useChange(computeInstances.migrate, silently)
@@ -318,7 +308,7 @@ function Migrate(of: Of) {
   )
 }
 
-function ResetState(of: Of) {
+function ResetState(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const reset = useChange(computeInstances.resetState, silently)
@@ -337,7 +327,7 @@ function ResetState(of: Of) {
   )
 }
 
-function Snapshot(of: Of) {
+function Snapshot(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const [form] = Form.useForm<{ name: string; description: string }>()
@@ -365,7 +355,7 @@ function Snapshot(of: Of) {
 type ConsoleType = 'novnc' | 'serial'
 
 /** The ways to its console: the cloud's own page in a window, and the terminal here. */
-function Console(of: Of) {
+function Console(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   useReturnFocus()
@@ -407,7 +397,7 @@ function Console(of: Of) {
 }
 
 /** The address of the cloud's page; or what the cloud said where it has none. */
-function NoVnc(of: Of) {
+function NoVnc(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   const { t } = useTranslation('computeInstance')
   const { mutate, data, error, isPending } = useChange(computeInstances.console, { silent: true })
   const { cloud_id, id } = paramsOf(of)

@@ -15,6 +15,7 @@ import { errorText } from '../../../api/toasts.ts'
 import { pairsOf, recordOf, type Pair } from './instanceForm.ts'
 import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
 import { Field } from '../../../kit/fields.tsx'
+import { refusing } from '../../../kit/rules.ts'
 import './instance.css'
 import '../../../kit/form.css'
 
@@ -146,12 +147,10 @@ export function Pairs({ name }: { readonly name: string }) {
                 schema={shape.metadata.unwrap().keyType}
                 required={false}
                 rules={[
-                  {
-                    validator: async (_rule, key: string | undefined) => {
-                      const all = (form.getFieldValue(name) ?? []) as readonly (Pair | undefined)[]
-                      if (key !== undefined && key !== '' && all.filter((pair) => pair?.key === key).length > 1) throw new Error(t('tags.twice'))
-                    },
-                  },
+                  refusing((key: string | undefined) => {
+                    const all = (form.getFieldValue(name) ?? []) as readonly (Pair | undefined)[]
+                    return key !== undefined && key !== '' && all.filter((pair) => pair?.key === key).length > 1 && t('tags.twice')
+                  }),
                 ]}
               >
                 <Input aria-label={t('tags.key')} placeholder={t('tags.key')} maxLength={255} />

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { CheckField, SwitchField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -31,7 +31,7 @@ const shape = computeNetworks.create.body.shape
 const provider = shape.provider.unwrap().unwrap().shape
 
 /** Makes a network with its first subnet: both, or none. */
-export function NetworkCreate({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
+export function NetworkCreate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
   const [form] = Form.useForm<Values>()
@@ -117,7 +117,7 @@ interface EditValues {
   external: boolean
 }
 /** Changes a network; only what was changed is sent, so that what another changed meanwhile stays. */
-export function NetworkEdit({ cloudId, network, onClose }: { readonly cloudId: string; readonly network: ComputeNetwork; readonly onClose: () => void }) {
+export function NetworkEdit({ cloudId, network, onClose }: Dialog<{ cloudId: string; network: ComputeNetwork }>) {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
   const update = useChange(computeNetworks.update, { invalidates: invalidatedByNetwork, silent: true })
@@ -159,7 +159,7 @@ export function changedOf<T extends object>(before: T, after: T): { [K in keyof 
 type SubnetFormValues = SubnetValues & { name: string; description: string }
 
 /** A further subnet of a network. */
-export function SubnetCreate({ cloudId, network, onClose }: { readonly cloudId: string; readonly network: ComputeNetwork; readonly onClose: () => void }) {
+export function SubnetCreate({ cloudId, network, onClose }: Dialog<{ cloudId: string; network: ComputeNetwork }>) {
   const { t } = useTranslation('computeNetwork')
   const create = useChange(computeSubnets.create, { invalidates: invalidatedByNetwork, silent: true })
   const { shape: fields } = computeSubnets.create.body
@@ -185,7 +185,7 @@ export function SubnetCreate({ cloudId, network, onClose }: { readonly cloudId: 
   )
 }
 
-export function SubnetEdit({ cloudId, subnet, onClose }: { readonly cloudId: string; readonly subnet: ComputeSubnet; readonly onClose: () => void }) {
+export function SubnetEdit({ cloudId, subnet, onClose }: Dialog<{ cloudId: string; subnet: ComputeSubnet }>) {
   const { t } = useTranslation('computeNetwork')
   const update = useChange(computeSubnets.update, { invalidates: invalidatedByNetwork, silent: true })
   const { shape: fields } = computeSubnets.update.body

@@ -6,7 +6,7 @@ import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { Field, SwitchField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -35,7 +35,7 @@ const addressesOf = (wanted: readonly Wanted[]) =>
   wanted.map(({ subnet_id = '', address }) => ({ subnet_id, ...(address !== undefined && address.trim() !== '' && { address }) }))
 
 /** Makes a port, to plug into an instance or a router. */
-export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
+export function PortCreate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
   const [form] = Form.useForm<Values>()
@@ -87,7 +87,7 @@ export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; rea
 }
 
 /** Changes a port; only what was changed is sent. */
-export function PortEdit({ cloudId, port, onClose }: { readonly cloudId: string; readonly port: ComputePort; readonly onClose: () => void }) {
+export function PortEdit({ cloudId, port, onClose }: Dialog<{ cloudId: string; port: ComputePort }>) {
   const { t } = useTranslation('computeNetwork')
   const update = useChange(computePorts.update, { invalidates: invalidatedByNetwork, silent: true })
   const { name, description, enabled, security_group_ids, port_security } = port

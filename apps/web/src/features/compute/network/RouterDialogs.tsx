@@ -5,7 +5,7 @@ import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/ro
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { CheckField, Field, RadioField, SwitchField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -13,13 +13,7 @@ import { LineSelect, LineSelects } from './LineSelect.tsx'
 import { changedOf } from './NetworkDialogs.tsx'
 import { judged, routesOf, routesText, subnetLabel, invalidatedByNetwork } from './networkText.ts'
 
-interface Dialog {
-  readonly cloudId: string
-  readonly onClose: () => void
-}
-interface OfRouter extends Dialog {
-  readonly router: ComputeRouter
-}
+type OfRouter = Dialog<{ cloudId: string; router: ComputeRouter }>
 const externals = (networks: readonly ComputeNetwork[]) =>
   networks.filter(({ external }) => external).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
 /** By their gateway's address, which the router takes; so those without one are not among them. */
@@ -40,7 +34,7 @@ interface Values {
   subnet_ids: string[]
 }
 /** Makes a router with its way out and all that it joins: all of it, or nothing. */
-export function RouterCreate({ cloudId, onClose }: Dialog) {
+export function RouterCreate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation('computeNetwork')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''

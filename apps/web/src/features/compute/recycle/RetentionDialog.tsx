@@ -2,10 +2,10 @@ import { retention, retentions } from '@zhisuan/contract/compute/recycled'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 
 /** How long the recycle bin of a cloud keeps what is deleted from now on. */
-export function RetentionDialog({ cloudId, days, onClose }: { readonly cloudId: string; readonly days: number; readonly onClose: () => void }) {
+export function RetentionDialog({ cloudId, days, onClose }: Dialog<{ cloudId: string; days: number }>) {
   const { t } = useTranslation('computeInstance')
   const set = useChange(retentions.set, { invalidates: [retentions.get], silent: true })
   return (

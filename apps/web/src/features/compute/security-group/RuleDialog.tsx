@@ -17,8 +17,9 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { Field, RadioField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
+import { refusing } from '../../../kit/rules.ts'
 import { LineSelect } from '../network/LineSelect.tsx'
 import './security.css'
 import {
@@ -40,17 +41,7 @@ interface Values extends RuleValues {
 }
 
 /** Lets something through: a service that many need, or what is typed. */
-export function RuleDialog({
-  cloudId,
-  group,
-  direction,
-  onClose,
-}: {
-  readonly cloudId: string
-  readonly group: ComputeSecurityGroup
-  readonly direction: RuleDirection
-  readonly onClose: () => void
-}) {
+export function RuleDialog({ cloudId, group, direction, onClose }: Dialog<{ cloudId: string; group: ComputeSecurityGroup; direction: RuleDirection }>) {
   const { t } = useTranslation('computeSecurity')
   const [form] = Form.useForm<Values>()
   const initial: Values = { direction, version: 4, protocol: 'tcp', remote: 'any', description: '' }
@@ -61,12 +52,8 @@ export function RuleDialog({
   const exposed = exposedBy(wish)
   const { version, protocol, remote } = values
   /** What does not fit together, at its field. */
-  const fits = (name: keyof RuleWish) => ({
-    validator: async (): Promise<void> => {
-      const problem = ruleProblems(wishOf({ ...initial, ...form.getFieldsValue(), direction })).find(({ field }) => field === name)
-      if (problem !== undefined) throw new Error(problem.message)
-    },
-  })
+  const fits = (name: keyof RuleWish) =>
+    refusing(() => ruleProblems(wishOf({ ...initial, ...form.getFieldsValue(), direction })).find(({ field }) => field === name)?.message)
   const fill = (service: Service | undefined): void => {
     if (service !== undefined) form.setFieldsValue(filledBy(service, version))
   }

@@ -5,7 +5,7 @@ import type { templateNames } from '@zhisuan/contract/nextstack/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { TemplateField } from '../../../kit/TemplateField.tsx'
 import { changedOf } from '../network/NetworkDialogs.tsx'
@@ -19,7 +19,7 @@ interface CreateValues {
   project_id?: string
 }
 /** Makes a group from a template; its rules are changed on its own page. */
-export function SecurityGroupCreate({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
+export function SecurityGroupCreate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation('computeSecurity')
   const [form] = Form.useForm<CreateValues>()
   const name = Form.useWatch('name', form) ?? ''
@@ -44,15 +44,7 @@ export function SecurityGroupCreate({ cloudId, onClose }: { readonly cloudId: st
 }
 
 type EditValues = Pick<ComputeSecurityGroup, 'name' | 'description'>
-export function SecurityGroupEdit({
-  cloudId,
-  group,
-  onClose,
-}: {
-  readonly cloudId: string
-  readonly group: ComputeSecurityGroup
-  readonly onClose: () => void
-}) {
+export function SecurityGroupEdit({ cloudId, group, onClose }: Dialog<{ cloudId: string; group: ComputeSecurityGroup }>) {
   const { t } = useTranslation('computeSecurity')
   const update = useChange(computeSecurityGroups.update, { invalidates: invalidatedByGroup, silent: true })
   const { name, description } = group

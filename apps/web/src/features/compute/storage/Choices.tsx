@@ -45,8 +45,7 @@ function Choose({
         {...(onChange !== undefined && { onChange: (next) => onChange(next) })}
         value={value ?? null}
         autoFocus={autoFocus}
-        showSearch
-        optionFilterProp="title"
+        showSearch={{ optionFilterProp: 'title' }}
         loading={loading}
         notFoundContent={loading ? null : none}
         options={[...options]}

@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { CheckField, Field, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { computeVolumeItems } from '../../../kit/price/items.ts'
 import { NewPrice } from '../../../kit/price/NewPrice.tsx'
 import { nameAt } from '../../../kit/nameAt.ts'
@@ -25,17 +25,7 @@ interface RestoreValues {
 }
 
 /** Writes a backup to a new volume, to the one that it is of, or to another; says what is overwritten. */
-export function RestoreDialog({
-  cloudId,
-  backup,
-  nameOf,
-  onClose,
-}: {
-  readonly cloudId: string
-  readonly backup: ComputeVolumeBackup
-  readonly nameOf: (id: string) => string
-  readonly onClose: () => void
-}) {
+export function RestoreDialog({ cloudId, backup, nameOf, onClose }: Dialog<{ cloudId: string; backup: ComputeVolumeBackup; nameOf: (id: string) => string }>) {
   const { t } = useTranslation('computeStorage')
   const [form] = Form.useForm<RestoreValues>()
   const [proposed] = useState(() => nameAt('restored', new Date()))
@@ -91,13 +81,7 @@ export function RestoreDialog({
         <>
           <Alert className="zs-above" type="error" showIcon title={t('restore.overwrite', { name: titleOf(into) })} />
           {/* Of another volume it is asked anew. */}
-          <CheckField
-            key={into.id}
-            text={t('restore.sure', { name: titleOf(into) })}
-            name="sure"
-            preserve={false}
-            rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('restore.sureRequired')))) }]}
-          />
+          <CheckField key={into.id} text={t('restore.sure', { name: titleOf(into) })} name="sure" preserve={false} missing={t('restore.sureRequired')} />
         </>
       )}
     </FormDialog>

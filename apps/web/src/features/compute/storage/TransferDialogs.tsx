@@ -9,7 +9,7 @@ import { copyText } from '../../../kit/copy.ts'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { PasswordField, TextField } from '../../../kit/fields.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 import { nameAt } from '../../../kit/nameAt.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -41,7 +41,7 @@ export function TransferDialog({ cloudId, volume, onClose }: OfVolume) {
   )
 }
 
-function KeyDialog({ offer, onClose }: { readonly offer: Offer; readonly onClose: () => void }) {
+function KeyDialog({ offer, onClose }: Dialog<{ offer: Offer }>) {
   const { t } = useTranslation('computeStorage')
   useReturnFocus()
   return (
@@ -68,7 +68,7 @@ function KeyDialog({ offer, onClose }: { readonly offer: Offer; readonly onClose
 }
 
 /** Takes a volume that somebody else offers. */
-export function AcceptDialog({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
+export function AcceptDialog({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t } = useTranslation('computeStorage')
   const accept = useChange(computeVolumeTransfers.accept, { invalidates: invalidatedByStorage, silent: true })
   return (

@@ -1,7 +1,7 @@
 import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { titleOf, invalidatedByStorage } from './storageRules.ts'
 
@@ -11,12 +11,7 @@ export function UpdateDialog({
   kind,
   of,
   onClose,
-}: {
-  readonly cloudId: string
-  readonly kind: 'volume' | 'snapshot' | 'backup'
-  readonly of: { readonly id: string; readonly name: string; readonly description: string }
-  readonly onClose: () => void
-}) {
+}: Dialog<{ cloudId: string; kind: 'volume' | 'snapshot' | 'backup'; of: { readonly id: string; readonly name: string; readonly description: string } }>) {
   const { t } = useTranslation('computeStorage')
   const options = { invalidates: invalidatedByStorage, silent: true } as const
   const volume = useChange(computeVolumes.update, options)

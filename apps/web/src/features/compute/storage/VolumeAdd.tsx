@@ -21,6 +21,7 @@ import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { QuotaWarning } from '../tenancy/QuotaWarning.tsx'
 import { SourceChoice, useSources, type SourceKind } from './Choices.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
+import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { StoragePage, useZones } from './StoragePage.tsx'
 import { gib, invalidatedByStorage } from './storageRules.ts'
 import './storage.css'
@@ -132,13 +133,11 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
         required
         {...(leastBytes > 0 && { extra: t('add.sizeAtLeast', { size: format.bytes(leastBytes) }) })}
         rules={[
-          {
-            validator: async (_rule, value: number | null) => {
-              const checked = shape.size_bytes.safeParse(value)
-              if (!checked.success) throw new Error(value === null ? t('add.sizeRequired') : (checked.error.issues[0]?.message ?? ''))
-              if (checked.data < leastBytes) throw new Error(t('add.sizeAtLeast', { size: format.bytes(leastBytes) }))
-            },
-          },
+          refusing((value: number | null) =>
+            value === null
+              ? t('add.sizeRequired')
+              : (wrongWith(shape.size_bytes, value) ?? (value < leastBytes && t('add.sizeAtLeast', { size: format.bytes(leastBytes) }))),
+          ),
         ]}
       >
         <GibInput />

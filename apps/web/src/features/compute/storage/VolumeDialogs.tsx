@@ -18,6 +18,7 @@ import { useCloudLines } from '../CloudTable.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { ServerChoice, TypeChoice } from './Choices.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
+import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { titleOf, invalidatedByStorage } from './storageRules.ts'
 
 export interface OfVolume {
@@ -82,6 +83,7 @@ export function GrowDialog(of: OfVolume) {
   const grow = useChange(computeVolumes.grow, changes)
   const owner = useOwner(of.cloudId, volume.keystone_project_id)
   const [from, to] = [format.bytes(volume.size_bytes), format.bytes(wanted)]
+  const { size_bytes } = computeVolumes.grow.body.shape
   return (
     <FormDialog<{ size_bytes: number | null }>
       form={form}
@@ -90,7 +92,7 @@ export function GrowDialog(of: OfVolume) {
       initialValues={{ size_bytes: volume.size_bytes * 2 }}
       doneText={t('done.grow', { name: titleOf(volume), size: to })}
       onClose={onClose}
-      onSubmit={({ size_bytes }) => grow.mutateAsync({ params: at(of), body: { size_bytes: size_bytes ?? 0 } })}
+      onSubmit={(values) => grow.mutateAsync({ params: at(of), body: { size_bytes: values.size_bytes ?? 0 } })}
     >
       {volume.status === 'in-use' && <Alert className="zs-above" type="warning" showIcon title={t('grow.inUse')} />}
       <Form.Item
@@ -103,13 +105,9 @@ export function GrowDialog(of: OfVolume) {
           </span>
         }
         rules={[
-          {
-            validator: async (_rule, value: number | null) => {
-              const checked = computeVolumes.grow.body.shape.size_bytes.safeParse(value)
-              if (!checked.success) throw new Error(value === null ? t('add.sizeRequired') : (checked.error.issues[0]?.message ?? ''))
-              if (checked.data <= volume.size_bytes) throw new Error(t('grow.larger', { from }))
-            },
-          },
+          refusing((value: number | null) =>
+            value === null ? t('add.sizeRequired') : (wrongWith(size_bytes, value) ?? (value <= volume.size_bytes && t('grow.larger', { from }))),
+          ),
         ]}
       >
         <GibInput />
@@ -179,11 +177,7 @@ export function ForceField() {
   return (
     <>
       <Alert className="zs-above" type="warning" showIcon title={t('keep.inUse')} description={t('keep.inUseNote')} />
-      <CheckField
-        name="force"
-        text={t('keep.force')}
-        rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('keep.forceRequired')))) }]}
-      />
+      <CheckField name="force" text={t('keep.force')} missing={t('keep.forceRequired')} />
     </>
   )
 }

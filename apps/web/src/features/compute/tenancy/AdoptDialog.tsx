@@ -5,10 +5,9 @@ import { keptProjects } from '@zhisuan/contract/iam/project'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
-import { Field } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
-import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
+import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
 
 interface Values {
   bp_id?: string
@@ -16,7 +15,7 @@ interface Values {
 }
 
 /** Gives a project that has no owner to an organisation, or to one of its projects, with all that it holds. */
-export function AdoptDialog({ cloudId, project, onClose }: { readonly cloudId: string; readonly project: KeystoneProject; readonly onClose: () => void }) {
+export function AdoptDialog({ cloudId, project, onClose }: Dialog<{ cloudId: string; project: KeystoneProject }>) {
   const { t } = useTranslation('computeTenancy')
   const [form] = Form.useForm<Values>()
   const organisation = Form.useWatch('bp_id', form)
@@ -36,9 +35,7 @@ export function AdoptDialog({ cloudId, project, onClose }: { readonly cloudId: s
       }
     >
       <Alert type="info" showIcon className="zs-above" title={t('adopt.note')} />
-      <Field name="bp_id" label={t('adopt.organisation')} missing={t('adopt.organisationRequired')}>
-        <OrganisationSelect label={t('adopt.organisation')} />
-      </Field>
+      <OrganisationField name="bp_id" label={t('adopt.organisation')} missing={t('adopt.organisationRequired')} />
       <Form.Item name="project_id" label={t('adopt.project')}>
         {organisation === undefined ? (
           <SearchSelect

@@ -17,17 +17,14 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
+import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { amountText, keptKinds } from './quota.ts'
+import type { Controlled } from '../../../kit/fields.tsx'
 import './tenancy.css'
 import '../compute.css'
 
-interface Dialog {
-  readonly cloudId: string
-  readonly project: KeystoneProject
-  readonly onClose: () => void
-}
 /** A limit as it stands in the form: null for none, undefined while nothing is typed. */
 type Limit = number | null | undefined
 interface Values {
@@ -36,7 +33,7 @@ interface Values {
 const gib = 2 ** 30
 
 /** What a project may have at most, beside what it uses now. */
-export function QuotaDialog(props: Dialog) {
+export function QuotaDialog(props: Dialog<{ cloudId: string; project: KeystoneProject }>) {
   const { t } = useTranslation('computeTenancy')
   const { cloudId, project, onClose } = props
   const { data, error, refetch } = useCall(keystoneProjects.quota, { params: { cloud_id: cloudId, id: project.id } }, { silent: true })
@@ -48,7 +45,7 @@ export function QuotaDialog(props: Dialog) {
   )
 }
 
-function QuotaForm({ cloudId, project, quota, onClose }: Dialog & { readonly quota: ProjectQuota }) {
+function QuotaForm({ cloudId, project, quota, onClose }: Dialog<{ cloudId: string; project: KeystoneProject; quota: ProjectQuota }>) {
   const { t } = useTranslation('computeTenancy')
   // What it was when the form was opened; what is used is looked at again where it is set.
   const [{ kinds, failed }] = useState(quota)
@@ -90,33 +87,19 @@ function QuotaForm({ cloudId, project, quota, onClose }: Dialog & { readonly quo
 
 function LimitItem({ kind, used }: { readonly kind: QuotaKind; readonly used: number }) {
   const { t } = useTranslation('computeTenancy')
-  const judge = async (_rule: unknown, value: Limit): Promise<void> => {
-    if (value === undefined) throw new Error(t('quota.required'))
-    const judged = limitOf(kind).safeParse(value)
-    if (!judged.success) throw new Error(judged.error.issues[0]?.message ?? '')
-    if (value !== null && value < used) throw new Error(t('quota.belowUse', { used: amountText(kind, used) }))
+  const judge = (value: Limit): string | false | null => {
+    if (value === undefined) return t('quota.required')
+    return wrongWith(limitOf(kind), value) ?? (value !== null && value < used && t('quota.belowUse', { used: amountText(kind, used) }))
   }
   return (
-    <Form.Item name={['limits', kind]} label={t(`kinds.${kind}`)} extra={t('quota.usedNow', { used: amountText(kind, used) })} rules={[{ validator: judge }]}>
+    <Form.Item name={['limits', kind]} label={t(`kinds.${kind}`)} extra={t('quota.usedNow', { used: amountText(kind, used) })} rules={[refusing(judge)]}>
       <LimitInput kind={kind} used={used} />
     </Form.Item>
   )
 }
 
 /** How much there may be, or that there may be any amount. A control of a form. */
-function LimitInput({
-  kind,
-  used,
-  id,
-  value,
-  onChange,
-}: {
-  readonly kind: QuotaKind
-  readonly used: number
-  readonly id?: string
-  readonly value?: Limit
-  readonly onChange?: (limit: Limit) => void
-}) {
+function LimitInput({ kind, used, id, value, onChange }: Controlled<Limit, { kind: QuotaKind; used: number }>) {
   const { t } = useTranslation('computeTenancy')
   // What stood there comes back where a limit is wished again.
   const [before, setBefore] = useState(typeof value === 'number' ? value : used)

@@ -7,6 +7,7 @@ import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { Builder } from './Builder.tsx'
 import type { Completions } from './completion.ts'
 import { conditionKeyText, operatorText } from './conditionText.ts'
+import type { Controlled } from '../../../kit/fields.tsx'
 import '../iam.css'
 
 // CodeMirror is a chunk of its own.
@@ -25,17 +26,7 @@ export function problemsOf(text: string, known: PolicyVocabulary): readonly Poli
 }
 
 /** One document in two views beside each other; the text is what both read and write. A control of a form. */
-export function PolicyEditor({
-  id,
-  value = '',
-  onChange = ignore,
-  vocabulary,
-}: {
-  readonly id?: string
-  readonly value?: string
-  readonly onChange?: (text: string) => void
-  readonly vocabulary: Vocabulary
-}) {
+export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: Controlled<string, { vocabulary: Vocabulary }>) {
   const { t } = useTranslation('iam')
   const problems = useMemo(() => problemsOf(value, vocabulary.known), [value, vocabulary])
   const completions = useMemo<Completions>(

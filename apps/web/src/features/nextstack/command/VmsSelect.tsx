@@ -7,22 +7,13 @@ import { request } from '../../../api/client.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { usableAddresses } from '../vm/vmAddresses.ts'
 import { vmsMax } from './commandState.ts'
+import type { Controlled } from '../../../kit/fields.tsx'
 
 /** As many as fit a list that is looked through; others are searched. */
 const listed = 100
 
 /** Running instances of the cloud, several of them. */
-export function VmsSelect({
-  id,
-  cloudId,
-  value = [],
-  onChange,
-}: {
-  readonly id?: string
-  readonly cloudId: string | undefined
-  readonly value?: readonly string[]
-  readonly onChange?: (ids: string[]) => void
-}) {
+export function VmsSelect({ id, cloudId, value = [], onChange }: Controlled<readonly string[], { cloudId: string | undefined }>) {
   const { t } = useTranslation('nextstackCompute')
   const [text, setText] = useState('')
   const keyword = useDeferredValue(text.trim())

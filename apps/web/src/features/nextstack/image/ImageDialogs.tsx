@@ -3,18 +3,13 @@ import Select from 'antd/es/select'
 import { imageLibrary, type Image } from '@zhisuan/contract/nextstack/image'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { AboutFields } from './AboutFields.tsx'
 import { aboutBody, aboutOf, type AboutValues } from './imageForm.ts'
 import { invalidatedByImage } from './imageRules.ts'
 
-interface Props {
-  readonly image: Image
-  readonly onClose: () => void
-}
-
 /** Changes what is said of an image; its content stays as it is. */
-export function ImageEdit({ image, onClose }: Props) {
+export function ImageEdit({ image, onClose }: Dialog<{ image: Image }>) {
   const { t } = useTranslation('image')
   const update = useChange(imageLibrary.update, { invalidates: invalidatedByImage, silent: true })
   return (
@@ -33,7 +28,7 @@ export function ImageEdit({ image, onClose }: Props) {
 }
 
 /** Which organisations may use an image besides its own; who shares one knows their names. */
-export function ImageShare({ image, onClose }: Props) {
+export function ImageShare({ image, onClose }: Dialog<{ image: Image }>) {
   const { t } = useTranslation('image')
   const share = useChange(imageLibrary.share, { invalidates: invalidatedByImage, silent: true })
   return (

@@ -11,6 +11,7 @@ import { useCall } from '../../../api/hooks.ts'
 import { Field, RadioField, SwitchField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
+import { refusing } from '../../../kit/rules.ts'
 import { VmChoice } from '../snapshot/VmChoice.tsx'
 import './image.css'
 import type { ImageValues } from './ImageDrawer.tsx'
@@ -32,14 +33,7 @@ export function FileFields() {
         name="file"
         label={t('field.file')}
         required
-        rules={[
-          {
-            validator: async (_rule, file: File | null) => {
-              if (file === null) throw new Error(t('field.fileRequired'))
-              if (file.size === 0) throw new Error(t('field.fileEmpty'))
-            },
-          },
-        ]}
+        rules={[refusing((file: File | null) => (file === null ? t('field.fileRequired') : file.size === 0 && t('field.fileEmpty')))]}
       >
         <FileInput />
       </Form.Item>
@@ -114,13 +108,7 @@ export function VmFields({ cloudId }: { readonly cloudId: string }) {
           label={t('field.content')}
           {...(!stopped && { extra: t('field.vmRuns') })}
           dependencies={['vm_id']}
-          rules={[
-            {
-              validator: async (_rule, chosen: string) => {
-                if (chosen === '' && !stopped) throw new Error(t('field.stopFirst'))
-              },
-            },
-          ]}
+          rules={[refusing((chosen: string) => chosen === '' && !stopped && t('field.stopFirst'))]}
         >
           <Select
             options={[

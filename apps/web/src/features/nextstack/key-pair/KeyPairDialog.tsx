@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { RadioField, TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { useChange } from '../../../api/hooks.ts'
-import { rulesOf } from '../../../kit/rules.ts'
+import { refusing, rulesOf } from '../../../kit/rules.ts'
 import { looksPrivate } from './keyFiles.ts'
 import { PublicKeyInput } from './PublicKeyInput.tsx'
 import '../compute.css'
@@ -88,12 +88,7 @@ export function KeyPairDialog({
           validateTrigger="onBlur"
           // A private key is told from a wrong one before anything else is said of it.
           rules={[
-            {
-              validateTrigger: ['onBlur', 'onChange'],
-              validator: async (_rule, text: string | undefined) => {
-                if (looksPrivate(text ?? '')) throw new Error(t('keyPair.looksPrivate'))
-              },
-            },
+            { validateTrigger: ['onBlur', 'onChange'], ...refusing((text: string | undefined) => looksPrivate(text ?? '') && t('keyPair.looksPrivate')) },
             ...rulesOf(sshPublicKey),
           ]}
           validateFirst

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { Field, RadioField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { eipItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
@@ -20,7 +20,7 @@ interface BindValues {
 }
 
 /** Leads an outside address to an instance, or gives it to a NAT gateway. */
-export function EipBind({ eip, onClose }: { readonly eip: Eip; readonly onClose: () => void }) {
+export function EipBind({ eip, onClose }: Dialog<{ eip: Eip }>) {
   const { t } = useTranslation('network')
   const [form] = Form.useForm<BindValues>()
   const kind = Form.useWatch('kind', form) ?? 'vm'
@@ -55,7 +55,7 @@ export function EipBind({ eip, onClose }: { readonly eip: Eip; readonly onClose:
         ]}
       />
       <Field name="target_id" label={t(`eip.kind.${kind}`)} {...(kind === 'vm' && { extra: t('eip.bindVmNote') })} missing={t('eip.bindKind')}>
-        <Select showSearch optionFilterProp="label" loading={kind === 'vm' ? instances.isPending : gateways.isPending} options={options} />
+        <Select showSearch={{ optionFilterProp: 'label' }} loading={kind === 'vm' ? instances.isPending : gateways.isPending} options={options} />
       </Field>
     </FormDialog>
   )
@@ -68,7 +68,7 @@ interface EditValues {
 }
 
 /** Changes what an outside address is called, and how much goes through it. */
-export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose: () => void }) {
+export function EipEdit({ eip, onClose }: Dialog<{ eip: Eip }>) {
   const { t } = useTranslation('network')
   const update = useChange(eips.update, { invalidates: invalidatedByEip, silent: true })
   const [form] = Form.useForm<EditValues>()

@@ -6,8 +6,9 @@ import { organisations } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { Field, SwitchField, TextAreaField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { linesOf, parseRanges, rangesText, invalidatedByEip } from './eipRules.ts'
 import './network.css'
 
@@ -23,7 +24,7 @@ interface Values {
 const { shape } = eipPools.update.body
 
 /** Makes a pool of outside addresses, or with one changes it. */
-export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: string; readonly pool: EipPool | null; readonly onClose: () => void }) {
+export function EipPoolDialog({ cloudId, pool, onClose }: Dialog<{ cloudId: string; pool: EipPool | null }>) {
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
@@ -67,14 +68,10 @@ export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: st
         label={t('pool.ranges')}
         extra={t('pool.rangesNote')}
         rules={[
-          {
-            validator: async (_rule, text: string) => {
-              const parsed = parseRanges(text)
-              if ('line' in parsed) throw new Error(t('pool.rangesInvalid', parsed))
-              const checked = shape.ranges.safeParse(parsed.ranges)
-              if (!checked.success) throw new Error(checked.error.issues[0]?.message ?? '')
-            },
-          },
+          refusing((text: string) => {
+            const parsed = parseRanges(text)
+            return 'line' in parsed ? t('pool.rangesInvalid', parsed) : wrongWith(shape.ranges, parsed.ranges)
+          }),
         ]}
         required
         rows={3}
@@ -84,14 +81,7 @@ export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: st
         name="excluded"
         label={t('pool.excluded')}
         extra={t('pool.excludedNote')}
-        rules={[
-          {
-            validator: async (_rule, text: string) => {
-              const checked = shape.excluded.safeParse(linesOf(text))
-              if (!checked.success) throw new Error(checked.error.issues[0]?.message ?? '')
-            },
-          },
-        ]}
+        rules={[refusing((text: string) => wrongWith(shape.excluded, linesOf(text)))]}
         rows={2}
         code
       />

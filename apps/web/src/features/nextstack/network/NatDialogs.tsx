@@ -10,7 +10,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { Field, SwitchField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { invalidatedByNat } from './natRules.ts'
 
@@ -23,7 +23,7 @@ interface Values {
 }
 
 /** Gives a private network a NAT gateway. */
-export function NatCreate({ cloud, onClose }: { readonly cloud: CloudBasic; readonly onClose: () => void }) {
+export function NatCreate({ cloud, onClose }: Dialog<{ cloud: CloudBasic }>) {
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
@@ -46,8 +46,7 @@ export function NatCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
           loading={isPending}
           placeholder={t('nat.vpcPlaceholder')}
           options={without.map((vpc) => ({ value: vpc.id, label: `${vpc.name}（${vpc.cidr}）` }))}
-          showSearch
-          optionFilterProp="label"
+          showSearch={{ optionFilterProp: 'label' }}
         />
       </Field>
       <SwitchField name="snat" label={t('field.snat')} />
@@ -57,7 +56,7 @@ export function NatCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
 }
 
 /** Changes what a gateway is called, and how instances get out. */
-export function NatEdit({ nat, onClose }: { readonly nat: NatGateway; readonly onClose: () => void }) {
+export function NatEdit({ nat, onClose }: Dialog<{ nat: NatGateway }>) {
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const snat = Form.useWatch('snat', form) ?? nat.snat
@@ -98,7 +97,7 @@ interface RuleValues {
 }
 
 /** Leads ports of an outside address to an instance. */
-export function DnatAdd({ nat, onClose }: { readonly nat: NatGateway; readonly onClose: () => void }) {
+export function DnatAdd({ nat, onClose }: Dialog<{ nat: NatGateway }>) {
   const { t } = useTranslation('network')
   const add = useChange(natGateways.addRule, { invalidates: invalidatedByNat, silent: true })
   const bound = useEipsOf(nat).filter((eip) => eip.bound_to?.id === nat.id)
@@ -123,7 +122,7 @@ export function DnatAdd({ nat, onClose }: { readonly nat: NatGateway; readonly o
         <Input className="zs-code" maxLength={11} placeholder="80" />
       </Field>
       <Field name="vm_id" label={t('dnat.target')} missing={t('dnat.target')}>
-        <Select loading={isPending} showSearch optionFilterProp="label" options={(data?.items ?? []).map((vm) => ({ value: vm.id, label: vm.name }))} />
+        <Select loading={isPending} showSearch={{ optionFilterProp: 'label' }} options={(data?.items ?? []).map((vm) => ({ value: vm.id, label: vm.name }))} />
       </Field>
       <Field name="inside_ports" label={t('dnat.insidePorts')} extra={t('dnat.insidePortsNote')} schema={shape.outside_ports.optional()}>
         <Input className="zs-code" maxLength={11} />

@@ -20,7 +20,7 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { RadioField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { invalidatedByGroup } from './groupRules.ts'
 import './network.css'
 import './topology.css'
@@ -151,17 +151,7 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
 const blank: SecurityRule = { direction: 'ingress', action: 'allow', protocol: 'tcp', ports: '', remote: '0.0.0.0/0', description: '' }
 const { shape } = securityRule
 
-function RuleDialog({
-  rule,
-  fresh,
-  onDone,
-  onClose,
-}: {
-  readonly rule: SecurityRule
-  readonly fresh: boolean
-  readonly onDone: (rule: SecurityRule) => void
-  readonly onClose: () => void
-}) {
+function RuleDialog({ rule, fresh, onDone, onClose }: Dialog<{ rule: SecurityRule; fresh: boolean; onDone: (rule: SecurityRule) => void }>) {
   const { t } = useTranslation('network')
   const [form] = Form.useForm<SecurityRule>()
   const protocol = Form.useWatch('protocol', form) ?? rule.protocol

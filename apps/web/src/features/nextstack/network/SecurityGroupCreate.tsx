@@ -3,7 +3,7 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { securityGroups, type templateNames } from '@zhisuan/contract/nextstack/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { invalidatedByGroup } from './groupRules.ts'
 import { TemplateField } from '../../../kit/TemplateField.tsx'
@@ -16,7 +16,7 @@ interface Values {
 const { shape } = securityGroups.create.body
 
 /** Makes a group from a template; its rules are changed on its own page. */
-export function SecurityGroupCreate({ cloud, onClose }: { readonly cloud: CloudBasic; readonly onClose: () => void }) {
+export function SecurityGroupCreate({ cloud, onClose }: Dialog<{ cloud: CloudBasic }>) {
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''

@@ -5,7 +5,7 @@ import { vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { Field, SwitchField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { invalidatedByVpc } from './vpcRules.ts'
 
@@ -20,7 +20,7 @@ interface Values {
 const shape = vpcs.create.body.shape
 
 /** Makes a private network, with a way out where that is wished for. */
-export function VpcCreate({ cloud, onClose }: { readonly cloud: CloudBasic; readonly onClose: () => void }) {
+export function VpcCreate({ cloud, onClose }: Dialog<{ cloud: CloudBasic }>) {
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''

@@ -2,7 +2,7 @@ import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { invalidatedByGroup } from './groupRules.ts'
 
@@ -33,7 +33,7 @@ export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (
   }
 }
 
-function GroupEdit({ group, onClose }: { readonly group: SecurityGroup; readonly onClose: () => void }) {
+function GroupEdit({ group, onClose }: Dialog<{ group: SecurityGroup }>) {
   const { t } = useTranslation('network')
   const update = useChange(securityGroups.update, { invalidates: invalidatedByGroup, silent: true })
   const { shape } = securityGroups.update.body

@@ -5,7 +5,7 @@ import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'
 import { TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { GroupSelect } from './GroupSelect.tsx'
 import { isPassing, invalidatedByVpc } from './vpcRules.ts'
@@ -64,7 +64,7 @@ export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vp
   }
 }
 
-function VpcEdit({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => void }) {
+function VpcEdit({ vpc, onClose }: Dialog<{ vpc: Vpc }>) {
   const { t } = useTranslation('network')
   const update = useChange(vpcs.update, { invalidates: invalidatedByVpc, silent: true })
   const { shape } = vpcs.update.body
@@ -86,7 +86,7 @@ function VpcEdit({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => 
   )
 }
 
-function VpcGroups({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => void }) {
+function VpcGroups({ vpc, onClose }: Dialog<{ vpc: Vpc }>) {
   const { t } = useTranslation('network')
   const change = useChange(vpcs.setSecurityGroups, { invalidates: invalidatedByVpc, silent: true })
   return (

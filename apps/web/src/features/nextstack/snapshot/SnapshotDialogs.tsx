@@ -10,7 +10,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { Field } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { flavorItems, vmItems } from '../../../kit/price/items.ts'
 import { NewPrice } from '../../../kit/price/NewPrice.tsx'
@@ -21,9 +21,6 @@ import { sizeText } from '../vm/vmColumns.tsx'
 import { invalidatedBySnapshot } from './snapshotRules.ts'
 import { VmChoice } from './VmChoice.tsx'
 
-interface Closing {
-  readonly onClose: () => void
-}
 interface NameValues {
   name: string
   description: string
@@ -47,7 +44,7 @@ function useCreate() {
 }
 
 /** Makes a snapshot of an instance. */
-export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm, 'id' | 'name' | 'disk_bytes' | 'bp_id'> }) {
+export function SnapshotCreate({ vm, onClose }: Dialog<{ vm: Pick<Vm, 'id' | 'name' | 'disk_bytes' | 'bp_id'> }>) {
   const { t, create, suggested } = useCreate()
   const [form] = Form.useForm<NameValues>()
   const name = Form.useWatch('name', form) ?? suggested
@@ -69,7 +66,7 @@ export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm
 }
 
 /** Makes a snapshot of an instance of the person's choice. */
-export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly cloudId: string }) {
+export function SnapshotCreateAny({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
   const { t, create, suggested } = useCreate()
   const [form] = Form.useForm<NameValues & { vm_id: string }>()
   const name = Form.useWatch('name', form) ?? suggested
@@ -95,7 +92,7 @@ export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly clo
   )
 }
 
-export function SnapshotRename({ snapshot, onClose }: Closing & { readonly snapshot: VmSnapshot }) {
+export function SnapshotRename({ snapshot, onClose }: Dialog<{ snapshot: VmSnapshot }>) {
   const { t } = useTranslation('snapshot')
   const update = useChange(snapshots.update, { invalidates: invalidatedBySnapshot, silent: true })
   return (
@@ -122,7 +119,7 @@ interface CloneValues extends NameValues {
 }
 
 /** Makes a new instance that begins as the snapshot. */
-export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapshot: VmSnapshot }) {
+export function SnapshotClone({ snapshot, onClose }: Dialog<{ snapshot: VmSnapshot }>) {
   const { t } = useTranslation(['snapshot', 'nextstack'])
   const { t: nextstack } = useTranslation('nextstack')
   const [form] = Form.useForm<CloneValues>()
@@ -162,8 +159,7 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
         name="flavor_id"
         label={t('field.flavor')}
         loading={flavors.isPending}
-        showSearch
-        optionFilterProp="label"
+        showSearch={{ optionFilterProp: 'label' }}
         options={[
           { value: same, label: source === undefined ? t('clone.same', { vm }) : t('clone.sameFlavor', { vm, flavor: source.flavor.name }) },
           ...(flavors.data?.items ?? [])
@@ -175,8 +171,7 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
       <Form.Item name="vpc_id" label={t('field.network')} extra={plain ? t('clone.noGroups') : t('clone.groups', { vm })}>
         <Select
           loading={networks.isPending}
-          showSearch
-          optionFilterProp="label"
+          showSearch={{ optionFilterProp: 'label' }}
           options={[
             {
               value: same,

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { PathField } from './PathField.tsx'
 import { invalidatedByVolume } from './storageRules.ts'
 import { VmSelect } from './VmSelect.tsx'
@@ -19,7 +19,7 @@ interface AttachValues {
 }
 
 /** Attaches a volume to an instance of the person's choice. */
-export function VolumeAttach({ volume, onClose }: { readonly volume: Volume; readonly onClose: () => void }) {
+export function VolumeAttach({ volume, onClose }: Dialog<{ volume: Volume }>) {
   const { t } = useTranslation('storage')
   const attach = useChange(volumes.attach, { invalidates: invalidatedByVolume, silent: true })
   return (
@@ -40,7 +40,7 @@ export function VolumeAttach({ volume, onClose }: { readonly volume: Volume; rea
 }
 
 /** Attaches one of the free volumes to this instance. */
-export function VmAttach({ vm, onClose }: { readonly vm: Pick<Vm, 'id' | 'name' | 'type' | 'cloud_id' | 'bp_id'>; readonly onClose: () => void }) {
+export function VmAttach({ vm, onClose }: Dialog<{ vm: Pick<Vm, 'id' | 'name' | 'type' | 'cloud_id' | 'bp_id'> }>) {
   const { t } = useTranslation('storage')
   const [form] = Form.useForm<AttachValues>()
   const chosenId = Form.useWatch('volume_id', form)
@@ -62,8 +62,7 @@ export function VmAttach({ vm, onClose }: { readonly vm: Pick<Vm, 'id' | 'name' 
     >
       <Field name="volume_id" label={t('field.volume')} extra={t('attach.volumeNote')} missing={t('field.volumeRequired')}>
         <Select
-          showSearch
-          optionFilterProp="title"
+          showSearch={{ optionFilterProp: 'title' }}
           loading={isPending}
           notFoundContent={isPending ? null : t('attach.noVolume')}
           options={free.map(({ id, name, size_bytes, content }) => ({

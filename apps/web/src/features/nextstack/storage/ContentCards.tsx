@@ -1,20 +1,11 @@
 import { volumeContents, type Volume } from '@zhisuan/contract/nextstack/volume'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { Controlled } from '../../../kit/fields.tsx'
 import '../nextstack.css'
 
 /** The two kinds of contents, and what each is for. Real radio buttons below. */
-export function ContentCards({
-  id,
-  value,
-  onChange,
-  disabled = false,
-}: {
-  readonly id?: string
-  readonly value?: Volume['content']
-  readonly onChange?: (content: Volume['content']) => void
-  readonly disabled?: boolean
-}) {
+export function ContentCards({ id, value, onChange, disabled = false }: Controlled<Volume['content'], { disabled?: boolean }>) {
   const { t } = useTranslation('storage')
   const group = useId()
   return (

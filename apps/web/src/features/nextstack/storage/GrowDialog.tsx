@@ -4,14 +4,15 @@ import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
 import { volumeItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
+import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { invalidatedByVolume } from './storageRules.ts'
 
 /** Makes a volume larger: what it is, what it becomes. */
-export function VolumeGrow({ volume, onClose }: { readonly volume: Volume; readonly onClose: () => void }) {
+export function VolumeGrow({ volume, onClose }: Dialog<{ volume: Volume }>) {
   const { t } = useTranslation('storage')
   const [form] = Form.useForm<{ size_bytes: number | null }>()
   const wanted = Form.useWatch('size_bytes', form) ?? 0
@@ -37,15 +38,7 @@ export function VolumeGrow({ volume, onClose }: { readonly volume: Volume; reado
             {wanted > volume.size_bytes ? t('grow.change', { from, to, more: format.bytes(wanted - volume.size_bytes) }) : t('grow.now', { from })}
           </span>
         }
-        rules={[
-          {
-            validator: async (_rule, value: number | null) => {
-              const checked = size_bytes.safeParse(value)
-              if (!checked.success) throw new Error(checked.error.issues[0]?.message ?? '')
-              if (checked.data <= volume.size_bytes) throw new Error(t('grow.larger', { from }))
-            },
-          },
-        ]}
+        rules={[refusing((value: number) => wrongWith(size_bytes, value) ?? (value <= volume.size_bytes && t('grow.larger', { from })))]}
       >
         <SizeInput />
       </Form.Item>

@@ -7,15 +7,12 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { invalidatedByVolume } from './storageRules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
 
-interface Closing {
-  readonly onClose: () => void
-}
 interface NameValues {
   name: string
   description: string
@@ -37,7 +34,7 @@ export function Rename({
   of,
   kind,
   onClose,
-}: Closing & { readonly of: { readonly id: string; readonly name: string; readonly description: string }; readonly kind: 'volume' | 'snapshot' }) {
+}: Dialog<{ of: { readonly id: string; readonly name: string; readonly description: string }; kind: 'volume' | 'snapshot' }>) {
   const { t } = useTranslation('storage')
   const volume = useChange(volumes.update, { invalidates: invalidatedByVolume, silent: true })
   const snapshot = useChange(volumeSnapshots.update, { invalidates: invalidatedByVolume, silent: true })
@@ -61,7 +58,7 @@ export function VolumeKeep({
   volume,
   kind,
   onClose,
-}: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status' | 'size_bytes' | 'bp_id'>; readonly kind: 'snapshot' | 'backup' }) {
+}: Dialog<{ volume: Pick<Volume, 'id' | 'name' | 'status' | 'size_bytes' | 'bp_id'>; kind: 'snapshot' | 'backup' }>) {
   const { t } = useTranslation('storage')
   const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
   const keep = useKeep(kind)
@@ -82,7 +79,7 @@ export function VolumeKeep({
 }
 
 /** The same for a volume that is chosen first. */
-export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId: string; readonly kind: 'snapshot' | 'backup' }) {
+export function KeepAny({ cloudId, kind, onClose }: Dialog<{ cloudId: string; kind: 'snapshot' | 'backup' }>) {
   const { t } = useTranslation('storage')
   const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
   const [form] = Form.useForm<NameValues & { volume_id: string }>()
@@ -104,8 +101,7 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
       <Field name="volume_id" label={t('field.volume')} missing={t('field.volumeRequired')}>
         <Select
           autoFocus
-          showSearch
-          optionFilterProp="title"
+          showSearch={{ optionFilterProp: 'title' }}
           loading={isPending}
           notFoundContent={isPending ? null : t('keep.noVolume')}
           options={(data?.items ?? []).map(({ id, name, size_bytes, status }) => ({

@@ -35,8 +35,7 @@ export function SourceFields({ source, cloudId }: { readonly source: VolumeValue
   return (
     <Field name={key} label={t(`field.${source}`)} extra={t(`add.sourceNote.${source}`)} missing={t(`field.${source}Required`)}>
       <Select
-        showSearch
-        optionFilterProp="title"
+        showSearch={{ optionFilterProp: 'title' }}
         loading={list.isPending}
         notFoundContent={list.isPending ? null : t(`add.noSource.${source}`)}
         options={options}

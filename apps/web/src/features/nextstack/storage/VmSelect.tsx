@@ -3,6 +3,7 @@ import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import type { Volume } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
+import type { Controlled } from '../../../kit/fields.tsx'
 
 /** Chooses an instance that a volume can be attached to; a control of a form. */
 export function VmSelect({
@@ -10,14 +11,7 @@ export function VmSelect({
   bpId,
   content,
   ...control
-}: {
-  readonly cloudId: string | undefined
-  readonly bpId: string | null
-  readonly content: Volume['content']
-  readonly id?: string
-  readonly value?: string
-  readonly onChange?: (id: string) => void
-}) {
+}: Controlled<string, { cloudId: string | undefined; bpId: string | null; content: Volume['content'] }>) {
   const { t } = useTranslation(['storage', 'nextstack'])
   const { data, isPending } = useCall(vms.list, { query: { cloud_id: cloudId, page_size: 1000, sort: 'name' } }, { enabled: cloudId !== undefined })
   // An administrator sees everybody's; a volume goes to its own organisation's only.
@@ -25,8 +19,7 @@ export function VmSelect({
   return (
     <Select
       {...control}
-      showSearch
-      optionFilterProp="title"
+      showSearch={{ optionFilterProp: 'title' }}
       loading={cloudId !== undefined && isPending}
       notFoundContent={isPending ? null : t('attach.noVm')}
       options={mine.map((vm) => ({

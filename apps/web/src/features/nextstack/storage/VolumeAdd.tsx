@@ -24,6 +24,7 @@ import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
+import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { ContentCards } from './ContentCards.tsx'
 import { PathField } from './PathField.tsx'
 import { PoolField } from './PoolField.tsx'
@@ -145,13 +146,11 @@ export default function VolumeAdd() {
           required
           {...(leastBytes > 0 && { extra: t('add.sizeAtLeast', { size: format.bytes(leastBytes) }) })}
           rules={[
-            {
-              validator: async (_rule, value: number | null) => {
-                const checked = shape.size_bytes.safeParse(value)
-                if (!checked.success) throw new Error(value === null ? t('field.sizeRequired') : (checked.error.issues[0]?.message ?? ''))
-                if (checked.data < leastBytes) throw new Error(t('add.sizeAtLeast', { size: format.bytes(leastBytes) }))
-              },
-            },
+            refusing((value: number | null) =>
+              value === null
+                ? t('field.sizeRequired')
+                : (wrongWith(shape.size_bytes, value) ?? (value < leastBytes && t('add.sizeAtLeast', { size: format.bytes(leastBytes) }))),
+            ),
           ]}
         >
           {/* Its unit is chosen by the first size that it has. */}

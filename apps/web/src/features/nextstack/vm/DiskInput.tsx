@@ -2,6 +2,7 @@ import Slider from 'antd/es/slider'
 import { useTranslation } from 'react-i18next'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { sizeUnits } from '../../../kit/sizes.ts'
+import type { Controlled } from '../../../kit/fields.tsx'
 import '../nextstack.css'
 
 const gib = sizeUnits.GB
@@ -10,19 +11,7 @@ const gib = sizeUnits.GB
 const sliderMaxGib = 500
 
 /** A disk's size: dragged for the usual, typed for the exact. Its value is bytes, whole GB. */
-export function DiskInput({
-  id,
-  value,
-  onChange,
-  minBytes,
-  disabled = false,
-}: {
-  readonly id?: string
-  readonly value?: number | null
-  readonly onChange?: (bytes: number | null) => void
-  readonly minBytes: number
-  readonly disabled?: boolean
-}) {
+export function DiskInput({ id, value, onChange, minBytes, disabled = false }: Controlled<number | null, { minBytes: number; disabled?: boolean }>) {
   const { t } = useTranslation('nextstack')
   const min = Math.ceil(minBytes / gib)
   const size = value === undefined || value === null ? null : value / gib

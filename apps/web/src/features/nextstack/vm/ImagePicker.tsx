@@ -10,6 +10,7 @@ import { clearable } from '../../../kit/clearable.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
+import type { Controlled } from '../../../kit/fields.tsx'
 import '../nextstack.css'
 import '../../../kit/addPage.css'
 
@@ -27,19 +28,7 @@ const right = { align: 'right', className: 'zs-number' } as const
 const searchFrom = 6
 
 /** One of the images that a cloud can make instances of a type from. */
-export function ImagePicker({
-  id,
-  value,
-  onChange,
-  cloudId,
-  type,
-}: {
-  readonly id?: string
-  readonly value?: string
-  readonly onChange?: (fingerprint: string) => void
-  readonly cloudId: string | undefined
-  readonly type: VmType
-}) {
+export function ImagePicker({ id, value, onChange, cloudId, type }: Controlled<string, { cloudId: string | undefined; type: VmType }>) {
   const { t } = useTranslation('nextstack')
   const [text, setText] = useState('')
   // Of one name, so that the arrow keys choose among them.

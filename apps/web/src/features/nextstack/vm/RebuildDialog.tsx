@@ -4,7 +4,7 @@ import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { AccessFields } from './AccessFields.tsx'
 import { ImagePicker, useImages } from './ImagePicker.tsx'
 import { type AccessValues, accessOf } from './vmForm.ts'
@@ -16,7 +16,7 @@ interface Values extends AccessValues {
 }
 
 /** A fresh copy of an image in the place of all that is on the root disk; so the name has to be typed. */
-export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
+export function RebuildDialog({ vm, onClose }: Dialog<{ vm: Vm }>) {
   const { t } = useTranslation('nextstack')
   const [form] = Form.useForm<Values>()
   const fingerprint = Form.useWatch('image_fingerprint', form)

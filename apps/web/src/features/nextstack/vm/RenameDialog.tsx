@@ -2,7 +2,7 @@ import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { TextAreaField, TextField } from '../../../kit/fields.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { invalidatedByVm } from './vmRules.ts'
 
 interface Values {
@@ -11,7 +11,7 @@ interface Values {
 }
 
 /** Changes what an instance is called here; the engine's own name of it stays. */
-export function RenameDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
+export function RenameDialog({ vm, onClose }: Dialog<{ vm: Vm }>) {
   const { t } = useTranslation('nextstack')
   const rename = useChange(vms.rename, { invalidates: invalidatedByVm })
   return (

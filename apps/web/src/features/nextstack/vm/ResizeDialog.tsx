@@ -7,7 +7,7 @@ import { useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { flavorItems, vmItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { diskRule } from './diskRule.ts'
 import { DiskInput } from './DiskInput.tsx'
 import { FlavorPicker, useFlavors } from './FlavorPicker.tsx'
@@ -20,7 +20,7 @@ interface Values {
 }
 
 /** Another flavor, a larger disk, or both. */
-export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
+export function ResizeDialog({ vm, onClose }: Dialog<{ vm: Vm }>) {
   const { t } = useTranslation('nextstack')
   const [form] = Form.useForm<Values>()
   const flavors = useFlavors().data?.items ?? []

@@ -2,12 +2,12 @@ import Form from 'antd/es/form'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
-import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { GroupSelect } from '../network/GroupSelect.tsx'
 import { invalidatedByVm } from './vmRules.ts'
 
 /** Which security groups guard an instance of a private network. */
-export function VmGroupsDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
+export function VmGroupsDialog({ vm, onClose }: Dialog<{ vm: Vm }>) {
   const { t } = useTranslation('nextstack')
   const change = useChange(vms.setSecurityGroups, { invalidates: invalidatedByVm, silent: true })
   return (
