@@ -155,7 +155,7 @@ async function send<C extends Call>(call: C, url: string, token: string | null, 
     return [got, got.status === 204 ? '' : await got.text()] as const
   })
   const content = parseJson(text)
-  if (!response.ok) throw new ApiError({ method: call.method, path: url, ...readProblem(content, response) })
+  if (!response.ok) throw await problemOf(call, url, content, response)
   if (response.status !== 204) checkInDevelopment(call, content)
   // The server serialises through call.response, so this is its type.
   return content as ResponseOf<C>
@@ -173,8 +173,7 @@ async function receive<C extends Call>(
   const ends = endsOf(signal)
   await answered(call, url, ends, async () => {
     const response = await fetch(url, requestOf(call, token, body, ends.signal))
-    if (!response.ok || response.body === null)
-      throw new ApiError({ method: call.method, path: url, ...readProblem(parseJson(await response.text()), response) })
+    if (!response.ok || response.body === null) throw await problemOf(call, url, parseJson(await response.text()), response)
     let rest = ''
     for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
       const { done, value } = await reader.read()
@@ -257,6 +256,26 @@ function parseJson(text: string): unknown {
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+/** A refusal, in the words of the catalogue. */
+async function problemOf(call: Call, url: string, content: unknown, response: Response): Promise<ApiError> {
+  const problem = readProblem(content, response)
+  return new ApiError({ method: call.method, path: url, ...problem, message: (await catalogueText(problem.code)) ?? problem.message })
+}
+
+/** Nobody waits longer than this for the catalogue: the server says the same. */
+const catalogueMs = 2_000
+
+/**
+ * What the catalogue says, which comes with the first refusal: most visits see none. Null where it does not come, does not
+ * know the code, or has a place to fill in its text, which the server filled: the bare text would show holes. 9000 is only such a place.
+ */
+async function catalogueText(code: number): Promise<string | null> {
+  const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), catalogueMs))
+  const catalogue = await Promise.race([import('@zhisuan/contract/errors').catch(() => null), late])
+  const text = catalogue?.errorByCode.get(code)?.text
+  return text === undefined || text.includes('{') ? null : text
+}
 
 /** The server's problem, or what can be said where something between us and it answered instead. */
 function readProblem(content: unknown, response: Response): ConstructorParameters<typeof ApiError>[0] {

@@ -1,5 +1,5 @@
 import { constants } from '@zhisuan/contract/constants'
-import { errorByCode, errors } from '@zhisuan/contract/errors'
+import { errors } from '@zhisuan/contract/errors'
 import { i18n } from '../i18n.ts'
 import { noAnswer, type ApiError } from './client.ts'
 
@@ -14,13 +14,10 @@ const silentPath = /^\/api\/(cis|aos)\/v1\/docker\/(instances|deployments)(\/|\?
 const passwordTokenPath = '/api/ums/v1/auth/password/tokens'
 const terminalPath = /\/terminals?(\/|\?|$)/
 
-/** The text for a person: the catalogue's by code, else the server's message, else 未知状态. */
+/** The text for a person: the catalogue's by code, else the server's message (client.ts), else 未知状态. */
 export function errorText(error: Pick<ApiError, 'status' | 'code' | 'message'>): string {
   if (error.code === noAnswer.timeout) return i18n.t('error.timeout')
   if (error.code === noAnswer.offline) return i18n.t('error.offline')
-  const entry = errorByCode.get(error.code)
-  // A text with places to fill was filled by the server; the bare catalogue text would show holes. 9000 is only such a place.
-  if (entry !== undefined && !entry.text.includes('{')) return entry.text
   return error.message === '' ? i18n.t('error.unknown') : error.message
 }
 
