@@ -1,3 +1,4 @@
+import { aliases } from './apps/web/aliases.ts'
 import { defineConfig } from 'vitest/config'
 
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
@@ -60,7 +61,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './tests/support/wavering.ts'],
     projects: [
-      { test: unit },
+      { test: unit, resolve: { alias: aliases } },
       ...Object.entries(engines).map(([name, { include, exclude, workers, servers }], index) => ({
         test: {
           name,

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { aliases } from './aliases.ts'
 import { chunks } from './chunks.ts'
 
 const server = process.env['ZHISUAN_SERVER'] ?? 'http://127.0.0.1:8080'
@@ -44,6 +45,7 @@ const contents: Plugin = {
 export default defineConfig({
   plugins: [react(), contents, compress],
   root: import.meta.dirname,
+  resolve: { alias: aliases },
   build: {
     manifest: true,
     target: 'es2023',
