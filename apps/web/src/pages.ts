@@ -1,14 +1,9 @@
-import type { Page, Pages } from './layout/pages.ts'
+import type { Page } from './layout/pages.ts'
 import type { BuiltPath } from './routes.ts'
+import type { visitorPages } from './visitorPages.ts'
 
 /** What draws each row of the table of routes. A row without its page here does not compile, nor does a page without its row. */
-const routed: Readonly<Record<BuiltPath, Page>> = {
-  '/': { load: () => import('./features/public/WelcomePage.tsx'), messages: ['public'] },
-  '/login': { load: () => import('./features/public/LoginPage.tsx'), messages: ['public'] },
-  '/register': { load: () => import('./features/public/RegisterPage.tsx'), messages: ['public', 'account'] },
-  '/messageBoard': { load: () => import('./features/public-content/MessageBoardPage.tsx'), messages: ['content'] },
-  '/Terms-of-Service': { load: () => import('./features/public-content/TermsPage.tsx'), messages: ['content'] },
-  '/404': { load: () => import('./features/public/NotFoundPage.tsx'), messages: ['public'] },
+export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages>, Page>> = {
   '/index': { load: () => import('./features/overview/OverviewPage.tsx'), messages: ['overview', 'licence', 'nextstackCompute'] },
   '/license': { load: () => import('./features/licence/LicencePage.tsx'), messages: ['licence'] },
   '/userMsg': { load: () => import('./features/account/AccountPage.tsx'), messages: ['account'] },
@@ -209,11 +204,4 @@ const routed: Readonly<Record<BuiltPath, Page>> = {
   '/gateway': { load: () => import('./features/edge/GatewayList.tsx'), messages: ['edge'] },
   '/configure': { load: () => import('./features/settings/SettingList.tsx'), messages: ['settings', 'arrears'] },
   '/configureDetail': { load: () => import('./features/settings/SettingDetail.tsx'), messages: ['settings'] },
-}
-
-/** Everything that the layout shows of features. */
-export const pages: Pages = {
-  routed,
-  developmentInbox: { load: () => import('./features/public/DevelopmentInboxPage.tsx'), messages: [] },
-  standingBanner: { load: () => import('./features/bill/arrears/StandingBanner.tsx'), messages: ['arrears'] },
 }

@@ -3,7 +3,7 @@ import Button from 'antd/es/button'
 import Form, { type FormInstance } from 'antd/es/form'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useBlocker } from 'react-router'
+import { useBlocker } from './navigation.ts'
 import { LeaveDialog } from './LeaveDialog.tsx'
 import { toApiError, type FieldError } from '../api/client.ts'
 import { showFieldErrors } from './rules.ts'
@@ -100,7 +100,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
           {props.aside}
         </aside>
       )}
-      <LeaveDialog open={blocker.state === 'blocked'} onLeave={() => blocker.proceed?.()} onStay={() => blocker.reset?.()} />
+      <LeaveDialog open={blocker.state === 'blocked'} onLeave={() => blocker.proceed()} onStay={() => blocker.reset()} />
     </div>
   )
 }

@@ -1,8 +1,9 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Navigate, ScrollRestoration, useLocation, useNavigate } from 'react-router'
+import { Navigate, useLocation, useNavigate } from 'react-router'
 import { notify, onSessionEnd } from '../api/notify.ts'
 import { ErrorPanel } from '../kit/ErrorPanel.tsx'
+import { useScrollPlace } from '../kit/navigation.ts'
 import { Spinner } from '../kit/Placeholder.tsx'
 import { paths } from '../paths.ts'
 import { useBrand } from '../session/brand.ts'
@@ -37,9 +38,10 @@ function Go({ to, clear }: { readonly to: string; readonly clear: boolean }) {
 /** Around every page: the guard of section 4, the window's title, and where the focus goes. */
 export function Root() {
   const { t } = useTranslation(['shell', 'routes'])
-  const { pathname, search } = useLocation()
+  const here = useLocation()
+  const { pathname, search } = here
   const navigate = useNavigate()
-  const { DevelopmentInbox } = usePages()
+  const { DevelopmentInbox, prepare } = usePages()
   const signedIn = useSignedIn()
   const { data: user, error, refetch } = useCurrentUserQuery()
   const [pageTitle, setPageTitle] = useState<string | null>(null)
@@ -59,7 +61,14 @@ export function Root() {
     })
   }, [navigate])
 
-  useEffect(() => onSigningIn(() => void consoleLayout().catch(() => undefined)), [])
+  useEffect(
+    () =>
+      onSigningIn(() => {
+        prepare()
+        consoleLayout().catch(() => undefined)
+      }),
+    [prepare],
+  )
   const failed = useLicenceCheck(user ?? null)
   const entryError = signedIn ? (error ?? failed) : null
   const isPublic = development || route?.access === 'public'
@@ -92,6 +101,8 @@ export function Root() {
     heading?.focus({ preventScroll: true })
   }, [pathname])
 
+  useScrollPlace(here)
+
   const decision = decide({
     path: pathname,
     search,
@@ -103,7 +114,6 @@ export function Root() {
   return (
     <>
       <Toasts />
-      <ScrollRestoration />
       <PageBoundary>
         <Suspense fallback={<Spinner />}>
           {decision.kind === 'go' ? (

@@ -11,10 +11,14 @@ export interface Page<Props = object> {
   readonly messages: readonly LazyNamespace[]
 }
 
+type PagesByPath = Readonly<Partial<Record<string, Page>>>
+
 /** What the layout shows and does not know: App hands it in, so that nothing here leads to a feature. */
 export interface Pages {
   /** By the path of its route. */
-  readonly routed: Readonly<Partial<Record<string, Page>>>
+  readonly visitorPages: PagesByPath
+  /** All others, which come when one of them is asked for. */
+  readonly consolePages: () => Promise<PagesByPath>
   readonly developmentInbox: Page
   /** How an account stands that is not in order. */
   readonly standingBanner: Page<{ readonly standing: Standing; readonly state: Exclude<Standing['state'], 'normal'> }>
@@ -26,13 +30,16 @@ const pending: Page = { load: () => import('./PendingPage.tsx'), messages: [] }
 const whole = <Props>({ load, messages }: Page<Props>) => Promise.all([load(), loadMessages(messages)]).then(([module]) => module)
 
 /** The pages as the layout draws them, each loaded once. Those of routes are no `lazy`: PageOutlet says why. */
-export function createPages({ routed, developmentInbox, standingBanner }: Pages) {
+export function createPages({ visitorPages, consolePages, developmentInbox, standingBanner }: Pages) {
   const loading = new Map<string, Promise<ComponentType>>()
   const loaded = new Map<string, ComponentType>()
+  const pageOf = async (path: string): Promise<Page> => visitorPages[path] ?? (await consolePages())[path] ?? pending
   const load = ({ path }: Route): Promise<ComponentType> => {
     const known = loading.get(path)
     if (known !== undefined) return known
-    const page = whole(routed[path] ?? pending).then((module) => module.default)
+    const page = pageOf(path)
+      .then(whole)
+      .then((module) => module.default)
     loading.set(path, page)
     page.then(
       (component) => loaded.set(path, component),
@@ -45,6 +52,8 @@ export function createPages({ routed, developmentInbox, standingBanner }: Pages)
     loaded: ({ path }: Route): ComponentType | null => loaded.get(path) ?? null,
     /** What failed to load is tried anew the next time. */
     load,
+    /** For who is about to enter the console. */
+    prepare: (): void => void consolePages().catch(() => undefined),
     /** For what is likely to be opened next; a failure shows when it is really opened. */
     prefetch: (route: Route): void => void load(route).catch(() => undefined),
     DevelopmentInbox: lazy(() => whole(developmentInbox)),

@@ -1,7 +1,7 @@
 import Modal from 'antd/es/modal'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useBlocker } from 'react-router'
+import { useBlocker } from '../../kit/navigation.ts'
 
 /** Asks before the page is left while some of its forms hold what was not submitted. */
 export function LeaveGuard({ sections }: { readonly sections: readonly string[] }) {
@@ -20,8 +20,8 @@ export function LeaveGuard({ sections }: { readonly sections: readonly string[] 
       title={t('leaveTitle')}
       okText={t('leave')}
       cancelText={t('stay')}
-      onOk={() => blocker.proceed?.()}
-      onCancel={() => blocker.reset?.()}
+      onOk={() => blocker.proceed()}
+      onCancel={() => blocker.reset()}
     >
       {t('leaveText', { sections: sections.join('”“') })}
     </Modal>

@@ -3,7 +3,7 @@ import Button from 'antd/es/button'
 import Modal from 'antd/es/modal'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useBlocker } from 'react-router'
+import { useBlocker } from '../../../kit/navigation.ts'
 import { notify } from '../../../api/notify.ts'
 import { copyText } from '../../../kit/copy.ts'
 import type { MadeKeyPair } from './KeyPairDialog.tsx'
@@ -80,7 +80,7 @@ export function PrivateKeyDialog({ made, onClose }: { readonly made: MadeKeyPair
         }}
         onCancel={() => {
           setLeaving(false)
-          blocker.reset?.()
+          blocker.reset()
         }}
       >
         {t('keyPair.secret.leaveNote')}
