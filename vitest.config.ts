@@ -44,7 +44,7 @@ const patience = {
 const unit = {
   ...patience,
   name: 'unit',
-  include: ['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'],
+  include: ['apps/*/src/**/*.test.{ts,tsx}', 'apps/web/*.test.ts', 'packages/*/src/**/*.test.ts'],
   exclude: ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**'],
   // To import the server takes longer than most files take to test their part of it: one import serves many. So nobody mocks modules.
   isolate: false,

@@ -5,6 +5,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { aliases } from './aliases.ts'
 import { chunks } from './chunks.ts'
+import { lean } from './lean.ts'
 
 const server = process.env['ZHISUAN_SERVER'] ?? 'http://127.0.0.1:8080'
 const repository = join(import.meta.dirname, '../..')
@@ -43,7 +44,7 @@ const contents: Plugin = {
 }
 
 export default defineConfig({
-  plugins: [react(), contents, compress],
+  plugins: [react(), lean(import.meta.dirname), contents, compress],
   root: import.meta.dirname,
   resolve: { alias: aliases },
   build: {

@@ -48,6 +48,8 @@ export interface Call<
    * the first line is answered as ever; after it, only the lines can tell.
    */
   readonly lines: boolean
+  /** The answer is a page of a list: the query says which. */
+  readonly paged: boolean
   /** Requests in a minute from one address (of IPv6 a /64), for calls that people could abuse. */
   readonly perMinute: number | undefined
 }
@@ -96,6 +98,7 @@ export const defineCall = <R extends z.ZodType, P extends z.ZodType = Nothing, Q
   personal: definition.personal ?? (definition.id.startsWith('ums.') && typeof definition.access === 'string'),
   onlyByPolicy: definition.onlyByPolicy ?? [],
   lines: definition.lines ?? false,
+  paged: definition.query instanceof z.ZodObject && 'page_num' in definition.query.shape,
   perMinute: definition.perMinute,
   // They are asked only about bodies that the call's own schema took.
   subjects: definition.subjects as Call['subjects'],

@@ -1,7 +1,7 @@
-import Tooltip from 'antd/es/tooltip'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import { parseCloudLabel, type CloudBasic, type CloudLabel } from '@zhisuan/contract/cmp/cloud'
-import { cloudLoad, constants } from '@zhisuan/contract/constants'
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { cloudLoad } from '@zhisuan/contract/constants'
 import './cloudLabels.css'
 
 /** How full a cloud is, in a word. Exactly 0.9 has none, as specified; nor has a cloud that was never reached. */
@@ -11,40 +11,16 @@ export function LoadLabel({ usage }: { readonly usage: number | null }) {
   return load === null ? null : <span className={`zs-label zs-load-${load}`}>{t(`cloud.load.${load}`)}</span>
 }
 
-/** CSS takes whatever an administrator typed; a quotation mark must not end the address. */
-const imageOf = (label: CloudLabel): object =>
-  label.imgUrl === undefined
-    ? {}
-    : {
-        backgroundImage: `url("${label.imgUrl.replace(/["\\\n]/g, encodeURIComponent)}")`,
-        backgroundSize: label.imgSize ?? 'contain',
-        backgroundPosition: label.imgPosition ?? 'left center',
-        backgroundRepeat: 'no-repeat',
-      }
+// Most clouds have none, and what a label may be is more script than showing it.
+const LabelList = lazy(() => import('./LabelList.tsx'))
 
 /** The labels that an administrator gave a cloud: the first three, the rest as +N. Texts that are no label are left out. */
-export function CloudLabels({ labels }: { readonly labels: readonly string[] }) {
-  const { t } = useTranslation()
-  const parsed = labels.flatMap((text) => parseCloudLabel(text) ?? [])
-  const rest = parsed.slice(constants.cloudLabelsShown)
-  return (
-    <>
-      {parsed.slice(0, constants.cloudLabelsShown).map((label, index) => (
-        <span key={index} className="zs-label" style={{ color: label.textColor, backgroundColor: label.bgColor, ...imageOf(label) }}>
-          {label.label}
-        </span>
-      ))}
-      {rest.length > 0 && (
-        <Tooltip title={rest.map((label) => label.label).join('、')}>
-          <span className="zs-label">
-            <span aria-hidden="true">+{rest.length}</span>
-            <span className="zs-hidden">{t('cloud.moreLabels', { count: rest.length })}</span>
-          </span>
-        </Tooltip>
-      )}
-    </>
+export const CloudLabels = ({ labels }: { readonly labels: readonly string[] }) =>
+  labels.length === 0 ? null : (
+    <Suspense>
+      <LabelList labels={labels} />
+    </Suspense>
   )
-}
 
 /** A cloud as people recognise it: name, whether it is real, how it is, how full it is. */
 export function CloudLine({ cloud, labels = true }: { readonly cloud: CloudBasic; readonly labels?: boolean }) {

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { constants } from '@zhisuan/contract/constants'
 import type { Call, QueryInput, ResponseOf } from '@zhisuan/contract/define'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { ApiError, RequestInput } from '../api/client.ts'
 import { useCall } from '../api/hooks.ts'
 import { RowsTable, useTableState, type ShownRows, type TableProps } from './RowsTable.tsx'
@@ -30,7 +30,7 @@ export interface ResourceTableProps<C extends ListCall> extends TableProps<RowOf
 
 /**
  * A list of what a call answers: paging, sort and filters in the address, column settings, refresh,
- * selection and batch actions, empty, error and loading states. Calls without `page_num` are paged here.
+ * selection and batch actions, empty, error and loading states. What comes whole is paged here.
  */
 export function ResourceTable<C extends ListCall>({
   call,
@@ -42,7 +42,7 @@ export function ResourceTable<C extends ListCall>({
 }: ResourceTableProps<C>) {
   const table = useTableState(props)
   const { state } = table
-  const paged = call.query instanceof z.ZodObject && 'page_num' in call.query.shape
+  const { paged } = call
   const query = {
     ...input?.query,
     ...state.filters,

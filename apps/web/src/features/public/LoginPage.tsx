@@ -1,9 +1,7 @@
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useLocation, useSearchParams } from 'react-router'
-import { errors } from '@zhisuan/contract/errors'
 import { auth } from '@zhisuan/contract/ums/auth'
-import { singleSignOnRefusals } from '@zhisuan/contract/ums/identityProvider'
 import { useCall } from '../../api/hooks.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { useBrand } from '../../session/brand.ts'
@@ -18,8 +16,9 @@ import './public.css'
 // Most people sign in by password: the forms for the others come when they are asked for.
 const SmsLogin = lazy(() => import('./SmsLogin.tsx'))
 const PasskeyLogin = lazy(() => import('./PasskeyLogin.tsx'))
-const SignOnReturn = lazy(() => import('./SignOn.tsx').then((module) => ({ default: module.SignOnReturn })))
-const SignOnButtons = lazy(() => import('./SignOn.tsx').then((module) => ({ default: module.SignOnButtons })))
+const SignOnReturn = lazy(() => import('./SignOnReturn.tsx'))
+const SignOnButtons = lazy(() => import('./SignOnButtons.tsx'))
+const SignOnRefusal = lazy(() => import('./SignOnRefusal.tsx'))
 const RetrievePassword = lazy(() => import('./RetrievePassword.tsx'))
 
 /** Only where the page came safely, and the browser knows them. */
@@ -50,9 +49,8 @@ export default function LoginPage() {
   const [told, setTold] = useState(came.message ?? null)
   const redirect = search.get('redirect') ?? undefined
   const sms = info?.sms_available ?? false
-  /** What a provider's way back ended with: `done`, or a code. Whatever else stands there is nobody's. */
+  /** What a provider's way back ended with: `done`, or a code. */
   const signOn = search.get('sso')
-  const refusal = singleSignOnRefusals.find((name) => String(errors[name].code) === signOn)
 
   if (retrieving) {
     return (
@@ -81,7 +79,11 @@ export default function LoginPage() {
   }
   return (
     <AuthFrame title={t('login.title', { brand })}>
-      {refusal !== undefined && <Notice tone="bad">{errors[refusal].text}</Notice>}
+      {signOn !== null && (
+        <Suspense>
+          <SignOnRefusal code={signOn} />
+        </Suspense>
+      )}
       {told !== null && <Notice tone="good">{told}</Notice>}
       <TabSwitch<Way>
         label={t('login.ways')}

@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react'
+import { useRef, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { errors } from '@zhisuan/contract/errors'
 import { auth } from '@zhisuan/contract/ums/auth'
@@ -8,6 +8,9 @@ import { beginSession, signingIn } from '../../session/session.ts'
 import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
 import './public.css'
+
+/** Comes once somebody types: the page is there before it. */
+const passwordRule = () => import('./passwordRule.ts')
 
 type Field = 'username' | 'password' | 'otp'
 
@@ -30,15 +33,22 @@ export function PasswordLogin({
   const [wrong, setWrong] = useState<Readonly<Partial<Record<Field, string>>>>({})
   const login = useChange(auth.password, { silent: true, onDone: beginSession })
 
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
+  const judging = useRef(false)
+
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault()
-    if (login.isPending) return
+    if (login.isPending || judging.current) return
     const form = event.currentTarget
     const focus = (name: Field): void => form.querySelector<HTMLInputElement>(`[name="${name}"]`)?.focus()
-    const checked = auth.password.body.safeParse({ username: username.trim(), password, ...(otp !== null && { otp }) })
-    if (!checked.success) {
-      const found: Partial<Record<Field, string>> = {}
-      for (const { path, message } of checked.error.issues) found[path[0] === 'password' || path[0] === 'otp' ? path[0] : 'username'] ??= message
+    const body = { username: username.trim(), password, ...(otp !== null && { otp: otp.trim() }) }
+    judging.current = true
+    // Where the rule does not come, the server says the same.
+    const found = await passwordRule().then(
+      ({ wrongWith }) => wrongWith(body),
+      () => null,
+    )
+    judging.current = false
+    if (found !== null) {
       setWrong(found)
       focus(found.username !== undefined ? 'username' : found.password !== undefined ? 'password' : 'otp')
       return
@@ -47,7 +57,7 @@ export function PasswordLogin({
     signingIn()
     // What was typed stays: whoever mistyped one letter should not type all again.
     login.mutate(
-      { body: checked.data },
+      { body },
       {
         onError: ({ code }) => {
           // Its field takes the focus as it comes.
@@ -59,7 +69,7 @@ export function PasswordLogin({
   }
 
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={(event) => void submit(event)} onChange={() => void passwordRule().catch(() => undefined)} noValidate>
       {login.error !== null && login.error.code !== errors.secondFactorRequired.code && !login.isPending && (
         <Notice tone="bad">{errorText(login.error)}</Notice>
       )}

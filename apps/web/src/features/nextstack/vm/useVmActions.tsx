@@ -13,11 +13,11 @@ import { loadMessages } from '../../../locales/load.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { invalidatedBySnapshot } from '../snapshot/snapshotRules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
-import { RenameDialog } from './RenameDialog.tsx'
 import { VmGroupsDialog } from './VmGroupsDialog.tsx'
 import { invalidatedByVm, whyNotVm, type VmActionName } from './vmRules.ts'
 
-// Their pickers and sliders are more script than the list that offers them.
+// Their pickers, sliders and rules are more script than the list that offers them.
+const RenameDialog = lazy(() => import('./RenameDialog.tsx').then((module) => ({ default: module.RenameDialog })))
 const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['order'])]).then(([module]) => ({ default: module.ResizeDialog })))
 const SnapshotCreate = lazy(() => import('../snapshot/SnapshotDialogs.tsx').then((module) => ({ default: module.SnapshotCreate })))
 const PrepaidLost = lazy(() => import('../../../kit/price/PrepaidLost.tsx').then((module) => ({ default: module.PrepaidLost })))

@@ -10,36 +10,8 @@ import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
 import './public.css'
 
-/** Buttons of the identity providers; each leads to the provider's own page. */
-export function SignOnButtons({
-  providers,
-  redirect,
-}: {
-  readonly providers: readonly { readonly id: string; readonly name: string }[]
-  readonly redirect: string | undefined
-}) {
-  const { t } = useTranslation('public')
-  const begin = useChange(singleSignOn.begin, { silent: true, onDone: ({ url }) => location.assign(url) })
-  return (
-    <>
-      {begin.error !== null && !begin.isPending && <Notice tone="bad">{errorText(begin.error)}</Notice>}
-      {providers.map(({ id, name }) => (
-        <button
-          key={id}
-          type="button"
-          className="public-auth-way"
-          aria-disabled={begin.isPending}
-          onClick={() => begin.mutate({ params: { id }, body: redirect === undefined ? {} : { redirect } })}
-        >
-          {t('login.signOn', { name })}
-        </button>
-      ))}
-    </>
-  )
-}
-
 /** After a provider has led back: begins the session, and asks for the second factor where the person has one. */
-export function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
+export default function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
   const { t } = useTranslation('public')
   const [otp, setOtp] = useState('')
   const [wrong, setWrong] = useState<string | null>(null)
