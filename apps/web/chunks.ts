@@ -10,10 +10,14 @@ const ofMany = 0.37
 /** What only pages of one product group need is one file of that group where it is as wide there … */
 const ofGroup = 0.3
 /** … or where its source is smaller than this. */
-const smallBytes = 4_000
+const smallBytes = 6_000
 
-/** What several product groups need is no file of its own below this. */
+/** What checks by schemas brings zod along, and so is never in one file with what does not: lists do without, and load it with the first form. */
+const forms = 'forms'
+
+/** What several product groups need is no file of its own below this; up to the other it is one with all that they need of the same group. */
 const tinyBytes = 1_500
+const sharedBytes = 8_000
 
 /**
  * Which file a module comes into. Left alone, the bundler makes a file for each set of pages that need the same: some
@@ -28,15 +32,20 @@ export function chunks(root: string) {
     debugName: group,
     name: (id: string, modules: Modules) => (nameOf(id, modules) === group ? group : null),
   })
+  const isForms = (name: string | null): boolean => name?.endsWith(forms) === true
   // A group takes along what its modules need: nothing of a narrower one, as what something needs is needed as widely.
   return {
     groups: [
       { name: 'main', tags: ['$initial' as const] },
+      { name: 'main', test: /rolldown\/runtime/ },
+      only('main'),
       only('light'),
       only('console'),
       only('most'),
       only('many'),
-      { debugName: 'product groups', name: nameOf },
+      only(forms),
+      { debugName: 'product groups', name: (id: string, modules: Modules) => (isForms(nameOf(id, modules)) ? null : nameOf(id, modules)) },
+      { debugName: 'forms of product groups', name: nameOf },
     ],
   }
 }
@@ -52,6 +61,7 @@ function namesIn(root: string, modules: Modules): ReadonlyMap<string, string> {
   for (const id of all) for (const next of [...(infoOf(id)?.importedIds ?? []), ...(infoOf(id)?.dynamicallyImportedIds ?? [])]) all.add(next)
   const features = join(root, 'src/features/')
   const groupOf = (page: string): string => page.slice(features.length).split('/', 1)[0] ?? ''
+  const homeOf = (id: string): string | null => /\/(?:features|contract\/src)\/([^/]+)\//.exec(id)?.[1] ?? null
   const isOwnFile = (id: string): boolean => (infoOf(id)?.dynamicImporters.length ?? 0) > 0
   const pages = [...all].filter((id) => id.startsWith(features) && isOwnFile(id))
   const pagesOfGroup = Map.groupBy(pages, groupOf)
@@ -59,10 +69,13 @@ function namesIn(root: string, modules: Modules): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   const first = neededBy(join(root, 'index.html'))
   // What visitors see is drawn without antd, and must not wait for a file with it.
-  const isLight = (page: string): boolean => groupOf(page) === 'public' && ![...neededBy(page)].some((id) => id.includes('/node_modules/antd/'))
+  const comesFirst = (page: string): boolean => infoOf(page)?.dynamicImporters.includes(join(root, 'src/visitorPages.ts')) === true
+  const isLight = (page: string): boolean => comesFirst(page) && ![...neededBy(page)].some((id) => id.includes('/node_modules/antd/'))
   for (const id of neededBy(...pages.filter(isLight))) if (!first.has(id) && !isOwnFile(id)) names.set(id, 'light')
-  const around = neededBy(join(root, 'src/layout/ConsoleLayout.tsx'), join(root, 'src/layout/Antd.tsx'))
-  for (const id of around) if (!first.has(id) && !names.has(id) && !isOwnFile(id)) names.set(id, 'console')
+  // Nor do lists wait for the forms of visitors.
+  for (const id of neededBy(join(root, 'src/kit/RowsTable.tsx'))) if (names.get(id) === 'light') names.set(id, 'main')
+  const frames = [join(root, 'src/layout/ConsoleLayout.tsx'), join(root, 'src/kit/Antd.tsx')]
+  for (const id of neededBy(...frames)) if (!first.has(id) && !names.has(id) && (!isOwnFile(id) || frames.includes(id))) names.set(id, 'console')
   const users = new Map<string, Set<string>>()
   for (const page of pages) {
     for (const id of neededBy(page)) {
@@ -72,22 +85,26 @@ function namesIn(root: string, modules: Modules): ReadonlyMap<string, string> {
     }
   }
   // Widest first: what something needs comes before it.
-  for (const [id, by] of [...users].toSorted(([, a], [, b]) => b.size - a.size)) {
+  for (const [id, by] of [...users].toSorted(([one, a], [other, b]) => b.size - a.size || neededBy(one).size - neededBy(other).size)) {
     const groups = new Set([...by].map(groupOf))
     const [group = ''] = groups
     const size = infoOf(id)?.code?.length ?? 0
     const share = by.size / pages.length
-    const comesAlone = [...neededBy(id)].every((needed) => needed === id || first.has(needed) || names.has(needed))
+    const needed = neededBy(id)
+    const isForm = [...needed].some((one) => one.includes('/node_modules/zod/'))
+    const comesAlone = [...needed].every((one) => one === id || first.has(one) || names.has(one))
     // Libraries of few pages are large, and stay where the bundler puts them.
     const isOurs = !id.includes('/node_modules/') || id.includes('/@ant-design/icons')
-    if (share >= ofMost || (isOurs && groups.size > 1 && size < tinyBytes && comesAlone)) names.set(id, 'most')
-    else if (share >= ofMany) names.set(id, 'many')
+    if (share >= ofMost || (isOurs && groups.size > 1 && size < tinyBytes && comesAlone)) names.set(id, isForm ? forms : 'most')
+    else if (share >= ofMany) names.set(id, isForm ? forms : 'many')
     else if (isOurs && groups.size === 1 && (size < smallBytes || by.size >= ofGroup * (pagesOfGroup.get(group)?.length ?? 0))) {
       // Not what would take something of several product groups along.
-      const isWithin = [...neededBy(id)].every(
-        (needed) => first.has(needed) || [...(users.get(needed) ?? [])].every((page) => groupOf(page) === group) || names.has(needed),
-      )
-      if (isWithin) names.set(id, group)
+      const isWithin = [...needed].every((one) => first.has(one) || [...(users.get(one) ?? [])].every((page) => groupOf(page) === group) || names.has(one))
+      if (isWithin) names.set(id, isForm ? `${group} ${forms}` : group)
+    } else if (isOurs && !isForm && groups.size > 1 && comesAlone && size < sharedBytes) {
+      // What a product group shows of its own, others show too.
+      const home = homeOf(id)
+      if (home !== null) names.set(id, `${home} shared`)
     }
   }
   return names
