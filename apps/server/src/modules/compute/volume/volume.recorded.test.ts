@@ -157,7 +157,8 @@ describe('volumes that an instance uses', () => {
     })
     const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
     volume = { ...inUse, multiattach: true }
-    const both = () => [volumes.attach(actor, known, id, { server_id: server }), volumes.detach(actor, known, id, { server_id: server })]
+    // One after the other: what is refused before anybody waits for it would be heard of by nobody.
+    const both = [() => volumes.attach(actor, known, id, { server_id: server }), () => volumes.detach(actor, known, id, { server_id: server })]
     // What is not seen from the volume's project is not told to lie there either.
     await app.platform.db.transaction().execute((tx) =>
       insertRecycled(tx, {
@@ -176,14 +177,14 @@ describe('volumes that an instance uses', () => {
         until: new Date(),
       }),
     )
-    for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'computeServerMissing', fields: [{ field: 'server_id' }] })
+    for (const one of both) expect(await refusal(one())).toMatchObject({ refusal: 'computeServerMissing', fields: [{ field: 'server_id' }] })
     cloud.replies[`GET /servers/${server}`] = () => ({ json: { server: recordedServer({ id: server, tenant_id: 'p' }) } })
-    for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
+    for (const one of both) expect(await refusal(one())).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
     // What Nova itself keeps.
     cloud.replies[`GET /servers/${server}`] = () => ({
       json: { server: recordedServer({ id: server, tenant_id: 'p', status: 'SOFT_DELETED', 'OS-EXT-STS:vm_state': 'soft-delete' }) },
     })
     await app.platform.db.deleteFrom('recycled_instances').where('cloud_id', '=', known).execute()
-    for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
+    for (const one of both) expect(await refusal(one())).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
   })
 })
