@@ -12,7 +12,7 @@ import { call, refused, send } from '../../../testing/call.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeOrganisation, someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { numbered } from './vm.service.ts'
+import { numbered } from './vm.making.ts'
 
 const password = 'Correct-horse-1'
 const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEexamplekeyexamplekeyexamplekeyexample me@host'
