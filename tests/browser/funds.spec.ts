@@ -46,7 +46,7 @@ test.describe('money', () => {
     until(
       () =>
         client
-          .call(orders.create, { body: { resource_type: 'volume', period: 'month', create: { cloud_id: cloudId, name, size_bytes: 10 * gib } } })
+          .call(orders.create, { body: { resource_type: 'nextstack.volume', period: 'month', create: { cloud_id: cloudId, name, size_bytes: 10 * gib } } })
           .catch(() => null),
       'the order',
       10_000,

@@ -16,7 +16,7 @@ test.describe('the overview', () => {
     await signIn(context, 'admin')
     await page.goto('/index')
     const running =
-      (await client.call(overview.get)).resources.find(({ kind }) => kind === 'vm')?.statuses.find(({ status }) => status === 'running')?.count ?? 0
+      (await client.call(overview.get)).resources.find(({ kind }) => kind === 'nextstack.vm')?.statuses.find(({ status }) => status === 'running')?.count ?? 0
     expect(running).toBeGreaterThan(12)
     await expect(tile(page, '云主机')).toContainText(`${running} 运行中`)
     await expect(page.getByRole('img', { name: /云主机数量/ })).toBeVisible()
@@ -52,7 +52,7 @@ test.describe('the overview', () => {
       const response = await route.fetch()
       const alarms = [
         { type: 'cloud', id: stage().cloudId, name: '体验云', health: 'unreachable' },
-        { type: 'resource', kind: 'vm', status: 'error', count: 2 },
+        { type: 'resource', kind: 'nextstack.vm', status: 'error', count: 2 },
       ]
       return route.fulfill({ response, json: { ...((await response.json()) as object), alarms } })
     })

@@ -207,7 +207,7 @@ describe('billing, with the server killed in the middle', () => {
 
   const volumeBody = (name: string) => ({ cloud_id, name, size_bytes: 10 * gib })
   const orderFor = async (of: Name, what: { resource_id: string; auto_renew?: boolean } | { create: ReturnType<typeof volumeBody> }): Promise<void> => {
-    orderIds[of] = (await tenants[of].client.call(orders.create, { body: { resource_type: 'volume', period: 'month', ...what } })).id
+    orderIds[of] = (await tenants[of].client.call(orders.create, { body: { resource_type: 'nextstack.volume', period: 'month', ...what } })).id
   }
 
   it('what was under way never was', async () => {
@@ -263,7 +263,7 @@ describe('billing, with the server killed in the middle', () => {
       [10, {}],
     ] as const) {
       await query(
-        `insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, at, usage) values (gen_random_uuid(), 'eip', $1, 'eip', $2, date_trunc('hour', now()) - $3 * interval '1 hour', $4)`,
+        `insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, at, usage) values (gen_random_uuid(), 'nextstack.eip', $1, 'eip', $2, date_trunc('hour', now()) - $3 * interval '1 hour', $4)`,
         [resource, tenants.dry.bp_id, hoursAgo, usage],
       )
     }

@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import websocket from '@fastify/websocket'
 import { byId } from '@zhisuan/contract/define'
+import type { Kind } from '@zhisuan/contract/kind'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { createAos } from './modules/aos/index.ts'
 import { createBill } from './modules/bill/index.ts'
@@ -102,11 +103,17 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     const { modules, authenticate, firstPassword } = createModules(platform, options)
     await platform.compose(modules)
 
-    const tagged = new Map(modules.flatMap(({ tags = {} }) => Object.entries(tags)))
     const authorising: Authorising = {
       authenticate,
       // What cannot be an id is nobody's.
-      tags: async (scope, kind, id) => (byId.safeParse({ id }).success ? tagged.get(kind)?.(scope, id) : undefined) ?? {},
+      // What is of somebody else's service is no kind of ours, and is not found.
+      tags: async (scope, kind, id) =>
+        (byId.safeParse({ id }).success
+          ? platform
+              .kinds()
+              .get(kind as Kind)
+              ?.tags?.(scope, id)
+          : undefined) ?? {},
     }
     const audit = createAudit(platform.db)
     await http.register(cookie)

@@ -1,32 +1,9 @@
 import { z } from 'zod'
 import { defineCall } from './define.ts'
+import { kind } from './kind.ts'
 import { tenants } from './roles.ts'
 import { fieldTexts } from './texts.ts'
 import { plainLine } from './validation.ts'
-
-/** Kinds of resources whose lists may have changed. */
-export const changeKinds = [
-  'vm',
-  'snapshot',
-  'vpc',
-  'securityGroup',
-  'nat',
-  'eip',
-  'volume',
-  'volumeSnapshot',
-  'volumeBackup',
-  'image',
-  'host',
-  'storagePool',
-  'command',
-  'cloud',
-  'edge',
-  'container',
-  'containerConfig',
-  'stack',
-  'template',
-] as const
-export type ChangeKind = (typeof changeKinds)[number]
 
 export const changes = {
   /**
@@ -37,9 +14,9 @@ export const changes = {
     id: 'sys.change.wait',
     method: 'GET',
     path: '/api/sys/v1/changes',
-    summary: 'Which kinds of resources changed since',
+    summary: 'Which kinds of things changed since',
     access: tenants,
     query: z.object({ after: z.string().max(64).regex(plainLine, fieldTexts.controlCharacters).optional() }),
-    response: z.object({ cursor: z.string(), kinds: z.array(z.enum(changeKinds)) }),
+    response: z.object({ cursor: z.string(), kinds: z.array(kind) }),
   }),
 } as const

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { changeKinds, type ChangeKind } from '@zhisuan/contract/change'
+import type { Kind } from '@zhisuan/contract/kind'
 import type { Scope } from './auth/actor.ts'
 import type { Bus } from './bus.ts'
 import { migration, type Migrations } from './db/database.ts'
+import type { Kinds } from './kinds.ts'
 
 /** Topic on the bus: `kind bp_id`, with `-` for what belongs to nobody, or to all. */
 const changeTopic = 'change'
@@ -20,9 +21,12 @@ export const changeMigrations: Migrations = {
 }
 
 /** SQL that makes a table tell of its changes, as those of every kind whose lists show it. It has to have a column `bp_id`. */
-export const tellsChanges = (table: string, ...kinds: readonly ChangeKind[]): string =>
+export const tellsChanges = (table: string, ...kinds: readonly Kind[]): string =>
   kinds
-    .map((kind) => `create trigger ${table}_tell_${kind} after insert or update or delete on ${table} for each row execute function tell_change('${kind}');`)
+    .map(
+      (kind) =>
+        `create trigger ${table}_tell_${kind.split('.').at(-1)} after insert or update or delete on ${table} for each row execute function tell_change('${kind}');`,
+    )
     .join('\n')
 
 /** How long one question is kept open. Below the minute after which proxies lose patience. */
@@ -34,12 +38,13 @@ const remembered = 2_000
 
 interface Change {
   readonly number: number
-  readonly kind: ChangeKind
+  readonly kind: Kind
   readonly bp_id: string | null
 }
 
 /** Tells consoles what changed, so that they read again at once instead of every few seconds. */
-export function createChanges(bus: Pick<Bus, 'subscribe'>) {
+export function createChanges({ bus, kinds: named }: { readonly bus: Pick<Bus, 'subscribe'>; readonly kinds: () => Pick<Kinds, 'keys'> }) {
+  const all = (): Kind[] => [...named().keys()]
   // Cursors of another server, or of before a gap, are not known here.
   let epoch = randomUUID().slice(0, 8)
   let last = 0
@@ -50,8 +55,9 @@ export function createChanges(bus: Pick<Bus, 'subscribe'>) {
     changeTopic,
     (payload) => {
       const [kind, bp = '-'] = payload.split(' ')
-      if (!isKind(kind)) return
-      const change = { number: ++last, kind, bp_id: bp === '-' ? null : bp }
+      const known = all().find((one) => one === kind)
+      if (known === undefined) return
+      const change = { number: ++last, kind: known, bp_id: bp === '-' ? null : bp }
       changes.push(change)
       if (changes.length > 2 * remembered) changes = changes.slice(-remembered)
       for (const wake of waiting) wake(change)
@@ -64,19 +70,19 @@ export function createChanges(bus: Pick<Bus, 'subscribe'>) {
   )
 
   const cursor = (): string => `${epoch}.${last}`
-  const since = (scope: Scope, number: number): ChangeKind[] => [
+  const since = (scope: Scope, number: number): Kind[] => [
     ...new Set(changes.filter((change) => change.number > number && sees(scope, change)).map(({ kind }) => kind)),
   ]
 
   return {
-    async wait(scope: Scope, after: string | undefined, signal: AbortSignal): Promise<{ cursor: string; kinds: ChangeKind[] }> {
+    async wait(scope: Scope, after: string | undefined, signal: AbortSignal): Promise<{ cursor: string; kinds: Kind[] }> {
       const [theirs, text = ''] = (after ?? '').split('.')
       const number = Number(text)
       const oldest = changes[0]?.number ?? last + 1
-      if (theirs !== epoch || !Number.isSafeInteger(number) || number > last || number + 1 < oldest) return { cursor: cursor(), kinds: [...changeKinds] }
+      if (theirs !== epoch || !Number.isSafeInteger(number) || number > last || number + 1 < oldest) return { cursor: cursor(), kinds: all() }
       if (since(scope, number).length === 0) await change(scope, signal)
       // The stream was cut while we waited.
-      return theirs === epoch ? { cursor: cursor(), kinds: since(scope, number) } : { cursor: cursor(), kinds: [...changeKinds] }
+      return theirs === epoch ? { cursor: cursor(), kinds: since(scope, number) } : { cursor: cursor(), kinds: all() }
     },
     stop(): void {
       unsubscribe()
@@ -106,8 +112,6 @@ export function createChanges(bus: Pick<Bus, 'subscribe'>) {
     })
   }
 }
-
-const isKind = (text: string | undefined): text is ChangeKind => (changeKinds as readonly (string | undefined)[]).includes(text)
 
 /** What belongs to nobody is told to all: that something changed is no secret, what did is. */
 const sees = (scope: Scope, { bp_id }: Change): boolean => 'everything' in scope || bp_id === null || ('bp_id' in scope && scope.bp_id === bp_id)

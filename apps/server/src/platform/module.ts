@@ -1,9 +1,9 @@
-import type { SuspendableKind } from '@zhisuan/contract/bill/arrears'
-import type { PrepaidType } from '@zhisuan/contract/bill/order'
+import type { ArrearsPolicy } from '@zhisuan/contract/bill/arrears'
 import type { Call, Tags } from '@zhisuan/contract/define'
+import type { Kind } from '@zhisuan/contract/kind'
 import type { FastifyInstance } from 'fastify'
 import type { Actor, Scope } from './auth/actor.ts'
-import type { Migrations, Sql, Tx } from './db/database.ts'
+import type { Migrations, Sql, Tables, Tx } from './db/database.ts'
 import type { Authorising } from './http/bind.ts'
 import type { Handler } from './http/handler.ts'
 import type { JobDefinition, JobHandler } from './jobs.ts'
@@ -21,17 +21,12 @@ export interface ModuleParts {
   readonly operations?: readonly AnyOperation[]
   /** What may refuse to begin an operation of any module. */
   readonly mayBegin?: MayBegin
-  /** Tags of what has some, by kind: `ecrm.edge`. None of what the scope does not see. */
-  readonly tags?: Readonly<Record<string, (scope: Scope, id: string) => Promise<Tags>>>
-  /** Whether there is something of that name already, by kind. */
-  readonly names?: Readonly<Record<string, NameTaken>>
+  /** Its kinds of things, each as the calls about it begin. */
+  readonly kinds?: Readonly<Partial<Record<Kind, KindParts>>>
   /** What it keeps in clouds, on nodes, and in projects. */
   readonly contentsOfCloud?: CloudContents
   readonly contentsOfNode?: NodeContents
   readonly contentsOfProject?: ProjectContents
-  readonly suspendable?: Suspendable
-  /** What of it can be paid in advance. */
-  readonly sold?: Readonly<Partial<Record<PrepaidType, Sold>>>
   /** Hosts and cores that the licence limits. */
   readonly usageOfLicence?: (on: Sql) => Promise<{ nodes: number; cores: number }>
   /** What an organisation has from its beginning, in the transaction that makes it. */
@@ -46,6 +41,23 @@ export interface ModuleParts {
   readonly drain?: () => void
   /** Before the database closes. */
   readonly stop?: () => Promise<void>
+}
+
+/** What is known of a kind of thing. */
+export interface KindParts {
+  /** Where its rows are, each with an `id` and a name: whoever tells of one has its name from there. */
+  readonly table?: keyof Tables
+  /** Column of what people call it, where that is not `name`. */
+  readonly name?: string
+  /** Whose page tells of it where it has none, and the column of that one's id: of an image that a node pulls the node. */
+  readonly page?: { readonly kind: Kind; readonly id: string }
+  /** None of what the scope does not see. */
+  readonly tags?: (scope: Scope, id: string) => Promise<Tags>
+  /** Whether there is something of that name already. */
+  readonly nameTaken?: NameTaken
+  readonly suspendable?: Suspendable
+  /** Where it can be paid in advance. */
+  readonly sold?: Sold
 }
 
 /** Whether an organisation has something of that name already; `bp_id` null is the platform itself. */
@@ -73,7 +85,8 @@ export type ProjectContents = (on: Sql, of: { bp_id: string; project_id: string 
  * operations, as the platform.
  */
 export interface Suspendable {
-  readonly kind: SuspendableKind
+  /** The part of the policy that says whether a suspension stops it. */
+  readonly stoppedBy: keyof ArrearsPolicy & ('stop_vms' | 'stop_containers')
   /** Of an organisation what runs, and what is about to (`passing`), which cannot be stopped yet. */
   running(on: Sql, bpId: string): Promise<readonly { id: string; name: string; passing: boolean }[]>
   /**

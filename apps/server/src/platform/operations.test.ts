@@ -42,7 +42,7 @@ afterEach(async () => {
 
 const definition: OperationDefinition<Input> = {
   kind: 'test.thing.do',
-  resource_type: 'thing',
+  resource_type: 'nextstack.vm',
   input: z.object({ text: z.string() }),
   steps: (['one', 'two'] as const).map((name) => ({
     name,
@@ -65,7 +65,7 @@ const definition: OperationDefinition<Input> = {
 async function start(key = 7, hurried: readonly number[] = []): Promise<Server> {
   const config = readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4', SECRET_KEY: Buffer.alloc(32, key).toString('base64') })
   const platform = await openPlatform(config, createLog({ LOG_LEVEL: 'silent' }), { pause: shortened([...retryDelays, ...hurried], 50) })
-  await platform.compose([{ handlers: [], operations: [definition] }])
+  await platform.compose([{ handlers: [], kinds: { 'nextstack.vm': {} }, operations: [definition] }])
   await sql`create table if not exists ends (resource_id uuid not null, message text)`.execute(platform.db)
   await platform.jobs.start([platform.operations.job], [platform.operations.jobHandler])
   await platform.operations.start()

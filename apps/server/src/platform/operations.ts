@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
+import type { Kind } from '@zhisuan/contract/kind'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder, type UpdateObject } from 'kysely'
 import type pg from 'pg'
@@ -14,6 +15,7 @@ import { Refusal } from './errors.ts'
 import { toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
 import { defineJob, handleJob, type JobHandler, type Jobs } from './jobs.ts'
+import { nameNow, operationOn, type Kinds } from './kinds.ts'
 import type { Pause } from './platform.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -40,8 +42,10 @@ interface OperationTable {
   id: string
   /** The call that asked for it: `nextstack.vm.create`. */
   kind: string
-  resource_type: string
+  resource_type: Kind
   resource_id: string
+  /** What it was called then; empty where it is of a kind without names. */
+  resource_name: Generated<string>
   /** The resource that it is a part of, in whose history it stands too, and what the part was called; null for what is no part. */
   of_id: string | null
   of_part: string | null
@@ -79,6 +83,7 @@ export const operationMigrations: Migrations = {
       kind text not null,
       resource_type text not null,
       resource_id uuid not null,
+      resource_name text not null default '',
       of_id uuid,
       of_part text,
       bp_id uuid,
@@ -138,7 +143,8 @@ export interface OperationStep<Input> {
 
 export interface OperationDefinition<Input> {
   kind: string
-  resource_type: string
+  /** What it works on, where its call is about something else: making a snapshot works on the instance. */
+  resource_type?: Kind
   input: z.ZodType<Input>
   /** In order. */
   steps: readonly OperationStep<Input>[]
@@ -154,7 +160,7 @@ export interface OperationDefinition<Input> {
 /** An operation with its input forgotten, so that many kinds can stand in one list. */
 export interface AnyOperation {
   kind: string
-  resource_type: string
+  resource_type?: Kind
   input: z.ZodType
   steps: readonly OperationStep<never>[]
   undo?: (context: StepContext<never>, refusal: Refusal) => Promise<void>
@@ -212,6 +218,7 @@ export function createOperations(parts: {
   secrets: Secrets
   log: Logger
   definitions: () => readonly AnyOperation[]
+  kinds: () => Kinds
   mayBegin: MayBegin
   faultFile: string | undefined
   outage: OutageLog
@@ -459,6 +466,7 @@ export function createOperations(parts: {
   return {
     async begin(tx, definition, request) {
       const id = uuidv7()
+      const resource_type = operationOn(definition)
       await parts.mayBegin(tx, { kind: definition.kind, bp_id: request.bp_id, actor: request.actor })
       // Asked before: the unique index would wait for one that is just ending, which may wait for a row that the caller holds.
       const other = await tx
@@ -474,8 +482,9 @@ export function createOperations(parts: {
           .values({
             id,
             kind: definition.kind,
-            resource_type: definition.resource_type,
+            resource_type,
             resource_id: request.resource_id,
+            resource_name: nameNow(parts.kinds().get(resource_type), request.resource_id),
             of_id: request.of?.id ?? null,
             of_part: request.of?.part ?? null,
             bp_id: request.bp_id,

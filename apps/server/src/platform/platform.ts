@@ -6,10 +6,12 @@ import { openBus, type Bus } from './bus.ts'
 import { changeMigrations } from './changes.ts'
 import type { Config } from './config.ts'
 import { ensureDatabase, migrate, openDatabase, type Database, type Db, type Migrations } from './db/database.ts'
+import { kindMigrations } from './db/kinds.migration.ts'
 import { lockDataDirectory, startEmbeddedPostgres } from './db/embedded.ts'
 import { createOutageLog } from './db/outage.ts'
 import { createDownloads, type Downloads } from './downloads.ts'
 import { createJobs, type Jobs } from './jobs.ts'
+import { kindsOf, type Kinds } from './kinds.ts'
 import type { ModuleParts } from './module.ts'
 import { createOpenStreams, type OpenStreams } from './openStreams.ts'
 import { createOperations, operationMigrations, type Operations } from './operations.ts'
@@ -28,6 +30,8 @@ export interface Platform {
   readonly openStreams: OpenStreams
   /** What all modules tell; to be asked once they are all made. */
   readonly modules: () => readonly ModuleParts[]
+  /** Their kinds of things. */
+  readonly kinds: () => Kinds
   /** The time, so that tests can move it. */
   readonly now: () => Date
   /** Waits before something is looked at or tried again, so that tests can shorten it. */
@@ -75,6 +79,7 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
     const openStreams = createOpenStreams()
     closing.unshift(async () => openStreams.drain())
     let modules: readonly ModuleParts[] = []
+    let kinds: Kinds = new Map()
     const operations = createOperations({
       database,
       databaseUrl: url,
@@ -83,6 +88,7 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
       secrets,
       log,
       definitions: () => modules.flatMap(({ operations: all = [] }) => all),
+      kinds: () => kinds,
       mayBegin: async (tx, operation) => {
         for (const module of modules) await module.mayBegin?.(tx, operation)
       },
@@ -105,9 +111,18 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
       now: parts.now,
       pause: parts.pause,
       modules: () => modules,
+      kinds: () => kinds,
       async compose(all) {
         modules = all
-        const migrations: Migrations = Object.assign({}, auditMigrations, operationMigrations, changeMigrations, ...all.map((module) => module.migrations))
+        kinds = kindsOf(all)
+        const migrations: Migrations = Object.assign(
+          {},
+          auditMigrations,
+          operationMigrations,
+          changeMigrations,
+          kindMigrations,
+          ...all.map((module) => module.migrations),
+        )
         const done = await migrate(database.db, migrations)
         if (done.length > 0) log.info({ migrations: done }, 'schema brought up to date')
       },

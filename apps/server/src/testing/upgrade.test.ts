@@ -16,6 +16,21 @@ const rows = JSON.parse(fixture('rows.json')) as Readonly<Record<string, readonl
 
 /** Whose rows a migration since writes anew: what becomes of them is said in a test beside it. */
 const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'])
+/** Where kinds of things are named, and how they were: nothing else of these rows changes. */
+const spelledIn = ['operations', 'usage_events', 'metered_resources', 'bill_orders', 'prepaid_resources', 'suspended_resources']
+const spelled: Readonly<Record<string, string>> = {
+  vm: 'nextstack.vm',
+  volumeSnapshot: 'nextstack.volumeSnapshot',
+  computeInstance: 'compute.instance',
+  'compute.recycled': 'compute.recycled',
+  edge: 'ecrm.edge',
+  edge_image_pull: 'ecrm.imagePull',
+  container: 'cis.container',
+  stack: 'aos.stack',
+  order: 'bill.order',
+}
+const spelledAnew = (row: string): string =>
+  row.replace(/"(resource_type|type|kind)": "(\w+)"/g, (all, key, was: string) => (was in spelled ? `"${key}": "${spelled[was]}"` : all))
 
 const closing: (() => Promise<unknown>)[] = []
 afterAll(async () => {
@@ -73,6 +88,12 @@ describe('a database of the days before the first release', () => {
         JSON.stringify(of),
       ])
     }
+    for (const was of Object.keys(spelled)) {
+      await old.query(
+        `insert into operations select (jsonb_populate_record(operations, jsonb_build_object('id', gen_random_uuid(), 'resource_type', $1::text))).* from operations limit 1`,
+        [was],
+      )
+    }
     await old.query('reset session_replication_role')
   })
 
@@ -92,7 +113,7 @@ describe('a database of the days before the first release', () => {
     const after = await contentOf(old)
     for (const table of Object.keys(rows)) {
       if (rewritten.has(table)) expect(after[table], table).toHaveLength(before[table]?.length ?? 0)
-      else expect(after[table], table).toEqual(before[table])
+      else expect(after[table], table).toEqual(spelledIn.includes(table) ? before[table]?.map(spelledAnew).sort() : before[table])
     }
     // Once more there is nothing to do.
     await upgraded(url)

@@ -1,4 +1,5 @@
 import type { Service } from '@zhisuan/contract/iam/service'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import type { TFunction } from 'i18next'
 
 type T = TFunction<'iam'>
@@ -10,12 +11,6 @@ const named = (t: T, key: string, otherwise: string): string => t(key as 'servic
 export const serviceText = (t: T, id: string, known: readonly Pick<Service, 'id' | 'name'>[] = []): string =>
   named(t, `services.${id}`, known.find((service) => service.id === id)?.name ?? id)
 
-/** What people call `nextstack.vm`: 云主机. */
-export function typeText(t: T, resourceType: string): string {
-  const [service = '', type = ''] = resourceType.split('.')
-  return named(t, `types.${service}.${type}`, type)
-}
-
 /** What `nextstack.vm.start` does: 启动. */
 export function verbText(t: T, action: string): string {
   const verb = action.split('.').slice(2).join('.')
@@ -23,4 +18,4 @@ export function verbText(t: T, action: string): string {
 }
 
 /** All of it: 云主机 · 启动. */
-export const actionText = (t: T, action: string): string => `${typeText(t, action)} · ${verbText(t, action)}`
+export const actionText = (t: T, action: string): string => `${kindText(action)} · ${verbText(t, action)}`

@@ -1,29 +1,19 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
-import { changes, type ChangeKind } from '@zhisuan/contract/change'
+import { changes } from '@zhisuan/contract/change'
+import type { Kind } from '@zhisuan/contract/kind'
 import { useEffect } from 'react'
 import { useCurrentUser, useMayCall } from './user.ts'
 import { request, toApiError } from '../api/client.ts'
 import { pause } from '../api/pause.ts'
 
-/** Whose answers are no longer true where something of a kind has changed: calls by the beginning of their ids. */
-const touched: Readonly<Record<ChangeKind, readonly string[]>> = {
-  vm: ['nextstack.vm.', 'nextstack.flavor.vms', 'cmp.cloud.'],
-  snapshot: ['nextstack.snapshot.', 'nextstack.snapshotSchedule.'],
-  vpc: ['nextstack.vpc.', 'nextstack.network.'],
-  securityGroup: ['nextstack.securityGroup.'],
-  nat: ['nextstack.nat.'],
-  eip: ['nextstack.eip.', 'nextstack.eipPool.'],
-  volume: ['nextstack.volume.'],
-  volumeSnapshot: ['nextstack.volumeSnapshot.'],
-  volumeBackup: ['nextstack.volumeBackup.'],
-  image: ['nextstack.image.'],
-  host: ['nextstack.host.'],
-  storagePool: ['nextstack.storagePool.'],
-  command: ['nextstack.command.'],
-  cloud: ['cmp.cloud.'],
+/** Whose answers are no longer true where something of a kind has changed, beside those about the kind itself: calls by the beginning of their ids. */
+const touched: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  'nextstack.vm': ['nextstack.flavor.vms', 'cmp.cloud.'],
+  'nextstack.snapshot': ['nextstack.snapshotSchedule.'],
+  'nextstack.vpc': ['nextstack.network.'],
+  'nextstack.eip': ['nextstack.eipPool.'],
   // What runs on a node that is away is not known.
-  edge: [
-    'ecrm.edge.',
+  'ecrm.edge': [
     'ecrm.site.',
     'ecrm.region.',
     'ecrm.gateway.',
@@ -35,10 +25,9 @@ const touched: Readonly<Record<ChangeKind, readonly string[]>> = {
     'aos.service.',
     'aos.deployment.',
   ],
-  container: ['cis.container.', 'cis.deployment.', 'cis.config.', 'aos.service.instances'],
-  containerConfig: ['cis.config.', 'aos.stackConfig.'],
-  stack: ['aos.stack.', 'aos.nodeStack.', 'aos.service.', 'aos.deployment.', 'aos.stackConfig.'],
-  template: ['aos.template.'],
+  'cis.container': ['cis.deployment.', 'cis.config.', 'aos.service.instances'],
+  'cis.config': ['aos.stackConfig.'],
+  'aos.stack': ['aos.nodeStack.', 'aos.service.', 'aos.deployment.', 'aos.stackConfig.'],
 }
 
 /** They follow a clock of their own, and ask an engine each time. */
@@ -55,9 +44,9 @@ const apart: ReadonlySet<unknown> = new Set([
 ])
 
 /** Has what is shown of these kinds read again; what is not shown, when it is. */
-export function invalidateKinds(client: Pick<QueryClient, 'invalidateQueries'>, kinds: readonly ChangeKind[]): void {
+export function invalidateKinds(client: Pick<QueryClient, 'invalidateQueries'>, kinds: readonly Kind[]): void {
   if (kinds.length === 0) return
-  const beginnings = kinds.flatMap((kind) => touched[kind])
+  const beginnings = kinds.flatMap((kind) => [`${kind}.`, ...(touched[kind] ?? [])])
   void client.invalidateQueries({ predicate: ({ queryKey: [id] }) => typeof id === 'string' && !apart.has(id) && beginnings.some((one) => id.startsWith(one)) })
 }
 
@@ -68,8 +57,8 @@ const longestPauseMs = 60_000
 
 export interface Follow {
   /** `sys.change.wait`. */
-  readonly wait: (after: string | undefined, signal: AbortSignal) => Promise<{ cursor: string; kinds: readonly ChangeKind[] }>
-  readonly onKinds: (kinds: readonly ChangeKind[]) => void
+  readonly wait: (after: string | undefined, signal: AbortSignal) => Promise<{ cursor: string; kinds: readonly Kind[] }>
+  readonly onKinds: (kinds: readonly Kind[]) => void
   /** Ends it. */
   readonly signal: AbortSignal
   /** Whether somebody looks at the page, and who is told when that changes; answers how to be told no more. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { kind } from '../kind.ts'
 import { admins, tenants } from '../roles.ts'
 import { billTexts } from '../texts.ts'
 import { keyword } from '../validation.ts'
@@ -139,14 +140,10 @@ export const standingChange = z.object({
 })
 export type StandingChange = z.output<typeof standingChange>
 
-/** Instances of the first family and of the second; containers and applications. */
-export const suspendableKinds = ['vm', 'computeInstance', 'container', 'stack'] as const
-export type SuspendableKind = (typeof suspendableKinds)[number]
-
 /** `left`: it is no longer the suspension's, as somebody started, stopped or deleted it since. */
 export const suspendedStates = ['stopping', 'stopped', 'starting', 'started', 'left'] as const
 export const suspendedResource = z.object({
-  kind: z.enum(suspendableKinds),
+  kind,
   id: z.uuid(),
   name: z.string(),
   state: z.enum(suspendedStates),

@@ -5,6 +5,7 @@ import { eips } from '../nextstack/eip.ts'
 import { createVmBody } from '../nextstack/vm.ts'
 import { volumes } from '../nextstack/volume.ts'
 import { exportFormats, exportLink } from '../exports.ts'
+import { kind, type Kind } from '../kind.ts'
 import { tenants } from '../roles.ts'
 import { billTexts } from '../texts.ts'
 import { keyword } from '../validation.ts'
@@ -15,8 +16,8 @@ const base = '/api/bill/v1/orders'
 const prepaidBase = '/api/bill/v1/prepaid'
 
 /** What can be paid for in advance. */
-export const prepaidTypes = ['vm', 'volume', 'eip'] as const
-export type PrepaidType = (typeof prepaidTypes)[number]
+export const prepaidKinds = ['nextstack.vm', 'nextstack.volume', 'nextstack.eip'] as const satisfies readonly Kind[]
+export type PrepaidKind = (typeof prepaidKinds)[number]
 export const prepaidPeriods = ['month', 'year'] as const
 export type PrepaidPeriod = (typeof prepaidPeriods)[number]
 /** That of an order by the hour is the hour. */
@@ -58,8 +59,8 @@ export const order = z.object({
   bp_name: z.string(),
   kind: z.enum(orderKinds),
   status: z.enum(orderStatuses),
-  /** Without id until it is made. Its type is as bills call it: `vm`, `compute.volume`. */
-  resource: z.object({ type: z.string(), id: z.uuid().nullable(), name: z.string() }),
+  /** Without id until it is made. */
+  resource: z.object({ type: kind, id: z.uuid().nullable(), name: z.string() }),
   period: z.enum(orderPeriods),
   count: z.int(),
   auto_renew: z.boolean(),
@@ -95,7 +96,7 @@ export type OrderDetail = z.output<typeof orderDetail>
 
 /** What is paid in advance of a resource, and until when. */
 export const prepaid = z.object({
-  resource: z.object({ type: z.enum(prepaidTypes), id: z.uuid(), name: z.string() }),
+  resource: z.object({ type: z.enum(prepaidKinds), id: z.uuid(), name: z.string() }),
   /** Null where it is paid by the hour. */
   ends_at: moment.nullable(),
   auto_renew: z.boolean(),
@@ -115,11 +116,15 @@ const count = z.int().min(1).max(36)
 const term = { period: z.enum(prepaidPeriods), count: count.default(1), auto_renew: z.boolean().default(false) }
 
 /** One of the two: what is to be made, as its own call takes it, or what there is. */
-const wishFor = <T extends PrepaidType, C extends z.ZodType>(type: T, create: C) =>
+const wishFor = <T extends PrepaidKind, C extends z.ZodType>(type: T, create: C) =>
   z.object({ resource_type: z.literal(type), create: create.optional(), resource_id: z.uuid().optional(), ...term })
 
 export const createOrderBody = z
-  .discriminatedUnion('resource_type', [wishFor('vm', createVmBody), wishFor('volume', volumes.create.body), wishFor('eip', eips.allocate.body)])
+  .discriminatedUnion('resource_type', [
+    wishFor('nextstack.vm', createVmBody),
+    wishFor('nextstack.volume', volumes.create.body),
+    wishFor('nextstack.eip', eips.allocate.body),
+  ])
   .refine((body) => (body.create === undefined) !== (body.resource_id === undefined), { path: ['resource_id'], message: billTexts.orderSubject })
   .refine((body) => body.create === undefined || !('count' in body.create) || body.create.count === 1, {
     path: ['create', 'count'],
@@ -133,12 +138,7 @@ const filters = {
   keyword,
   status: z.enum(orderStatuses).optional(),
   kind: z.enum(orderKinds).optional(),
-  /** As bills call it. */
-  resource_type: z
-    .string()
-    .max(40)
-    .regex(/^[A-Za-z.]*$/)
-    .optional(),
+  resource_type: kind.optional(),
   resource_id: z.uuid().optional(),
   bp_id: z.uuid().optional(),
 } as const

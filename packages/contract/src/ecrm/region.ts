@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import type { Kind } from '../kind.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
@@ -140,7 +141,16 @@ export const sites = {
 } as const
 
 /** What an object of the edge is called; of which kind a name has to be the only one. */
-export const uniqueKinds = ['region', 'site', 'gateway', 'edge', 'service_agent', 'template', 'stack', 'deployment'] as const
+export const uniqueKinds = [
+  'ecrm.region',
+  'ecrm.site',
+  'ecrm.gateway',
+  'ecrm.edge',
+  'ecrm.serviceAgent',
+  'aos.template',
+  'aos.stack',
+  'cis.deployment',
+] as const satisfies readonly Kind[]
 
 export const lookups = {
   nations: defineCall({

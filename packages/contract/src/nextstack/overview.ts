@@ -1,14 +1,19 @@
 import { z } from 'zod'
 import { defineCall, moment } from '../define.ts'
+import { kind, type Kind } from '../kind.ts'
 import { tenants } from '../roles.ts'
 
 /** What is counted, in the order in which it is shown. */
-export const overviewKinds = ['vm', 'snapshot', 'volume', 'volumeSnapshot', 'image', 'vpc', 'eip'] as const
+export const overviewKinds = [
+  'nextstack.vm',
+  'nextstack.snapshot',
+  'nextstack.volume',
+  'nextstack.volumeSnapshot',
+  'nextstack.image',
+  'nextstack.vpc',
+  'nextstack.eip',
+] as const satisfies readonly Kind[]
 export type OverviewKind = (typeof overviewKinds)[number]
-
-/** Of what kind an operation's resource is, as far as people hear of it. */
-export const eventResources = [...overviewKinds, 'volumeBackup', 'host', 'edge', 'edge_image_pull', 'container', 'stack'] as const
-export type EventResource = (typeof eventResources)[number]
 
 const counts = z.object({
   kind: z.enum(overviewKinds),
@@ -33,11 +38,10 @@ const event = z.object({
   id: z.uuid(),
   /** The call that asked for it, such as `nextstack.vm.start`. */
   kind: z.string(),
-  /** Null where it is of a kind that has no page. */
-  resource: z.enum(eventResources).nullable(),
-  /** Of the thing whose page tells of it: of an image that a node pulls the node. */
+  /** Whose page tells of it: of an image that a node pulls the node. */
+  resource: kind,
   resource_id: z.uuid(),
-  /** What it was called when this began; empty where nobody remembers. */
+  /** What it was done to was called when this began; empty where nobody remembers. */
   resource_name: z.string(),
   /** False once it was deleted. */
   exists: z.boolean(),

@@ -50,8 +50,10 @@ export function createAos(
     },
     // Stacks that no container shows.
     contentsOfNode: { count: countByEdge },
-    suspendable: createStackSuspension(platform, { operations }),
-    names: { template: hasTemplateNamed, stack: hasStackNamed },
+    kinds: {
+      'aos.template': { table: 'stack_templates', nameTaken: hasTemplateNamed },
+      'aos.stack': { table: 'stacks', nameTaken: hasStackNamed, suspendable: createStackSuspension(platform, { operations }) },
+    },
     handlers: [...templateRoutes(templates), ...stackRoutes(stacks, createHistory(platform))],
     operations: Object.values(operations),
   }

@@ -41,7 +41,7 @@ const workbookAt = async (path: string) => (await readWorkbook((await app.http.i
 const order = async (bp_id: string, { count, from, name = 'r' }: { count: number; from: number; name?: string }): Promise<void> => {
   await app.platform.database.pool.query(
     `insert into bill_orders (id, bp_id, kind, status, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by_name, created_at)
-     select gen_random_uuid(), $1, 'purchase', 'delivered', case when index % 3 = 0 then 'volume' else 'vm' end, gen_random_uuid(), $4 || '-' || lpad(index::text, 5, '0'), 'month', 2, false, false,
+     select gen_random_uuid(), $1, 'purchase', 'delivered', case when index % 3 = 0 then 'nextstack.volume' else 'nextstack.vm' end, gen_random_uuid(), $4 || '-' || lpad(index::text, 5, '0'), 'month', 2, false, false,
        '{"list_amount": "12.50", "amount": "10.00", "lines": []}', '{}', 1000000000, $3, '李四', $3::timestamptz + index * interval '1.0005 seconds'
      from generate_series(1, $2) as index`,
     [bp_id, count, new Date(from), name],
@@ -67,7 +67,7 @@ describe('orders as a file', () => {
       [columns.term]: '2 个月',
       [columns.amount]: '10.00',
     })
-    expect((await saved(tenant, { resource_type: 'volume' })).length).toBe(10)
+    expect((await saved(tenant, { resource_type: 'nextstack.volume' })).length).toBe(10)
     expect((await saved(tenant, { keyword: 'r-0001' })).length).toBe(10)
     expect((await saved(tenant, { keyword: own[0]?.[columns.number], status: 'delivered', kind: 'purchase' })).length).toBe(1)
     expect(await saved(tenant, { status: 'unpaid' })).toEqual([])
@@ -88,7 +88,7 @@ describe('orders as a file', () => {
       const [bp_id, resource_id] = [randomUUID(), randomUUID()]
       const { path } = await call(app, orders.export, {
         token: admin.token,
-        body: { format: 'csv', keyword, status: 'cancelled', kind: 'conversion', resource_type: 'volume', bp_id, resource_id },
+        body: { format: 'csv', keyword, status: 'cancelled', kind: 'conversion', resource_type: 'nextstack.volume', bp_id, resource_id },
       })
       expect(await linesAt(path)).toEqual([])
       const lines = await call(app, consumes.export, {

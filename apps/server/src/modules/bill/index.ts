@@ -74,6 +74,7 @@ export function createBill(
     mayMake: standings.mayMake,
     mayBegin: standings.mayBegin,
     organisationMade: insertAccount,
+    kinds: { 'bill.order': {} },
     operations: [orders.deliver],
     handlers: [
       ...catalogueRoutes(createCatalogue(platform)),

@@ -52,7 +52,10 @@ export function createCis(
   return {
     migrations: { ...deploymentMigrations, ...containerMigrations, ...configMigrations, ...linkMigrations },
     contentsOfNode: { count: countByEdge },
-    suspendable: createContainerSuspension(platform, { operations }),
+    kinds: {
+      'cis.container': { table: 'containers', suspendable: createContainerSuspension(platform, { operations }) },
+      'cis.config': { table: 'container_configs' },
+    },
     configs,
     serviceContainers: createServiceContainers(containers),
     observe: watch.observe,

@@ -12,6 +12,7 @@ export function createCmp(platform: Platform, others: { licence: LicenceLimits; 
   const clouds = createCloudService(platform, others)
   return {
     migrations: cloudMigrations,
+    kinds: { 'cmp.cloud': { table: 'clouds' } },
     clouds,
     usageOfLicence: licenceUsage,
     handlers: cloudRoutes(clouds),

@@ -74,7 +74,7 @@ export function createCompute(
       await uploads.serve(http, authorising)
     },
     drain: uploads.drain,
-    suspendable: suspension.suspendable,
+    kinds: { 'compute.instance': { suspendable: suspension.suspendable }, 'compute.recycled': {} },
     operations: [...recycling.definitions, ...suspension.operations],
     jobs: [bin.job, usage.job],
     jobHandlers: [bin.jobHandler, usage.jobHandler],

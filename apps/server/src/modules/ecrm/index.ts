@@ -77,12 +77,17 @@ export function createEcrm(platform: Platform): ModuleParts & {
     refusedByNode,
     usualRefusal,
     workOnNode,
-    names: {
-      region: (on, _bpId, name) => hasRegionNamed(on, name),
-      site: (on, _bpId, name) => hasSiteNamed(on, name),
-      edge: hasEdgeNamed,
-      gateway: (on, _bpId, name) => hasGatewayNamed(on, name),
-      service_agent: (on, _bpId, name) => hasServiceAgentNamed(on, name),
+    kinds: {
+      'ecrm.region': { table: 'regions', nameTaken: (on, _bpId, name) => hasRegionNamed(on, name) },
+      'ecrm.site': { table: 'sites', nameTaken: (on, _bpId, name) => hasSiteNamed(on, name) },
+      'ecrm.edge': {
+        table: 'edges',
+        nameTaken: hasEdgeNamed,
+        tags: async (scope, id) => tagsOfLabels((await getEdge(platform.db, scope, id))?.labels ?? []),
+      },
+      'ecrm.imagePull': { table: 'edge_image_pulls', name: 'image', page: { kind: 'ecrm.edge', id: 'edge_id' } },
+      'ecrm.gateway': { table: 'edge_gateways', nameTaken: (on, _bpId, name) => hasGatewayNamed(on, name) },
+      'ecrm.serviceAgent': { table: 'edge_service_agents', nameTaken: (on, _bpId, name) => hasServiceAgentNamed(on, name) },
     },
     serve: (http) => {
       serveTunnel(http, presence.tunnels)
@@ -101,7 +106,6 @@ export function createEcrm(platform: Platform): ModuleParts & {
       ...gatewayRoutes(gateways),
     ],
     operations: [...Object.values(imageOperations), ...Object.values(upgradeOperations)],
-    tags: { 'ecrm.edge': async (scope, id) => tagsOfLabels((await getEdge(platform.db, scope, id))?.labels ?? []) },
     start: async () => {
       await presence.start()
       metrics.start()

@@ -33,7 +33,7 @@ import { overviewMigrations } from './overview/overview.store.ts'
 import { quotaRoutes } from './quota/quota.routes.ts'
 import { createQuotas } from './quota/quota.service.ts'
 import { quotaMigrations } from './quota/quota.store.ts'
-import { sells } from './selling.ts'
+import { sellsEips, sellsVms, sellsVolumes } from './selling.ts'
 import { createSnapshotting, snapshottingMigrations } from './snapshotting.ts'
 import { snapshotCounter } from './snapshot/snapshot.store.ts'
 import { createStorage, forgetStorage, refuseWhileVolumes, storageCounters, storageMigrations } from './storage.ts'
@@ -102,9 +102,22 @@ export function createNextstack(
       ...usageMigrations,
     },
     publicKeys: { publicKey: (scope, id) => publicKeyOf(platform.db, scope, id), names: (scope) => namesOfKeys(platform.db, scope) },
-    suspendable: createVmSuspension(platform, { clouds, operations }),
+    kinds: {
+      'nextstack.vm': { table: 'vms', suspendable: createVmSuspension(platform, { clouds, operations }), sold: sellsVms(vms) },
+      'nextstack.snapshot': { table: 'vm_snapshots' },
+      'nextstack.command': {},
+      'nextstack.image': { table: 'images' },
+      'nextstack.vpc': { table: 'vpcs' },
+      'nextstack.securityGroup': { table: 'security_groups' },
+      'nextstack.nat': { table: 'nat_gateways' },
+      'nextstack.eip': { table: 'eips', sold: sellsEips(networking.eips) },
+      'nextstack.volume': { table: 'volumes', sold: sellsVolumes(storage.volumes) },
+      'nextstack.volumeSnapshot': { table: 'volume_snapshots' },
+      'nextstack.volumeBackup': { table: 'volume_backups' },
+      'nextstack.storagePool': { table: 'storage_pools' },
+      'nextstack.host': { table: 'hosts' },
+    },
     contentsOfProject: quotas.used,
-    sold: sells({ vms, volumes: storage.volumes, eips: networking.eips }),
     contentsOfCloud: {
       count: countByCloud,
       refuseRemoval: refuseWhileVolumes,

@@ -2,13 +2,13 @@ import { migration, type Migrations } from '../../platform/db/database.ts'
 
 /** Those that people pay for, with the columns on which it depends what they use; and how they are called. */
 const metered = {
-  vms: { kind: 'vm', columns: 'observed, cpu_cores, memory_bytes, disk_bytes, bp_id, project_id' },
-  volumes: { kind: 'volume', columns: 'observed, pool, size_bytes, bp_id, project_id' },
-  eips: { kind: 'eip', columns: 'bandwidth_mbps, bp_id, project_id' },
-  vm_snapshots: { kind: 'snapshot', columns: 'status, size_bytes, bp_id' },
-  volume_snapshots: { kind: 'volumeSnapshot', columns: 'status, size_bytes, bp_id, project_id' },
-  volume_backups: { kind: 'volumeBackup', columns: 'status, file_bytes, bp_id, project_id' },
-  images: { kind: 'image', columns: 'status, visibility, size_bytes, bp_id' },
+  vms: { kind: 'nextstack.vm', columns: 'observed, cpu_cores, memory_bytes, disk_bytes, bp_id, project_id' },
+  volumes: { kind: 'nextstack.volume', columns: 'observed, pool, size_bytes, bp_id, project_id' },
+  eips: { kind: 'nextstack.eip', columns: 'bandwidth_mbps, bp_id, project_id' },
+  vm_snapshots: { kind: 'nextstack.snapshot', columns: 'status, size_bytes, bp_id' },
+  volume_snapshots: { kind: 'nextstack.volumeSnapshot', columns: 'status, size_bytes, bp_id, project_id' },
+  volume_backups: { kind: 'nextstack.volumeBackup', columns: 'status, file_bytes, bp_id, project_id' },
+  images: { kind: 'nextstack.image', columns: 'status, visibility, size_bytes, bp_id' },
 } as const
 
 /**
@@ -90,7 +90,7 @@ export const usageMigrations: Migrations = {
     -- Cards are given to instances after these were recorded.
     create function tell_usage_of_gpus() returns trigger language plpgsql as $$
     begin
-      perform record_usage('vm', id, name, bp_id, project_id, usage_of(vms)) from vms where id in (old.vm_id, new.vm_id) and usage_of(vms) <> '{}';
+      perform record_usage('nextstack.vm', id, name, bp_id, project_id, usage_of(vms)) from vms where id in (old.vm_id, new.vm_id) and usage_of(vms) <> '{}';
       return null;
     end $$;
     create trigger host_gpus_tell_usage after update of vm_id on host_gpus

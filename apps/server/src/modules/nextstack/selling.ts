@@ -2,42 +2,35 @@ import { eips as eipCalls } from '@zhisuan/contract/nextstack/eip'
 import { vms as vmCalls, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { volumes as volumeCalls, type Volume } from '@zhisuan/contract/nextstack/volume'
 import type { Eip } from '@zhisuan/contract/nextstack/eip'
-import type { ModuleParts, SoldResource } from '../../platform/module.ts'
+import type { Sold, SoldResource } from '../../platform/module.ts'
 import type { EipService } from './eip/eip.service.ts'
 import type { VmService } from './vm/vm.service.ts'
 import type { VolumeService } from './volume/volume.service.ts'
 
-/** What of instances, volumes and addresses may be paid in advance: the meters are those of `metering.ts`. */
-export const sells = ({
-  vms,
-  volumes,
-  eips,
-}: {
-  vms: Pick<VmService, 'create' | 'find'>
-  volumes: Pick<VolumeService, 'create' | 'find'>
-  eips: Pick<EipService, 'allocate' | 'find'>
-}): NonNullable<ModuleParts['sold']> => ({
-  vm: {
-    call: vmCalls.create,
-    make: async (actor, body, recorded) => {
-      await vms.create(actor, vmCalls.create.body.parse(body), (tx, made) => recorded(tx, made.map(vmSold)))
-    },
-    find: async (on, scope, id) => mapped(await vms.find(on, scope, id), vmSold),
+// What may be paid in advance: the meters are those of `metering.ts`.
+
+export const sellsVms = (vms: Pick<VmService, 'create' | 'find'>): Sold => ({
+  call: vmCalls.create,
+  make: async (actor, body, recorded) => {
+    await vms.create(actor, vmCalls.create.body.parse(body), (tx, made) => recorded(tx, made.map(vmSold)))
   },
-  volume: {
-    call: volumeCalls.create,
-    make: async (actor, body, recorded) => {
-      await volumes.create(actor, volumeCalls.create.body.parse(body), (tx, made) => recorded(tx, [volumeSold(made)]))
-    },
-    find: async (on, scope, id) => mapped(await volumes.find(on, scope, id), volumeSold),
+  find: async (on, scope, id) => mapped(await vms.find(on, scope, id), vmSold),
+})
+
+export const sellsVolumes = (volumes: Pick<VolumeService, 'create' | 'find'>): Sold => ({
+  call: volumeCalls.create,
+  make: async (actor, body, recorded) => {
+    await volumes.create(actor, volumeCalls.create.body.parse(body), (tx, made) => recorded(tx, [volumeSold(made)]))
   },
-  eip: {
-    call: eipCalls.allocate,
-    make: async (actor, body, recorded) => {
-      await eips.allocate(actor, eipCalls.allocate.body.parse(body), (tx, made) => recorded(tx, made.map(eipSold)))
-    },
-    find: async (on, scope, id) => mapped(await eips.find(on, scope, id), eipSold),
+  find: async (on, scope, id) => mapped(await volumes.find(on, scope, id), volumeSold),
+})
+
+export const sellsEips = (eips: Pick<EipService, 'allocate' | 'find'>): Sold => ({
+  call: eipCalls.allocate,
+  make: async (actor, body, recorded) => {
+    await eips.allocate(actor, eipCalls.allocate.body.parse(body), (tx, made) => recorded(tx, made.map(eipSold)))
   },
+  find: async (on, scope, id) => mapped(await eips.find(on, scope, id), eipSold),
 })
 
 const mapped = <T>(value: T | undefined, shape: (value: T) => SoldResource): SoldResource | undefined => (value === undefined ? undefined : shape(value))

@@ -17,7 +17,7 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
   const { config } = platform
   const settings = createSettings(platform)
   const licence = createLicence(platform)
-  const changes = createChanges(platform.bus)
+  const changes = createChanges(platform)
   // Where nobody is sent anything, the inbox of development stands in: see ums/delivery.
   const development = config.ZHISUAN_ENV !== 'production'
   return {

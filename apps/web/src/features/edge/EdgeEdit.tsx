@@ -23,7 +23,7 @@ export function EdgeEdit({ edge, onClose }: Dialog<{ edge: Named }>) {
       onClose={onClose}
       onSubmit={(body) => update.mutateAsync({ params: { id: edge.id }, body })}
     >
-      <NameField kind="edge" own={edge.name} />
+      <NameField kind="ecrm.edge" own={edge.name} />
       <Form.Item name="site_id" label={t('field.site')}>
         <SiteSelect />
       </Form.Item>

@@ -43,7 +43,7 @@ export function GatewayDialog({ siteId, onClose }: Dialog<{ siteId?: string }>) 
       onClose={onClose}
       onSubmit={(body) => create.mutateAsync({ body })}
     >
-      <NameField kind="gateway" />
+      <NameField kind="ecrm.gateway" />
       <Field name="edge_id" label={t('gateway.edge')} extra={t('gateway.edgeNote')} missing={t('gateway.edgePlaceholder')}>
         <Select
           loading={isPending}

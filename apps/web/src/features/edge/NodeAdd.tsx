@@ -65,7 +65,7 @@ function NodeForm({ onMade }: { readonly onMade: (id: string, enrolment: Enrolme
         </div>
       }
     >
-      <NameField kind="edge" />
+      <NameField kind="ecrm.edge" />
       <Form.Item name="site_id" label={t('field.site')} extra={t('field.siteNote')}>
         <SiteSelect />
       </Form.Item>

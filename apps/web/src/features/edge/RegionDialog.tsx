@@ -28,7 +28,7 @@ export function RegionDialog({ region, onClose }: Dialog<{ region: Region | null
       onClose={onClose}
       onSubmit={(body) => (region === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: region.id }, body }))}
     >
-      <NameField kind="region" {...(region !== null && { own: region.name })} />
+      <NameField kind="ecrm.region" {...(region !== null && { own: region.name })} />
       <Field name="nation" label={t('region.nation')} schema={regions.create.body.shape.nation} required>
         <Select
           loading={isPending}

@@ -75,7 +75,7 @@ function ServiceAgentCreate({ edge, onClose }: Dialog<{ edge: Pick<Edge, 'id' | 
       onClose={onClose}
       onSubmit={(body) => create.mutateAsync({ body: { ...body, edge_id: edge.id } })}
     >
-      <NameField kind="service_agent" />
+      <NameField kind="ecrm.serviceAgent" />
       <div className="ed-pair">
         <Field name="target_port" label={t('serviceAgent.target')} extra={t('serviceAgent.targetNote')} schema={shape.target_port}>
           <InputNumber min={1} max={65_535} precision={0} className="ed-number" />

@@ -58,7 +58,7 @@ export function SiteDialog({ site, regionId, onSaved, onClose }: Dialog<{ site: 
         onSaved?.(saved)
       }}
     >
-      <NameField kind="site" {...(site !== null && { own: site.name })} />
+      <NameField kind="ecrm.site" {...(site !== null && { own: site.name })} />
       <Field name="region_id" label={t('site.region')} missing={t('site.regionPlaceholder')}>
         <Select
           loading={isPending}

@@ -5,11 +5,11 @@ import { name } from '@zhisuan/contract/validation'
 import { request } from '../../api/client.ts'
 
 const taken = {
-  region: errors.regionNameTaken,
-  site: errors.siteNameTaken,
-  gateway: errors.gatewayNameTaken,
-  edge: errors.edgeNameTaken,
-  service_agent: errors.serviceAgentNameTaken,
+  'ecrm.region': errors.regionNameTaken,
+  'ecrm.site': errors.siteNameTaken,
+  'ecrm.gateway': errors.gatewayNameTaken,
+  'ecrm.edge': errors.edgeNameTaken,
+  'ecrm.serviceAgent': errors.serviceAgentNameTaken,
 } as const satisfies Partial<Readonly<Record<(typeof uniqueKinds)[number], { readonly text: string }>>>
 
 /**

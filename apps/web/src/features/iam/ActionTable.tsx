@@ -1,11 +1,12 @@
 import Tag from 'antd/es/tag'
 import type { ServiceAction } from '@zhisuan/contract/iam/service'
 import { roles } from '@zhisuan/contract/roles'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { actionText, typeText } from '../../kit/actionText.ts'
+import { actionText } from '../../kit/actionText.ts'
 import { CopyName } from './CopyName.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { SearchTable } from './SearchTable.tsx'
@@ -34,7 +35,7 @@ export function ActionTable({ actions, withType }: { readonly actions: readonly 
               col.link<ServiceAction>(
                 'type',
                 t('column.resourceType'),
-                ({ resource_type }) => typeText(t, resource_type),
+                ({ resource_type }) => kindText(resource_type),
                 ({ resource_type }) => paths.iam.resource.detail(resource_type),
                 { width: 110 },
               ),

@@ -1,4 +1,5 @@
 import { resourceTypes, services, type ResourceType } from '@zhisuan/contract/iam/service'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne, useCall, useChange } from '../../api/hooks.ts'
@@ -7,7 +8,7 @@ import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import * as format from '../../kit/format.ts'
 import { ActionTable } from './ActionTable.tsx'
-import { serviceText, typeText } from '../../kit/actionText.ts'
+import { serviceText } from '../../kit/actionText.ts'
 import { CopyName } from './CopyName.tsx'
 import { invalidatedByService } from './invalidated.ts'
 import { nameWith, ownOrganisation } from '../../kit/useVocabulary.ts'
@@ -23,7 +24,7 @@ export default function ResourceTypeDetail() {
     <DetailPage
       query={query}
       gone={{ to: paths.iam.resource.list() }}
-      title={(type) => typeText(t, type.id)}
+      title={(type) => kindText(type.id)}
       actions={actionsOf}
       facts={(type) => [
         { key: 'service', label: t('column.service'), value: <Link to={paths.iam.service.detail(type.service)}>{serviceText(t, type.service)}</Link> },
@@ -44,7 +45,7 @@ export default function ResourceTypeDetail() {
 
 function Names({ type }: { readonly type: ResourceType }) {
   const { t } = useTranslation('iam')
-  const name = typeText(t, type.id)
+  const name = kindText(type.id)
   return (
     <section className="zs-card" aria-labelledby="resource-names">
       <h2 id="resource-names">{t('resource.names')}</h2>

@@ -1,10 +1,11 @@
 import Button from 'antd/es/button'
 import type { ResourceType } from '@zhisuan/contract/iam/service'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { paths } from '../../paths.ts'
-import { serviceText, typeText } from '../../kit/actionText.ts'
+import { serviceText } from '../../kit/actionText.ts'
 import { CopyName } from './CopyName.tsx'
 import { SearchTable } from './SearchTable.tsx'
 import { WithVocabulary } from './WithVocabulary.tsx'
@@ -23,7 +24,7 @@ export default function ResourceTypeList() {
             label={t('resource.keyword')}
             rows={types}
             rowKey="id"
-            textOf={({ id, service }) => `${typeText(t, id)} ${id} ${serviceText(t, service, services)}`}
+            textOf={({ id, service }) => `${kindText(id)} ${id} ${serviceText(t, service, services)}`}
             countText={(count) => t('resource.count', { count })}
             toolbar={
               <Button type="primary" onClick={() => void navigate(paths.iam.resource.add())}>
@@ -31,7 +32,7 @@ export default function ResourceTypeList() {
               </Button>
             }
             columns={[
-              col.name<ResourceType>('type', t('column.resourceType'), ({ id }) => typeText(t, id), {
+              col.name<ResourceType>('type', t('column.resourceType'), ({ id }) => kindText(id), {
                 width: 180,
                 to: ({ id }) => paths.iam.resource.detail(id),
                 note: ({ id, description }) => (description === '' ? id : `${id} · ${description}`),

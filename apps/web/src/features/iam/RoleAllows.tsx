@@ -4,13 +4,14 @@ import Tag from 'antd/es/tag'
 import { grants } from '@zhisuan/contract/iam/grant'
 import { policies } from '@zhisuan/contract/iam/policy'
 import type { RoleRow } from '@zhisuan/contract/iam/role'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { request, toApiError } from '../../api/client.ts'
 import { useCall } from '../../api/hooks.ts'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { serviceText, typeText, verbText } from '../../kit/actionText.ts'
+import { serviceText, verbText } from '../../kit/actionText.ts'
 import { roleAllows, type Allowance } from './roleAllows.ts'
 import { useVocabulary } from '../../kit/useVocabulary.ts'
 import './iam.css'
@@ -74,7 +75,7 @@ export function RoleAllows({ role }: { readonly role: RoleRow }) {
           <dl>
             {types.map(({ type, said }) => (
               <div key={type}>
-                <dt>{typeText(t, type)}</dt>
+                <dt>{kindText(type)}</dt>
                 <dd>
                   {said.map(({ id, allowance }) => (
                     <Tag key={id} title={id} color={colours[allowance]}>

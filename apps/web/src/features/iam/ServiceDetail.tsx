@@ -1,4 +1,5 @@
 import { services, type Service } from '@zhisuan/contract/iam/service'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne, useChange } from '../../api/hooks.ts'
@@ -7,7 +8,7 @@ import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import * as format from '../../kit/format.ts'
 import { ActionTable } from './ActionTable.tsx'
-import { serviceText, typeText } from '../../kit/actionText.ts'
+import { serviceText } from '../../kit/actionText.ts'
 import { keyTypeText } from './editor/conditionText.ts'
 import { CopyName } from './CopyName.tsx'
 import { invalidatedByService } from './invalidated.ts'
@@ -50,7 +51,7 @@ export default function ServiceDetail() {
             <span className="ia-links">
               {[...new Set(service.actions.map(({ resource_type }) => resource_type))].map((type) => (
                 <Link key={type} to={paths.iam.resource.detail(type)}>
-                  {typeText(t, type)}
+                  {kindText(type)}
                 </Link>
               ))}
             </span>

@@ -1,13 +1,14 @@
 import CloseCircleFilled from '@ant-design/icons/es/icons/CloseCircleFilled'
 import ExclamationCircleFilled from '@ant-design/icons/es/icons/ExclamationCircleFilled'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import type { OverviewAlarm } from '@zhisuan/contract/nextstack/overview'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { listOf } from '../../kinds.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { useIsPlatform } from '../../session/user.ts'
 import type { LicenceState } from '../../kit/licenceState.ts'
-import { listOf } from './kindPaths.ts'
 import './overview.css'
 
 interface Line {
@@ -72,7 +73,7 @@ function lineOf(t: TFunction<'overview'>, alarm: OverviewAlarm, platform: boolea
       return {
         key: `${alarm.kind} ${alarm.status}`,
         level: 'bad',
-        text: t(`alarms.resource.${alarm.status}`, { count: alarm.count, kind: t(`kind.${alarm.kind}`) }),
+        text: t(`alarms.resource.${alarm.status}`, { count: alarm.count, kind: kindText(alarm.kind) }),
         to: withQuery(listOf(alarm.kind), { status: alarm.status }),
       }
   }

@@ -114,7 +114,7 @@ function CreateVm() {
 }
 
 /** Images there are before anybody made anything. */
-const isEmpty = (summary: Overview | undefined): boolean => summary?.resources.every(({ kind, total }) => kind === 'image' || total === 0) === true
+const isEmpty = (summary: Overview | undefined): boolean => summary?.resources.every(({ kind, total }) => kind === 'nextstack.image' || total === 0) === true
 
 /** What there is, and how it came to be. */
 function Resources({

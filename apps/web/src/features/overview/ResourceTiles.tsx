@@ -5,23 +5,24 @@ import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import DesktopOutlined from '@ant-design/icons/es/icons/DesktopOutlined'
 import GlobalOutlined from '@ant-design/icons/es/icons/GlobalOutlined'
 import HddOutlined from '@ant-design/icons/es/icons/HddOutlined'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import type { OverviewCounts, OverviewKind } from '@zhisuan/contract/nextstack/overview'
 import type { ComponentType } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import * as format from '../../kit/format.ts'
-import { listOf } from './kindPaths.ts'
+import { listOf } from '../../kinds.ts'
 import { byTone } from './counts.ts'
 import './overview.css'
 
 const icons: Readonly<Record<OverviewKind, ComponentType>> = {
-  vm: DesktopOutlined,
-  snapshot: CameraOutlined,
-  volume: HddOutlined,
-  volumeSnapshot: CopyOutlined,
-  image: AppstoreOutlined,
-  vpc: ApartmentOutlined,
-  eip: GlobalOutlined,
+  'nextstack.vm': DesktopOutlined,
+  'nextstack.snapshot': CameraOutlined,
+  'nextstack.volume': HddOutlined,
+  'nextstack.volumeSnapshot': CopyOutlined,
+  'nextstack.image': AppstoreOutlined,
+  'nextstack.vpc': ApartmentOutlined,
+  'nextstack.eip': GlobalOutlined,
 }
 
 /** How many there are of each kind, and how they are. */
@@ -44,7 +45,7 @@ function Tile({ counts }: { readonly counts: OverviewCounts }) {
   return (
     <Link to={listOf(kind)} className="overview-tile">
       <span className="overview-tile-name">
-        <Icon aria-hidden /> {t(`kind.${kind}`)}
+        <Icon aria-hidden /> {kindText(kind)}
       </span>
       <strong className="zs-number">{format.number(total)}</strong>
       {/* The words below say the same. */}

@@ -19,7 +19,7 @@ const tones: Readonly<Record<string, StatusTone>> = {
 }
 export const toneOf = (kind: OverviewCounts['kind'], status: string): StatusTone =>
   // An address that leads nowhere waits for its use; a volume, too, but it holds something.
-  kind === 'eip' && status === 'available' ? 'rest' : (tones[status] ?? 'busy')
+  kind === 'nextstack.eip' && status === 'available' ? 'rest' : (tones[status] ?? 'busy')
 
 /** How many there are of each tone, of those that there are any of, in order. */
 export function byTone({ kind, statuses }: Pick<OverviewCounts, 'kind' | 'statuses'>): readonly { readonly tone: StatusTone; readonly count: number }[] {

@@ -16,16 +16,16 @@ describe('byTone', () => {
       { status: 'starting', count: 1 },
       { status: 'error', count: 4 },
     ]
-    expect(byTone({ kind: 'vm', statuses })).toEqual([
+    expect(byTone({ kind: 'nextstack.vm', statuses })).toEqual([
       { tone: 'good', count: 3 },
       { tone: 'busy', count: 3 },
       { tone: 'bad', count: 5 },
     ])
-    expect(byTone({ kind: 'vm', statuses: [] })).toEqual([])
+    expect(byTone({ kind: 'nextstack.vm', statuses: [] })).toEqual([])
   })
 
   it('knows a free address from a free volume', () => {
-    expect([toneOf('eip', 'available'), toneOf('volume', 'available')]).toEqual(['rest', 'good'])
+    expect([toneOf('nextstack.eip', 'available'), toneOf('nextstack.volume', 'available')]).toEqual(['rest', 'good'])
   })
 
   it('takes nothing that rests for something that passes', () => {
@@ -34,7 +34,7 @@ describe('byTone', () => {
       ...vpcStatuses.filter((status) => !vpcTransitional.includes(status)),
       ...eipStatuses.filter((status) => !eipTransitional.includes(status)),
     ]
-    for (const status of resting) expect(toneOf('vm', status), status).not.toBe('busy')
+    for (const status of resting) expect(toneOf('nextstack.vm', status), status).not.toBe('busy')
   })
 })
 
@@ -62,23 +62,23 @@ describe('events', () => {
   // The words are the server's keys here: what is put together is looked at, not what it says.
   const t = ((key: string, values?: { what: string }) => (values === undefined ? key : `${key}(${values.what})`)) as unknown as TFunction<'overview'>
   it('are named by what was done to what', () => {
-    expect(eventText(t, 'nextstack.vm.create')).toBe('events.verb.create(kind.vm)')
-    expect(eventText(t, 'nextstack.snapshot.restore')).toBe('events.verb.restore(kind.snapshot)')
-    expect(eventText(t, 'ecrm.edge.upgrade')).toBe('events.verb.upgrade(kind.edge)')
-    expect(eventText(t, 'cis.container.update')).toBe('events.verb.update(kind.container)')
-    expect(eventText(t, 'aos.stack.act')).toBe('events.verb.other(kind.stack)')
+    expect(eventText(t, 'nextstack.vm.create')).toBe('events.verb.create(云主机)')
+    expect(eventText(t, 'nextstack.snapshot.restore')).toBe('events.verb.restore(云主机快照)')
+    expect(eventText(t, 'ecrm.edge.upgrade')).toBe('events.verb.upgrade(节点)')
+    expect(eventText(t, 'cis.container.update')).toBe('events.verb.update(容器)')
+    expect(eventText(t, 'aos.stack.act')).toBe('events.verb.other(应用实例)')
     expect(eventText(t, 'nextstack.made.up')).toBe('events.verb.other()')
   })
 
   it('lead to what there is', () => {
     const id = '01990000-0000-7000-8000-000000000000'
-    expect(eventPath({ resource: 'vm', resource_id: id, resource_name: 'a', exists: true })).toBe(`/nextStack/vm/detail/${id}`)
-    expect(eventPath({ resource: 'edge_image_pull', resource_id: id, resource_name: 'nginx', exists: true })).toBe(`/infrastructure/nodeList/${id}`)
-    expect(eventPath({ resource: 'stack', resource_id: id, resource_name: '站 点', exists: true })).toBe(
+    expect(eventPath({ resource: 'nextstack.vm', resource_id: id, resource_name: 'a', exists: true })).toBe(`/nextStack/vm/detail/${id}`)
+    expect(eventPath({ resource: 'ecrm.edge', resource_id: id, resource_name: 'nginx', exists: true })).toBe(`/infrastructure/nodeList/${id}`)
+    expect(eventPath({ resource: 'aos.stack', resource_id: id, resource_name: '站 点', exists: true })).toBe(
       `/containerApplicationService/serviceFromApp/${id}/${encodeURIComponent('站 点')}`,
     )
-    expect(eventPath({ resource: 'vm', resource_id: id, resource_name: 'a', exists: false })).toBeNull()
-    expect(eventPath({ resource: null, resource_id: id, resource_name: 'a', exists: true })).toBeNull()
+    expect(eventPath({ resource: 'nextstack.vm', resource_id: id, resource_name: 'a', exists: false })).toBeNull()
+    expect(eventPath({ resource: 'nextstack.volumeBackup', resource_id: id, resource_name: 'a', exists: true })).toBeNull()
   })
 })
 

@@ -1,4 +1,4 @@
-import type { PrepaidType } from '@zhisuan/contract/bill/order'
+import type { PrepaidKind } from '@zhisuan/contract/bill/order'
 import { lazy, Suspense } from 'react'
 import { loadMessages } from '../../locales/load.ts'
 
@@ -8,7 +8,7 @@ const One = lazy(async () => ({ default: (await load()).PrepaidLostOne }))
 const Many = lazy(async () => ({ default: (await load()).PrepaidLostMany }))
 
 /** Says, before one or several are deleted, what was paid in advance of them and does not come back by itself; nothing where they are paid by the hour. */
-export function PrepaidLost({ type, ids }: { readonly type: PrepaidType; readonly ids: readonly string[] }) {
+export function PrepaidLost({ type, ids }: { readonly type: PrepaidKind; readonly ids: readonly string[] }) {
   const [first, ...others] = ids
   if (first === undefined) return null
   return <Suspense>{others.length === 0 ? <One id={first} /> : <Many type={type} ids={ids} />}</Suspense>

@@ -1,5 +1,5 @@
 import Alert from 'antd/es/alert'
-import { orders, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { orders, type PrepaidKind } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
@@ -32,7 +32,7 @@ export function PrepaidLostOne({ id }: { readonly id: string }) {
 }
 
 /** How many of several are paid in advance. */
-export function PrepaidLostMany({ type, ids }: { readonly type: PrepaidType; readonly ids: readonly string[] }) {
+export function PrepaidLostMany({ type, ids }: { readonly type: PrepaidKind; readonly ids: readonly string[] }) {
   const { t } = useTranslation('order')
   const { data } = useCall(orders.list, { query: { status: 'delivered', resource_type: type, page_size: 1000 } }, { silent: true })
   if (data === undefined) return null

@@ -77,7 +77,6 @@ export default {
   },
   resource: {
     name: words.resource,
-    kind: { vm: words.vm, computeInstance: 'OpenStack 云主机', container: words.container, stack: '应用' },
     state: { stopping: '停止中', stopped: words.stopped, starting: '启动中', started: '已恢复', left: '不再处理' },
   },
   notice: { text: '内容', at: words.time, to: '发送到', status: { waiting: '待发送', sent: '已发送', failed: '未送达' } },

@@ -3,7 +3,6 @@ import * as words from './words.ts'
 /** Orders of what is paid in advance, and what things cost where they are chosen. */
 export default {
   yuan: '¥{{amount}}',
-  type: { vm: words.vm, volume: words.volume, eip: words.publicIp },
   kind: { onDemand: '按量', purchase: '新购', conversion: '转预付', renewal: '续费' },
   status: {
     unpaid: '待支付',

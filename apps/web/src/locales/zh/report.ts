@@ -74,23 +74,6 @@ export default {
     formula: '计算公式',
   },
   typeOfOpenStack: '{{type}}（OpenStack）',
-  type: {
-    vm: words.vm,
-    volume: words.volume,
-    eip: words.publicIp,
-    snapshot: words.vmSnapshot,
-    volumeSnapshot: words.volumeSnapshot,
-    volumeBackup: words.volumeBackup,
-    image: words.image,
-    compute: {
-      instance: words.vm,
-      volume: words.volume,
-      floatingIp: words.floatingIp,
-      volumeSnapshot: words.volumeSnapshot,
-      volumeBackup: words.volumeBackup,
-      image: words.image,
-    },
-  },
   meter: {
     vm: { vcpu: 'vCPU', memory: words.memory, disk: words.systemDisk, gpu: 'GPU' },
     volume: { size: words.volumeCapacity },

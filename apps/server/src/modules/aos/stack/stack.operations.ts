@@ -102,7 +102,6 @@ export function createStackOperations(
 
   const apply = (kind: string): OperationDefinition<z.output<typeof applied>> => ({
     kind,
-    resource_type: 'stack',
     input: applied,
     steps: [
       step('compose', async ({ row, edge, signal }, { input }) => {
@@ -135,7 +134,6 @@ export function createStackOperations(
 
   const act = (kind: string): OperationDefinition<Action> => ({
     kind,
-    resource_type: 'stack',
     input: action,
     steps: [
       step('act', async ({ row, edge: { docker }, signal }, { input }) => {
@@ -171,7 +169,6 @@ export function createStackOperations(
 
   const removal: OperationDefinition<object> = {
     kind: 'aos.stack.delete',
-    resource_type: 'stack',
     input: nothing,
     steps: [
       step('down', async ({ row, edge, signal }) => {

@@ -79,9 +79,9 @@ export const stackMigrations: Migrations = {
     create index stacks_newest_bp on stacks (bp_id, created_at, id);
     create index stacks_search on stacks using gin (search gin_trgm_ops);
     -- That it was looked at is no change.
-    create trigger stacks_tell_stack after insert or delete on stacks for each row execute function tell_change('stack');
-    create trigger stacks_tell_stack_changed after update on stacks for each row when (to_jsonb(old) - 'looks' is distinct from to_jsonb(new) - 'looks') execute function tell_change('stack');
-    create trigger stack_deployments_tell_stack after insert or update or delete on stack_deployments for each row execute function tell_change('stack');
+    create trigger stacks_tell_stack after insert or delete on stacks for each row execute function tell_change('aos.stack');
+    create trigger stacks_tell_stack_changed after update on stacks for each row when (to_jsonb(old) - 'looks' is distinct from to_jsonb(new) - 'looks') execute function tell_change('aos.stack');
+    create trigger stack_deployments_tell_stack after insert or update or delete on stack_deployments for each row execute function tell_change('aos.stack');
   `),
 }
 

@@ -124,10 +124,10 @@ describe('a suspension of what runs on nodes', () => {
     expect([...one.docker.containers.values()].filter(({ state }) => state === 'running')).toEqual([])
     expect((await suspended(one)).map(({ kind, id, state }) => [kind, id, state]).toSorted()).toEqual(
       [
-        ['container', runs.id, 'stopped'],
-        ['container', gone.id, 'stopped'],
-        ['stack', whole.id, 'stopped'],
-        ['stack', part.id, 'stopped'],
+        ['cis.container', runs.id, 'stopped'],
+        ['cis.container', gone.id, 'stopped'],
+        ['aos.stack', whole.id, 'stopped'],
+        ['aos.stack', part.id, 'stopped'],
       ].toSorted(),
     )
     const { token } = one.who

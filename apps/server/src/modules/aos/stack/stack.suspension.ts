@@ -39,7 +39,7 @@ export function createStackSuspension(
     return row
   }
   return {
-    kind: 'stack',
+    stoppedBy: 'stop_containers',
     running: store.runningOf,
     stop: async (tx, id) => {
       if ((await settled(tx, id)) === null) return null

@@ -277,7 +277,7 @@ describe('a stack', () => {
     const [one] = onDocker(project)
     docker.drop(one?.id ?? '')
     await is(id, { status: 'degraded', running_count: 1 })
-    expect((await wait(cursor)).kinds).toEqual(expect.arrayContaining(['container', 'stack']))
+    expect((await wait(cursor)).kinds).toEqual(expect.arrayContaining(['cis.container', 'aos.stack']))
     expect(await act(id, { action: 'update' })).toMatchObject({ status: 'running' })
   })
 

@@ -42,7 +42,7 @@ export const templateMigrations: Migrations = {
     create unique index stack_templates_version on stack_templates (bp_id, name, version) nulls not distinct;
     create index stack_templates_newest on stack_templates (bp_id, name, created_at desc, id desc);
     create index stack_templates_search on stack_templates using gin (search gin_trgm_ops);
-    create trigger stack_templates_tell_template after insert or update or delete on stack_templates for each row execute function tell_change('template');
+    create trigger stack_templates_tell_template after insert or update or delete on stack_templates for each row execute function tell_change('aos.template');
   `),
 }
 

@@ -41,8 +41,8 @@ describe('a template', () => {
       code: 95205,
       fields: [{ field: 'version' }],
     })
-    expect(await call(app, lookups.uniqueness, { token: owner.token, body: { kind: 'template', name: first.name } })).toMatchObject({ unique: false })
-    expect(await call(app, lookups.uniqueness, { token: stranger.token, body: { kind: 'template', name: first.name } })).toMatchObject({ unique: true })
+    expect(await call(app, lookups.uniqueness, { token: owner.token, body: { kind: 'aos.template', name: first.name } })).toMatchObject({ unique: false })
+    expect(await call(app, lookups.uniqueness, { token: stranger.token, body: { kind: 'aos.template', name: first.name } })).toMatchObject({ unique: true })
   })
 
   it('is changed and deleted, a version or the whole', async () => {

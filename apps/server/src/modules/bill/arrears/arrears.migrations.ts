@@ -1,4 +1,5 @@
-import type { StandingState, SuspendableKind, suspendedStates } from '@zhisuan/contract/bill/arrears'
+import type { StandingState, suspendedStates } from '@zhisuan/contract/bill/arrears'
+import type { Kind } from '@zhisuan/contract/kind'
 import type { Generated, Selectable } from 'kysely'
 import { migration, type Migrations } from '../../../platform/db/database.ts'
 
@@ -52,7 +53,7 @@ interface SuspensionTable {
 }
 interface SuspendedResourceTable {
   suspension_id: string
-  kind: SuspendableKind
+  kind: Kind
   resource_id: string
   name: string
   state: (typeof suspendedStates)[number]

@@ -189,7 +189,7 @@ describe('what may be made', () => {
     await comesTo(tenant, 'normal')
     await expect(may()).rejects.toThrow('begun')
   })
-  const never = { kind: 'nextstack.vm.create', resource_type: 'vm', input: undefined as never, steps: [], ended: async () => undefined }
+  const never = { kind: 'nextstack.vm.create', input: undefined as never, steps: [], ended: async () => undefined }
 })
 
 describe('policies', () => {

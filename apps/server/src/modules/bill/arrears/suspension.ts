@@ -1,4 +1,4 @@
-import type { SuspendableKind } from '@zhisuan/contract/bill/arrears'
+import type { Kind } from '@zhisuan/contract/kind'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import type { Suspendable } from '../../../platform/module.ts'
@@ -19,6 +19,8 @@ const backOffMs = 5_000
 const backOffMostMs = 600_000
 const suspensionsAtOnce = 50
 
+type SuspendableKind = Suspendable & { readonly kind: Kind }
+
 const noError = { error_text: null } as const
 
 /**
@@ -26,11 +28,11 @@ const noError = { error_text: null } as const
  * for each resource; what is begun is recorded in the transaction that begins it, under the
  * organisation's standing: so whoever is killed, or comes second, finds what was done.
  */
-export function createSuspensions({ db, now, log, modules }: Pick<Platform, 'db' | 'now' | 'log' | 'modules'>) {
-  const suspendables = (): Suspendable[] => modules().flatMap(({ suspendable = [] }) => suspendable)
+export function createSuspensions({ db, now, log, kinds }: Pick<Platform, 'db' | 'now' | 'log' | 'kinds'>) {
+  const suspendables = (): SuspendableKind[] => [...kinds()].flatMap(([kind, { suspendable }]) => (suspendable === undefined ? [] : { ...suspendable, kind }))
   const after = (ms: number): Date => new Date(now().getTime() + ms)
   const retryAt = (tries: number): Date => after(Math.min(backOffMs * 2 ** tries, backOffMostMs))
-  const recordOf = (suspension: SuspensionRow, kind: SuspendableKind, resource: { id: string; name: string }): SuspendedRow => ({
+  const recordOf = (suspension: SuspensionRow, kind: Kind, resource: { id: string; name: string }): SuspendedRow => ({
     suspension_id: suspension.id,
     kind,
     resource_id: resource.id,
@@ -53,7 +55,7 @@ export function createSuspensions({ db, now, log, modules }: Pick<Platform, 'db'
     return refusal
   }
 
-  const stopOne = async (suspension: SuspensionRow, of: Suspendable, resource: { id: string; name: string }): Promise<void> => {
+  const stopOne = async (suspension: SuspensionRow, of: SuspendableKind, resource: { id: string; name: string }): Promise<void> => {
     const fresh = recordOf(suspension, of.kind, resource)
     try {
       await db.transaction().execute(async (tx) => {
@@ -107,7 +109,7 @@ export function createSuspensions({ db, now, log, modules }: Pick<Platform, 'db'
 
   const suspend = async (suspension: SuspensionRow): Promise<void> => {
     const policy = await policyFor(db, suspension.owner_id)
-    const stops = suspendables().filter(({ kind }) => (kind === 'vm' || kind === 'computeInstance' ? policy.stop_vms : policy.stop_containers))
+    const stops = suspendables().filter(({ stoppedBy }) => policy[stoppedBy])
     const known = await store.resourcesOf(db, suspension.id)
     const byKey = new Map(known.map((one) => [keyOf({ kind: one.kind, id: one.resource_id }), one]))
     const running = new Set<string>()
@@ -132,7 +134,7 @@ export function createSuspensions({ db, now, log, modules }: Pick<Platform, 'db'
     await store.settleSuspension(db, suspension, quiet ? { phase: 'suspended', look_at: after(quietMs) } : { phase: 'suspending', look_at: after(waits) })
   }
 
-  const startOne = async (suspension: SuspensionRow, of: Suspendable, seen: WorkedOn): Promise<void> => {
+  const startOne = async (suspension: SuspensionRow, of: SuspendableKind, seen: WorkedOn): Promise<void> => {
     try {
       await db.transaction().execute(async (tx) => {
         // Nothing to pay with again: the next look stops.

@@ -55,7 +55,7 @@ afterAll(async () => {
 const uses = (bp_id: string, resource_id: string, at: number, cores: number, project_id: string | null = null) =>
   recordEvent(app.platform.db, {
     id: randomUUID(),
-    resource_type: 'vm',
+    resource_type: 'nextstack.vm',
     resource_id,
     resource_name: 'vm',
     bp_id,

@@ -43,7 +43,7 @@ const later = (seconds: number): string => new Date(app.clock.now().getTime() + 
 const use = async (bp_id: string, usage: Record<string, number>, at = app.clock.now().getTime() / 1000, resource_id: string = randomUUID()) => {
   await recordEvent(app.platform.db, {
     id: randomUUID(),
-    resource_type: 'vm',
+    resource_type: 'nextstack.vm',
     resource_id,
     resource_name: 'one',
     bp_id,

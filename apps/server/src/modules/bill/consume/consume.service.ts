@@ -4,6 +4,7 @@ import { meterNames } from '@zhisuan/contract/bill/meter'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
@@ -73,7 +74,7 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
       { title: texts.lines.organisation, cell: ({ organisation }) => organisation.name },
       { title: texts.lines.project, cell: ({ project }) => project?.name ?? null },
       { title: texts.lines.resource, cell: ({ resource }) => resource.name },
-      { title: texts.lines.resourceType, cell: ({ resource }) => typeName(resource.type) },
+      { title: texts.lines.resourceType, cell: ({ resource }) => kindText(resource.type) },
       { title: texts.lines.resourceId, cell: ({ resource }) => resource.id },
       { title: texts.lines.product, cell: ({ product }) => product.name },
       { title: texts.lines.sku, cell: ({ sku }) => sku.name },
@@ -96,7 +97,7 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
       { title: texts.month.dimension, cell: ({ dimension }) => texts.month.dimensions[dimension] },
       { title: texts.month.organisation, cell: ({ organisation_name }) => organisation_name },
       { title: texts.month.key, cell: ({ dimension, name }) => (dimension === 'project' && name === '' ? texts.month.noProject : name) },
-      { title: texts.month.type, cell: ({ type }) => typeName(type) },
+      { title: texts.month.type, cell: ({ type }) => kindText(type) },
       { title: texts.month.id, cell: ({ dimension, key }) => (dimension === 'day' ? null : key) },
       { title: texts.month.amount, cell: ({ amount }) => ({ amount }) },
     ],
@@ -260,7 +261,6 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
 }
 
 const placeOf = ({ from, id }: store.ShownLine): store.Place => ({ from: from.getTime() / 1000, id })
-const typeName = (type: string): string => texts.types[type] ?? type
 const shapeExpectation = ({ expected, low, high }: Expectation): UsageForecast['current'] => ({
   expected: toDecimal(expected),
   low: low === null ? null : toDecimal(low),

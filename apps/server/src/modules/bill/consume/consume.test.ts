@@ -52,7 +52,7 @@ afterAll(() => app.close())
 const uses = (bp_id: string | null, resource_id: string, at: number, usage: Record<string, number>) =>
   recordEvent(app.platform.db, {
     id: randomUUID(),
-    resource_type: 'vm',
+    resource_type: 'nextstack.vm',
     resource_id,
     resource_name: `vm-${resource_id.slice(0, 4)}`,
     bp_id: bp_id ?? '',
@@ -85,8 +85,8 @@ describe('consumption', () => {
       resource_count: 2,
     })
     expect(overview.resources.map(({ id, type, amount }) => [id, type, amount])).toEqual([
-      [first, 'vm', '1.00'],
-      [second, 'vm', '0.00002778'],
+      [first, 'nextstack.vm', '1.00'],
+      [second, 'nextstack.vm', '0.00002778'],
     ])
     expect((await call(app, consumes.monthly, { token: tenant.token })).items).toContainEqual({ month, amount: '1.00002778' })
     expect(overview.days).toEqual([{ day: `${month}-01`, amount: '1.00002778' }])
@@ -94,7 +94,7 @@ describe('consumption', () => {
     const { items } = await call(app, consumes.list, { token: tenant.token, query: { resource_id: first } })
     expect(items).toHaveLength(6)
     expect(items.at(-1)).toMatchObject({
-      resource: { id: first, type: 'vm' },
+      resource: { id: first, type: 'nextstack.vm' },
       product: { name: 'instances' },
       from: new Date(begin + hour / 2).toISOString(),
       seconds: 1800,
@@ -124,7 +124,7 @@ describe('consumption', () => {
       items: [{ id: first }],
     })
     const one = await call(app, consumes.resource, { token: tenant.token, params: { id: first }, query: { month } })
-    expect(one).toMatchObject({ resource: { id: first, type: 'vm' }, total: '1.00', previous_total: '0.00' })
+    expect(one).toMatchObject({ resource: { id: first, type: 'nextstack.vm' }, total: '1.00', previous_total: '0.00' })
     expect(one.meters.map(({ meter, seconds, amount, hours }) => [meter, seconds, amount, hours.map((each) => each.amount)])).toEqual([
       ['vm.memory', 9000, '0.50', ['0.10', '0.20', '0.20']],
       ['vm.vcpu', 9000, '0.50', ['0.10', '0.20', '0.20']],
@@ -374,7 +374,7 @@ describe('the forecast', () => {
       [prepaid, (at - 10 * hour) / 1000, (at + 24 * hour) / 1000],
     )
     await pool.query(
-      `insert into prepaid_resources (resource_id, resource_type, resource_name, bp_id, auto_renew, period, count, renew_at) values ($1, 'vm', 'vm', $2, true, 'month', 1, now())`,
+      `insert into prepaid_resources (resource_id, resource_type, resource_name, bp_id, auto_renew, period, count, renew_at) values ($1, 'nextstack.vm', 'vm', $2, true, 'month', 1, now())`,
       [prepaid, owner],
     )
     await rating().run()

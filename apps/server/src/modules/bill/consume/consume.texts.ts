@@ -31,20 +31,4 @@ export const consumeTexts = {
     noProject: '未归入项目',
     dimensions: { month: '合计', day: '日期', product: '产品', project: '项目', resource: '资源' },
   },
-  /** Others are called by their own name. */
-  types: {
-    vm: '云主机',
-    volume: '云硬盘',
-    eip: '弹性公网 IP',
-    snapshot: '云主机快照',
-    volumeSnapshot: '云硬盘快照',
-    volumeBackup: '云硬盘备份',
-    image: '镜像',
-    'compute.instance': '云主机',
-    'compute.volume': '云硬盘',
-    'compute.floatingIp': '浮动 IP',
-    'compute.volumeSnapshot': '云硬盘快照',
-    'compute.volumeBackup': '云硬盘备份',
-    'compute.image': '镜像',
-  } as Readonly<Record<string, string>>,
 } as const

@@ -1,4 +1,5 @@
 import type { Meter } from '@zhisuan/contract/bill/meter'
+import type { Kind } from '@zhisuan/contract/kind'
 import { sql, type Generated } from 'kysely'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { Interval, UsageEvent } from './timeline.ts'
@@ -6,7 +7,7 @@ import type { Interval, UsageEvent } from './timeline.ts'
 interface UsageEventTable {
   id: string
   /** As policies and histories call it: `vm`, `volume`. */
-  resource_type: string
+  resource_type: Kind
   resource_id: string
   resource_name: string
   bp_id: string
@@ -18,7 +19,7 @@ interface UsageEventTable {
 }
 interface MeteredResourceTable {
   id: string
-  type: string
+  type: Kind
   name: string
   bp_id: string
   rated_until: Date
@@ -50,7 +51,7 @@ export const waitingResources = (on: Sql, limit: number): Promise<{ resource_id:
 /** What is known of a resource. Name and owner are those of its last event. */
 export interface EventsOfResource {
   id: string
-  type: string
+  type: Kind
   name: string
   bp_id: string
   events: (UsageEvent & { settled: boolean })[]
@@ -70,7 +71,7 @@ export async function lockResources(tx: Tx, ids: readonly string[]): Promise<voi
 export async function eventsOf(tx: Tx, ids: readonly string[]): Promise<EventsOfResource[]> {
   const { rows } = await sql<{
     resource_id: string
-    resource_type: string
+    resource_type: Kind
     resource_name: string
     id: string
     bp_id: string
@@ -92,7 +93,7 @@ export async function eventsOf(tx: Tx, ids: readonly string[]): Promise<EventsOf
 /** A resource as its events say it is. Seconds since 1970. */
 export interface Settled {
   id: string
-  type: string
+  type: Kind
   name: string
   bp_id: string
   intervals: readonly Interval[]
@@ -136,7 +137,7 @@ export async function insertIntervals(tx: Sql, intervals: readonly (Interval & {
 }
 
 /** An event that came another way than by a table's trigger; one that is there already is the same one. */
-export async function recordEvent(on: Sql, event: UsageEvent & { resource_type: string; resource_id: string; resource_name: string }): Promise<void> {
+export async function recordEvent(on: Sql, event: UsageEvent & { resource_type: Kind; resource_id: string; resource_name: string }): Promise<void> {
   const { at, usage, ...row } = event
   await on
     .insertInto('usage_events')

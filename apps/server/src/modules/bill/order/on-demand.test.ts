@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
 import { orders } from '@zhisuan/contract/bill/order'
+import type { Kind } from '@zhisuan/contract/kind'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
@@ -29,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-const uses = (bp_id: string | null, id: string, at: number, usage: Record<string, number>, name = 'web', type = 'vm') =>
+const uses = (bp_id: string | null, id: string, at: number, usage: Record<string, number>, name = 'web', type: Kind = 'nextstack.vm') =>
   recordEvent(app.platform.db, {
     id: randomUUID(),
     resource_type: type,
@@ -55,7 +56,7 @@ it('is there for what is paid by the hour, from its first use on, at the prices 
     kind: 'onDemand',
     status: 'charging',
     period: 'hour',
-    resource: { type: 'vm', id, name: 'web' },
+    resource: { type: 'nextstack.vm', id, name: 'web' },
     amount: '0.00',
     covers: null,
     created_at: new Date(begin).toISOString(),
@@ -69,7 +70,7 @@ it('is there for what is paid by the hour, from its first use on, at the prices 
 
   await uses(who.bp_id, id, begin + hour, {}, 'renamed')
   await settle()
-  expect(await ordersOf(who, { kind: 'onDemand', status: 'ended', resource_type: 'vm', keyword: 'renamed' })).toMatchObject([{ id: params.id }])
+  expect(await ordersOf(who, { kind: 'onDemand', status: 'ended', resource_type: 'nextstack.vm', keyword: 'renamed' })).toMatchObject([{ id: params.id }])
   await uses(who.bp_id, id, begin + 2 * hour, { 'vm.disk': 10 * gib }, 'renamed')
   await settle()
   expect(await ordersOf(who)).toMatchObject([{ id: params.id, status: 'charging' }])

@@ -66,7 +66,6 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
 
   const deliver: OperationDefinition<object> = {
     kind: 'bill.order.deliver',
-    resource_type: 'order',
     input: z.object({}),
     steps: [
       {

@@ -1,11 +1,11 @@
 import { orders as calls } from '@zhisuan/contract/bill/order'
 import type { BodyOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { readOn } from '../../../platform/db/page.ts'
 import { fileDay, offerExport } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { consumeTexts } from '../consume/consume.texts.ts'
 import { shapeOrder } from './order.shape.ts'
 import * as store from './order.store.ts'
 import { orderTexts as texts } from './order.texts.ts'
@@ -30,7 +30,7 @@ export function createOrderExport({
       { title: texts.kind, cell: ({ kind }) => texts.kinds[kind] },
       { title: texts.status, cell: ({ status }) => texts.statuses[status] },
       { title: texts.resource, cell: ({ resource }) => resource.name },
-      { title: texts.resourceType, cell: ({ resource }) => consumeTexts.types[resource.type] ?? resource.type },
+      { title: texts.resourceType, cell: ({ resource }) => kindText(resource.type) },
       { title: texts.resourceId, cell: ({ resource }) => resource.id },
       { title: texts.term, cell: ({ count, period, kind }) => (kind === 'onDemand' ? null : `${count} ${texts.periods[period]}`) },
       { title: texts.listAmount, cell: ({ list_amount }) => ({ amount: list_amount }) },

@@ -1,5 +1,5 @@
 import { toMinor } from '@zhisuan/contract/bill/money'
-import { payWithinMinutes, type createOrderBody, type OrderKind, type PrepaidPeriod, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { payWithinMinutes, type createOrderBody, type OrderKind, type PrepaidPeriod, type PrepaidKind } from '@zhisuan/contract/bill/order'
 import type { Context } from '@zhisuan/contract/policy/pattern'
 import type { z } from 'zod'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
@@ -21,7 +21,7 @@ class Rehearsed extends Error {}
 export interface Wish {
   id: string
   kind: OrderKind
-  resource_type: PrepaidType
+  resource_type: PrepaidKind
   resource_id: string | null
   resource: SoldResource
   period: PrepaidPeriod
@@ -125,7 +125,7 @@ export function createPlacing({ db, now, secrets, soldAs, tell, paidUntil }: Ord
     },
 
     /** More time for something that is there. @returns the order's id. @throws Refusal 24007, 96021, 96022 */
-    async more(actor: Actor, type: PrepaidType, resource_id: string, term: { period: PrepaidPeriod; count: number; auto_renew: boolean }): Promise<string> {
+    async more(actor: Actor, type: PrepaidKind, resource_id: string, term: { period: PrepaidPeriod; count: number; auto_renew: boolean }): Promise<string> {
       const resource = await soldAs(type).find(db, scopeOf(actor), resource_id)
       if (resource === undefined) throw new Refusal('notFound', { field: 'resource_id' })
       if (resource.state !== 'there') throw new Refusal('orderResourceUnfit', { field: 'resource_id' })

@@ -1,5 +1,6 @@
-import type { Order, OrderEvent, OrderKind, OrderStatus, PrepaidPeriod, PrepaidType, orders } from '@zhisuan/contract/bill/order'
+import type { Order, OrderEvent, OrderKind, OrderStatus, PrepaidPeriod, PrepaidKind, orders } from '@zhisuan/contract/bill/order'
 import type { QueryOf } from '@zhisuan/contract/define'
+import type { Kind } from '@zhisuan/contract/kind'
 import { sql, type ColumnType, type Generated, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
@@ -15,7 +16,7 @@ interface OrderTable {
   bp_id: string
   kind: OrderKind
   status: OrderStatus
-  resource_type: string
+  resource_type: Kind
   resource_id: string | null
   resource_name: string
   period: Order['period']
@@ -57,7 +58,7 @@ declare module '../../../platform/db/database.ts' {
 }
 export type OrderRow = Selectable<OrderTable>
 /** All orders but those by the hour, which nothing is done with. */
-export type PrepaidOrderRow = OrderRow & { period: PrepaidPeriod; resource_type: PrepaidType }
+export type PrepaidOrderRow = OrderRow & { period: PrepaidPeriod; resource_type: PrepaidKind }
 
 export const orderMigrations: Migrations = {
   '20261123_00_53_orders': migration(`
@@ -139,7 +140,7 @@ const filtered = (on: Sql, scope: Scope, { keyword = '', status, kind, resource_
     )
     .$if(status !== undefined, (q) => q.where(statusAt(now), '=', status ?? 'unpaid'))
     .$if(kind !== undefined, (q) => q.where('orders.kind', '=', kind ?? 'purchase'))
-    .$if(resource_type !== undefined, (q) => q.where('orders.resource_type', '=', resource_type ?? ''))
+    .$if(resource_type !== undefined, (q) => q.where('orders.resource_type', '=', resource_type ?? 'nextstack.vm'))
     .$if(resource_id !== undefined, (q) => q.where('orders.resource_id', '=', resource_id ?? ''))
     .$if(bp_id !== undefined, (q) => q.where('orders.bp_id', '=', bp_id ?? ''))
     .$if(failed !== undefined, (q) => q.where('orders.error_text', failed === true ? 'is not' : 'is', null))
@@ -209,7 +210,7 @@ export async function firstUse(on: Sql, resourceId: string): Promise<Date | null
 /** What is used by the hour, as metering settled it. Seconds since 1970. */
 export interface UsedByTheHour {
   id: string
-  type: string
+  type: Kind
   name: string
   bp_id: string
   /** When its use began, and what it used then, by `meter` or `meter/variant`. */

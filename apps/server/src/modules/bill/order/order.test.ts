@@ -93,9 +93,9 @@ const vmBody = (wish: Partial<BodyInput<typeof vms.create>> = {}) => ({
   ...wish,
 })
 const orderVolume = (who: SignedIn, resource_id: string, more: { period?: 'month'; count?: number; auto_renew?: boolean } = {}) =>
-  call(app, orders.create, { token: who.token, body: { resource_type: 'volume', resource_id, period: 'month', ...more } })
+  call(app, orders.create, { token: who.token, body: { resource_type: 'nextstack.volume', resource_id, period: 'month', ...more } })
 const orderVm = (who: SignedIn, wish: Partial<BodyInput<typeof vms.create>> = {}) =>
-  call(app, orders.create, { token: who.token, body: { resource_type: 'vm', period: 'month', create: vmBody(wish) } })
+  call(app, orders.create, { token: who.token, body: { resource_type: 'nextstack.vm', period: 'month', create: vmBody(wish) } })
 const of = (who: SignedIn, { id }: { id: string }) => ({ token: who.token, params: { id } })
 const becomes = (who: SignedIn, order: { id: string }, status: OrderDetail['status']) =>
   vi.waitFor(async () => {
@@ -113,7 +113,7 @@ describe('an order of something new', () => {
         (toMinor('10') * BigInt(flavor.memory_bytes)) / BigInt(gib) +
         (toMinor('0.3') * BigInt(flavor.disk_bytes)) / BigInt(gib),
     )
-    expect(ordered).toMatchObject({ kind: 'purchase', status: 'unpaid', resource: { type: 'vm', id: null }, amount, covers: null })
+    expect(ordered).toMatchObject({ kind: 'purchase', status: 'unpaid', resource: { type: 'nextstack.vm', id: null }, amount, covers: null })
     expect(ordered.lines.reduce((sum, line) => sum + toMinor(line.amount), 0n)).toBe(toMinor(amount))
     expect(await call(app, vms.list, { token: who.token })).toMatchObject({ total: 0 })
     const row = await app.platform.db.selectFrom('bill_orders').selectAll().where('id', '=', ordered.id).executeTakeFirstOrThrow()
@@ -140,7 +140,7 @@ describe('an order of something new', () => {
   it('is refused as the call that makes it, naming its fields, and leaves nothing behind', async () => {
     const who = await payer()
     const refusal = (body: object) =>
-      refused(app, orders.create, { token: who.token, body: { resource_type: 'vm', period: 'month', create: vmBody(), ...body } })
+      refused(app, orders.create, { token: who.token, body: { resource_type: 'nextstack.vm', period: 'month', create: vmBody(), ...body } })
     expect((await refusal({ create: vmBody({ name: '' }) })).fields).toMatchObject([{ field: 'create.name' }])
     expect((await refusal({ create: vmBody({ count: 2 }) })).fields).toMatchObject([{ field: 'create.count' }])
     expect(await refusal({ create: vmBody({ image_fingerprint: 'abcdefabcdef' }) })).toMatchObject({ fields: [{ field: 'create.image_fingerprint' }] })
@@ -152,9 +152,11 @@ describe('an order of something new', () => {
     expect(await call(app, orders.list, { token: who.token })).toMatchObject({ total: 0 })
     expect(await call(app, vms.list, { token: who.token })).toMatchObject({ total: 1 })
     // Nobody pays for what the platform has itself.
-    expect(await refused(app, orders.create, { token: admin.token, body: { resource_type: 'vm', period: 'month', create: vmBody() } })).toMatchObject({
-      code: 96020,
-    })
+    expect(await refused(app, orders.create, { token: admin.token, body: { resource_type: 'nextstack.vm', period: 'month', create: vmBody() } })).toMatchObject(
+      {
+        code: 96020,
+      },
+    )
   })
 
   it('asks for the right to make it, when it is ordered and when it is made', async () => {
@@ -165,7 +167,9 @@ describe('an order of something new', () => {
     const ordered = await orderVm(signed)
     const policy = await makePolicy(who, [allow('bill.*'), deny('nextstack.vm.create')])
     await give(who, policy, { user_id: member.id })
-    expect(await refused(app, orders.create, { token: signed.token, body: { resource_type: 'vm', period: 'month', create: vmBody() } })).toMatchObject({
+    expect(
+      await refused(app, orders.create, { token: signed.token, body: { resource_type: 'nextstack.vm', period: 'month', create: vmBody() } }),
+    ).toMatchObject({
       code: 3000,
     })
     await call(app, orders.pay, of(who, ordered))
@@ -212,7 +216,9 @@ describe('paying', () => {
     const who = await payer('1')
     const volume = await makeVolume(who)
     const ordered = await orderVolume(who, volume)
-    expect(await refused(app, orders.create, { token: who.token, body: { resource_type: 'volume', resource_id: volume, period: 'month' } })).toMatchObject({
+    expect(
+      await refused(app, orders.create, { token: who.token, body: { resource_type: 'nextstack.volume', resource_id: volume, period: 'month' } }),
+    ).toMatchObject({
       code: 96021,
     })
     expect(await refused(app, orders.pay, of(who, ordered))).toMatchObject({ code: 24011 })
@@ -242,7 +248,9 @@ describe('paying', () => {
     for (const declared of [orders.get, orders.pay, orders.cancel, orders.refund, orders.refundPreview])
       expect(await refused(app, declared, of(other, ordered)), declared.id).toMatchObject({ status: 404 })
     expect(await refused(app, orders.renew, { ...of(other, ordered), body: { period: 'month' } })).toMatchObject({ status: 404 })
-    expect(await refused(app, orders.create, { token: other.token, body: { resource_type: 'volume', resource_id: volume, period: 'month' } })).toMatchObject({
+    expect(
+      await refused(app, orders.create, { token: other.token, body: { resource_type: 'nextstack.volume', resource_id: volume, period: 'month' } }),
+    ).toMatchObject({
       status: 404,
     })
     expect(await refused(app, prepaids.get, of(other, { id: volume }))).toMatchObject({ status: 404 })
@@ -303,7 +311,7 @@ describe('two that come at once', () => {
     await app.platform.db.updateTable('prepaid_resources').set({ renew_at: app.clock.now() }).where('resource_id', '=', volume).execute()
     const thing: SoldResource = { id: volume, name: 'thing', bp_id: who.bp_id, usage: { 'volume.size/x': 10 * gib }, state: 'there', error: null }
     const sold = { call: volumes.create, make: async () => expect.fail('nothing is to be made'), find: async () => thing }
-    const { renewals } = createOrders({ ...app.platform, modules: () => [{ handlers: [], sold: { volume: sold } }] }, { personOf: async () => null })
+    const { renewals } = createOrders({ ...app.platform, kinds: () => new Map([['nextstack.volume', { sold }]]) }, { personOf: async () => null })
     // Their own order is written, and not committed yet.
     const theirs = randomUUID()
     const client = new pg.Client({ connectionString: app.databaseUrl })
@@ -467,11 +475,15 @@ describe('a delivery that is killed anywhere', () => {
         secrets,
         log,
         operations: { ...app.platform.operations, begin: async () => randomUUID() },
-        modules: () => [{ handlers: [], sold: { volume: sold } }],
+        kinds: () => new Map([['nextstack.volume', { sold }]]),
       },
       { personOf: async () => actor },
     )
-    const order = await service.create(actor, { resource_type: 'volume', create: { x: 'y' }, period: 'month', count: 1, auto_renew: false } as never, {})
+    const order = await service.create(
+      actor,
+      { resource_type: 'nextstack.volume', create: { x: 'y' }, period: 'month', count: 1, auto_renew: false } as never,
+      {},
+    )
     await expect(
       db.transaction().execute(async (tx) => {
         await ledger.topUp(tx, { owner_id: who.bp_id ?? '', amount: 1n, key: 'killed' })

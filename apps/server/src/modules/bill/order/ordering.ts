@@ -1,4 +1,4 @@
-import { renewBeforeHours, type OrderEvent, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { renewBeforeHours, type OrderEvent, type PrepaidKind } from '@zhisuan/contract/bill/order'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -15,11 +15,11 @@ export const byOf = (actor: Pick<Actor, 'user_id' | 'name'>): By => ({ id: actor
 /** Somebody as what they are by now; null where they may not sign in any more. */
 export type PersonOf = (userId: string) => Promise<Actor | null>
 
-export type OrderingPlatform = Pick<Platform, 'db' | 'now' | 'operations' | 'secrets' | 'log' | 'modules'>
+export type OrderingPlatform = Pick<Platform, 'db' | 'now' | 'operations' | 'secrets' | 'log' | 'kinds'>
 
 /** What all that is done with orders stands on. */
 export interface Ordering extends OrderingPlatform {
-  readonly soldAs: (type: PrepaidType) => Sold
+  readonly soldAs: (type: PrepaidKind) => Sold
   /** Writes into the history of an order. */
   readonly tell: (tx: Tx, orderId: string, what: OrderEvent, by: By, note?: string) => Promise<void>
   /** Until when something is paid in advance; null where it is not. */
@@ -29,8 +29,9 @@ export interface Ordering extends OrderingPlatform {
 export const createOrdering = (platform: OrderingPlatform): Ordering => ({
   ...platform,
   soldAs: (type) => {
-    for (const { sold } of platform.modules()) if (sold?.[type] !== undefined) return sold[type]
-    throw new Error(`no module sells ${type}`)
+    const sold = platform.kinds().get(type)?.sold
+    if (sold === undefined) throw new Error(`no module sells ${type}`)
+    return sold
   },
   tell: (tx, order_id, what, by, note = '') => tell(tx, { order_id, what, by: by?.name ?? '', note, at: platform.now() }),
   paidUntil: async (on, resourceId) => (await spansAfter(on, resourceId, platform.now())).at(-1)?.to ?? null,

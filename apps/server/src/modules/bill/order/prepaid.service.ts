@@ -1,4 +1,4 @@
-import { prepaidTypes, type Prepaid, type prepaids } from '@zhisuan/contract/bill/order'
+import { prepaidKinds, type Prepaid, type prepaids } from '@zhisuan/contract/bill/order'
 import type { BodyOf } from '@zhisuan/contract/define'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
@@ -25,7 +25,7 @@ export function createPrepaids({ db, now, soldAs, paidUntil }: Ordering) {
     }
   }
   const resourceOf = async (actor: Actor, id: string): Promise<Prepaid['resource']> => {
-    for (const type of prepaidTypes) {
+    for (const type of prepaidKinds) {
       const resource = await soldAs(type).find(db, scopeOf(actor), id)
       if (resource !== undefined) return { type, id, name: resource.name }
     }

@@ -1,4 +1,4 @@
-import type { PrepaidPeriod, PrepaidType } from '@zhisuan/contract/bill/order'
+import type { PrepaidPeriod, PrepaidKind } from '@zhisuan/contract/bill/order'
 import { sql, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { lockResources } from '../metering/metering.store.ts'
@@ -6,7 +6,7 @@ import type { PrepaidSpan } from './prepaid.ts'
 
 interface PrepaidResourceTable {
   resource_id: string
-  resource_type: PrepaidType
+  resource_type: PrepaidKind
   resource_name: string
   bp_id: string
   auto_renew: boolean
@@ -37,7 +37,7 @@ export const prepaidMigrations: Migrations = {
   '20261123_00_52_prepaid': migration(`
     create table prepaid_resources (
       resource_id uuid primary key,
-      resource_type text not null check (resource_type in ('vm', 'volume', 'eip')),
+      resource_type text not null check (resource_type in ('nextstack.vm', 'nextstack.volume', 'nextstack.eip')),
       resource_name text not null,
       bp_id uuid not null,
       auto_renew boolean not null,

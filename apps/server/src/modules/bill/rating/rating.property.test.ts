@@ -375,7 +375,7 @@ describe('a month of whatever happens', () => {
                 ...rest,
                 at: start + at / 1000,
                 usage: Object.fromEntries(Object.entries(used).flatMap(([key, quantity]) => (quantity === undefined ? [] : [[key, quantity]]))),
-                resource_type: 'vm',
+                resource_type: 'nextstack.vm',
                 resource_id: ids.resources[resource] ?? '',
                 resource_name: `vm-${resource}`,
                 bp_id: ids.organisations[organisationOf(resource)] ?? '',

@@ -146,7 +146,7 @@ const shared = new Set(['ecrm.region.list', 'ecrm.site.list'])
 const telling: Readonly<Record<string, AnyInput>> = {
   'ecrm.lookup.labelInputs': { params: { x: 'secret' } },
   'ecrm.lookup.taintInputs': { params: { x: 'secret' } },
-  'ecrm.lookup.uniqueness': { body: { kind: 'stack', name: 'stk' } },
+  'ecrm.lookup.uniqueness': { body: { kind: 'aos.stack', name: 'stk' } },
 }
 
 const family = allCalls.filter(({ id, access }) => /^(ecrm|cis|aos)\./.test(id) && access !== 'public')

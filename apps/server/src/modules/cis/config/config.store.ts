@@ -56,7 +56,7 @@ export const configMigrations: Migrations = {
       primary key (container_id, path)
     );
     create index container_config_uses_config on container_config_uses (config_id);
-    create trigger container_configs_tell_config after insert or update or delete on container_configs for each row execute function tell_change('containerConfig');
+    create trigger container_configs_tell_config after insert or update or delete on container_configs for each row execute function tell_change('cis.config');
   `),
 }
 

@@ -112,7 +112,6 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
 
   const create: OperationDefinition<object> = {
     kind: 'cis.container.create',
-    resource_type: 'container',
     input: nothing,
     steps: [
       step('pull', (here) => pull(here, here.row.image)),
@@ -137,7 +136,6 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
   /** The same work, by the name of what is done: so that the history tells which it was. */
   const act = (name: z.output<typeof action>['action']): OperationDefinition<z.output<typeof action>> => ({
     kind: `cis.container.${name}`,
-    resource_type: 'container',
     input: action,
     steps: [
       step('act', async (here, { input }) => {
@@ -177,7 +175,6 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
 
   const update: OperationDefinition<z.output<typeof renewal>> = {
     kind: 'cis.container.update',
-    resource_type: 'container',
     input: renewal,
     steps: [
       { name: 'pull', run: (context) => at(context, (here) => pull(here, context.input.spec.image), context.input.spec.image) },
@@ -243,7 +240,6 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
 
   const removal: OperationDefinition<object> = {
     kind: 'cis.container.delete',
-    resource_type: 'container',
     input: nothing,
     steps: [
       step('remove', async (here) => {

@@ -91,11 +91,11 @@ export const containerMigrations: Migrations = {
     create index containers_by_name_bp on containers (bp_id, name, id);
     create index containers_search on containers using gin (search gin_trgm_ops);
     -- A look that sees what was known tells nobody.
-    create trigger containers_tell_container after insert or delete on containers for each row execute function tell_change('container');
-    create trigger containers_tell_stack after insert or delete on containers for each row execute function tell_change('stack');
-    create trigger containers_tell_container_changed after update on containers for each row when (old is distinct from new) execute function tell_change('container');
-    create trigger containers_tell_stack_changed after update on containers for each row when (old is distinct from new) execute function tell_change('stack');
-    create trigger container_deployments_tell_container after insert or update or delete on container_deployments for each row execute function tell_change('container');
+    create trigger containers_tell_container after insert or delete on containers for each row execute function tell_change('cis.container');
+    create trigger containers_tell_stack after insert or delete on containers for each row execute function tell_change('aos.stack');
+    create trigger containers_tell_container_changed after update on containers for each row when (old is distinct from new) execute function tell_change('cis.container');
+    create trigger containers_tell_stack_changed after update on containers for each row when (old is distinct from new) execute function tell_change('aos.stack');
+    create trigger container_deployments_tell_container after insert or update or delete on container_deployments for each row execute function tell_change('cis.container');
   `),
 }
 

@@ -16,7 +16,7 @@ export function createContainerSuspension(platform: Pick<Platform, 'operations'>
     if (!edge.online) throw new Refusal('edgeOffline', { values: { name: edge.name } })
   }
   return {
-    kind: 'container',
+    stoppedBy: 'stop_containers',
     running: async (on, bpId) =>
       (await store.withStatuses(on, bpId, ['running', 'restarting', 'creating'])).map(({ id, name, status }) => ({ id, name, passing: status === 'creating' })),
     stop: async (tx, id) => {

@@ -295,7 +295,7 @@ describe('a container', () => {
       one.state = 'paused'
     })
     await is(id, { status: 'paused' })
-    expect((await wait(cursor)).kinds).toContain('container')
+    expect((await wait(cursor)).kinds).toContain('cis.container')
     docker.change(id, (one) => Object.assign(one, { state: 'exited', exitCode: 137, outOfMemory: true }))
     await is(id, { status: 'exited', exit_code: 137, error: '容器使用的内存超过了上限，已被终止' })
     docker.change(id, (one) => docker.containers.delete(one.id))

@@ -57,7 +57,6 @@ export function createRecycleOperations(parts: { db: Db; tenancy: Pick<Tenancy, 
 
   const recycle: OperationDefinition<object> = {
     kind: 'compute.recycled.recycle',
-    resource_type: 'compute.recycled',
     input: nothing,
     steps: [
       step('stop', async (work, { signal }) => {
@@ -101,7 +100,6 @@ export function createRecycleOperations(parts: { db: Db; tenancy: Pick<Tenancy, 
 
   const restore: OperationDefinition<object> = {
     kind: 'compute.recycled.restore',
-    resource_type: 'compute.recycled',
     input: nothing,
     steps: [
       step('unlock', async (work, { signal }) => {
@@ -132,7 +130,6 @@ export function createRecycleOperations(parts: { db: Db; tenancy: Pick<Tenancy, 
 
   const purge: OperationDefinition<object> = {
     kind: 'compute.recycled.purge',
-    resource_type: 'compute.recycled',
     input: nothing,
     steps: [
       step('delete', async (work, { signal }) => {

@@ -96,7 +96,7 @@ describe('a suspension of who has instances on an OpenStack', () => {
     await comesTo(who, 'suspended', 'suspended')
     expect(await states(who)).toEqual({ [runs.id]: 'stopped', [rests.id]: 'stopped', [goes.id]: 'stopped', [just.id]: 'stopped' })
     expect([runs, rests, goes, stood, just, foreign].map(({ id }) => asked(id))).toEqual([['os-stop'], ['unpause', 'os-stop'], ['os-stop'], [], [], []])
-    expect((await resources(who))[0]).toMatchObject({ kind: 'computeInstance', error: null })
+    expect((await resources(who))[0]).toMatchObject({ kind: 'compute.instance', error: null })
 
     cloud.has('servers', [runs, rests, stood, just, foreign])
     await look()

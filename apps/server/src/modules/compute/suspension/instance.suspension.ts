@@ -61,7 +61,6 @@ export function createInstanceSuspension(
   })
   const definition = (action: 'stop' | 'start', steps: OperationDefinition<Where>['steps']): OperationDefinition<Where> => ({
     kind: `compute.instance.${action}`,
-    resource_type: 'compute.instance',
     input: where,
     steps,
     ended: async () => undefined,
@@ -102,7 +101,7 @@ export function createInstanceSuspension(
   return {
     operations: [stop, start] as readonly AnyOperation[],
     suspendable: {
-      kind: 'computeInstance',
+      stoppedBy: 'stop_vms',
       running: async (on, bpId) => (await runningInstances(on, bpId)).map(({ id, name }) => ({ id, name, passing: false })),
       stop: async (tx, id, again) => {
         const row = await meteredInstance(tx, id)

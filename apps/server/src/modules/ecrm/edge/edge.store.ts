@@ -97,7 +97,7 @@ export const edgeMigrations: Migrations = {
     create index edges_by_seen on edges (seen_at, id);
     create index edges_labels on edges using gin (labels jsonb_path_ops);
     create index edges_search on edges using gin (search gin_trgm_ops);
-    create trigger edges_tell_edge after insert or update or delete on edges for each row execute function tell_change('edge');
+    create trigger edges_tell_edge after insert or update or delete on edges for each row execute function tell_change('ecrm.edge');
     create table edge_servers (id uuid primary key, seen_at timestamptz not null default now());
   `),
 }

@@ -105,6 +105,6 @@ describe('a gateway', () => {
     expect(await refuse(other.edge.id, { name: made.name })).toMatchObject({ code: 95012, fields: [{ field: 'name' }] })
     expect(await refuse(other.edge.id, { address: 'not an address' })).toMatchObject({ code: 90001, fields: [{ field: 'address' }] })
     expect(await refuse(other.edge.id, {}, owner.token)).toMatchObject({ code: 3000 })
-    expect(await call(app, lookups.uniqueness, { token: admin.token, body: { kind: 'gateway', name: made.name } })).toEqual({ unique: false })
+    expect(await call(app, lookups.uniqueness, { token: admin.token, body: { kind: 'ecrm.gateway', name: made.name } })).toEqual({ unique: false })
   })
 })

@@ -15,7 +15,7 @@ export function createImageOperations(parts: { db: Db; reach: EdgeReach['reach']
   const { db, reach } = parts
   const pull: OperationDefinition<z.output<typeof pullInput>> = {
     kind: 'ecrm.edge.pullImage',
-    resource_type: 'edge_image_pull',
+    resource_type: 'ecrm.imagePull',
     input: pullInput,
     steps: [
       {

@@ -8,7 +8,7 @@ import { divisionsBelow } from './divisions.ts'
 
 export type LookupService = ReturnType<typeof createLookups>
 
-export function createLookups({ db, modules }: Pick<Platform, 'db' | 'modules'>) {
+export function createLookups({ db, kinds }: Pick<Platform, 'db' | 'kinds'>) {
   return {
     /** Only this country's are known. */
     divisions: (nation: string, above: string): { code: string; name: string; leaf: boolean }[] =>
@@ -20,8 +20,7 @@ export function createLookups({ db, modules }: Pick<Platform, 'db' | 'modules'>)
 
     /** Where nobody has things of a kind, every name is free. */
     async unique(actor: Actor, { kind, name }: BodyOf<(typeof lookups)['uniqueness']>): Promise<boolean> {
-      const taken = modules().find(({ names }) => names?.[kind] !== undefined)?.names?.[kind]
-      return !((await taken?.(db, actor.bp_id, name)) ?? false)
+      return !((await kinds().get(kind)?.nameTaken?.(db, actor.bp_id, name)) ?? false)
     },
   }
 }

@@ -147,11 +147,11 @@ describe('looking up', () => {
   it('names that are free', async () => {
     const { name } = await region()
     const { edge } = await register(app, owner.token)
-    const ask = async (kind: 'region' | 'edge' | 'site', text: string, token = owner.token) =>
+    const ask = async (kind: 'ecrm.region' | 'ecrm.edge' | 'ecrm.site', text: string, token = owner.token) =>
       (await call(app, lookups.uniqueness, { token, body: { kind, name: text } })).unique
-    expect(await ask('region', name)).toBe(false)
-    expect(await ask('site', name)).toBe(true)
-    expect(await ask('edge', edge.name)).toBe(false)
-    expect(await ask('edge', edge.name, stranger.token)).toBe(true)
+    expect(await ask('ecrm.region', name)).toBe(false)
+    expect(await ask('ecrm.site', name)).toBe(true)
+    expect(await ask('ecrm.edge', edge.name)).toBe(false)
+    expect(await ask('ecrm.edge', edge.name, stranger.token)).toBe(true)
   })
 })

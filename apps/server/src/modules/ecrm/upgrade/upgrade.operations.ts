@@ -48,7 +48,6 @@ export function createUpgradeOperations(parts: { db: Db; reach: EdgeReach }) {
 
   const upgrade: OperationDefinition<Input> = {
     kind: 'ecrm.edge.upgrade',
-    resource_type: 'edge',
     input: upgradeInput,
     steps: [
       {

@@ -23,7 +23,7 @@ describe('who may wait for changes', () => {
   it('is whoever works with containers, also where a policy denies all of nextStack', async () => {
     const kept = keeping(app)
     await kept.give(admin, await kept.makePolicy(admin, [deny('nextstack.*')]), { user_id: person.id })
-    expect((await call(app, changes.wait, { token: person.token })).kinds).toContain('container')
+    expect((await call(app, changes.wait, { token: person.token })).kinds).toContain('cis.container')
     await kept.give(admin, await kept.makePolicy(admin, [deny('sys.change.wait')]), { user_id: person.id })
     expect(await isDenied(app, person, changes.wait)).toBe(true)
   })

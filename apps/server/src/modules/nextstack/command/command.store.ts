@@ -98,7 +98,7 @@ export const commandMigrations: Migrations = {
     create index commands_by_name on commands (name, id);
     create index commands_by_name_bp on commands (bp_id, name, id);
     create index commands_search on commands using gin (name gin_trgm_ops);
-    ${tellsChanges('commands', 'command')}
+    ${tellsChanges('commands', 'nextstack.command')}
     create table command_results (
       command_id uuid not null references commands on delete cascade,
       vm_id uuid not null,

@@ -194,7 +194,7 @@ describe('running', () => {
     const told = call(app, changes.wait, { token, query: { after: cursor } })
     await run()
     // Instances that were just made are still told of, too.
-    expect((await told).kinds).toContain('command')
+    expect((await told).kinds).toContain('nextstack.command')
   })
 })
 

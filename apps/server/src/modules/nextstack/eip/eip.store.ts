@@ -92,7 +92,7 @@ export const eipMigrations: Migrations = {
     create index eips_status_bp on eips (bp_id, cloud_id, status, created_at desc, id desc);
     create index eips_search on eips using gin (search gin_trgm_ops);
     -- Instances show what leads to them.
-    ${tellsChanges('eips', 'eip', 'vm')}
+    ${tellsChanges('eips', 'nextstack.eip', 'nextstack.vm')}
     create index eips_by_name on eips (cloud_id, name, id);
     create index eips_by_name_bp on eips (bp_id, cloud_id, name, id);
     create index eips_by_status on eips (cloud_id, status, id);

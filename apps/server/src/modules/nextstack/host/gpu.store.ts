@@ -45,7 +45,7 @@ export const gpuMigrations: Migrations = {
     );
     create index host_gpus_vm on host_gpus (vm_id) where vm_id is not null;
     create index host_gpus_free on host_gpus (model, host_id, pci_address) where vm_id is null and taken_by is null and present;
-    ${tellsChanges('host_gpus', 'host')}
+    ${tellsChanges('host_gpus', 'nextstack.host')}
   `),
 }
 

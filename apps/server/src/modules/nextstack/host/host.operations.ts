@@ -28,7 +28,6 @@ export function createHostOperations(parts: { db: Db; clouds: Pick<CloudService,
 
   const move = (action: 'evacuate' | 'restore'): OperationDefinition<object> => ({
     kind: `nextstack.host.${action}`,
-    resource_type: 'host',
     input: nothing,
     steps: [
       {

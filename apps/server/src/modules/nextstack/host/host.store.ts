@@ -80,7 +80,7 @@ export const hostMigrations: Migrations = {
     );
     create index hosts_name on hosts (name, id);
     create index vms_node on vms (cloud_id, node, status) include (cpu_cores, memory_bytes);
-    ${tellsChanges('hosts', 'host')}
+    ${tellsChanges('hosts', 'nextstack.host')}
   `),
 }
 

@@ -151,7 +151,6 @@ export function createImageOperations(parts: {
 
   const upload: OperationDefinition<object> = {
     kind: 'nextstack.image.upload',
-    resource_type: 'image',
     input: nothing,
     steps: [verify, importStep, clean],
     undo,
@@ -160,7 +159,6 @@ export function createImageOperations(parts: {
 
   const fetch: OperationDefinition<z.output<typeof fetchInput>> = {
     kind: 'nextstack.image.fetch',
-    resource_type: 'image',
     input: fetchInput,
     steps: [
       {
@@ -205,7 +203,6 @@ export function createImageOperations(parts: {
 
   const fromVm: OperationDefinition<z.output<typeof publishInput>> = {
     kind: 'nextstack.image.fromVm',
-    resource_type: 'image',
     input: publishInput,
     steps: [
       {
@@ -241,7 +238,6 @@ export function createImageOperations(parts: {
 
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.image.delete',
-    resource_type: 'image',
     input: nothing,
     steps: [step('delete', (engine, image, { signal }) => discard(engine, image, signal))],
     ended: async (tx, { resource_id }, refusal) => {

@@ -117,8 +117,8 @@ export const imageMigrations: Migrations = {
     );
     create index image_shares_bp on image_shares (bp_id, image_id);
     create index vms_image on vms (cloud_id, image_fingerprint, bp_id);
-    ${tellsChanges('images', 'image')}
-    ${tellsChanges('image_shares', 'image')}
+    ${tellsChanges('images', 'nextstack.image')}
+    ${tellsChanges('image_shares', 'nextstack.image')}
   `),
 }
 

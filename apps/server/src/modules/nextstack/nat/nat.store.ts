@@ -103,7 +103,7 @@ export const natMigrations: Migrations = {
     );
     create index nat_rules_nat on nat_rules (nat_id, created_at, id);
     create index nat_rules_vm on nat_rules (vm_id) where vm_id is not null;
-    ${tellsChanges('nat_gateways', 'nat')}
+    ${tellsChanges('nat_gateways', 'nextstack.nat')}
     create index nat_gateways_by_name on nat_gateways (cloud_id, name, id);
     create index nat_gateways_by_name_bp on nat_gateways (bp_id, cloud_id, name, id);
   `),

@@ -1,8 +1,6 @@
 import { errors } from '@zhisuan/contract/errors'
 import {
-  eventResources,
   overviewKinds,
-  type EventResource,
   type OverviewAlarm,
   type OverviewCounts,
   type OverviewEvent,
@@ -13,6 +11,7 @@ import { z } from 'zod'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { defineJob, handleJob, type JobHandler } from '../../../platform/jobs.ts'
+import { namesNow } from '../../../platform/kinds.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { shownStatus } from '../../../platform/history.ts'
 import * as store from './overview.store.ts'
@@ -30,7 +29,7 @@ export type OverviewService = ReturnType<typeof createOverview>
 export const sampleOverviewJob = defineJob({ name: 'nextstack.overview.sample', input: z.object({}), concurrency: 1, schedule: '*/10 * * * *' })
 
 /** What there is, in short: for the first page of the console. */
-export function createOverview({ db, now }: Pick<Platform, 'db' | 'now'>) {
+export function createOverview({ db, now, kinds }: Pick<Platform, 'db' | 'now' | 'kinds'>) {
   const alarmsOf = async (scope: Scope, counted: readonly StatusCount[]): Promise<OverviewAlarm[]> => {
     const [clouds, hosts] = await Promise.all([store.cloudsInTrouble(db, scope), 'everything' in scope ? store.hostsInTrouble(db) : []])
     return [
@@ -50,26 +49,20 @@ export function createOverview({ db, now }: Pick<Platform, 'db' | 'now'>) {
 
   /** Under the names they have now; of what was deleted, under its last known one. */
   const shapeEvents = async (rows: readonly EventRow[]): Promise<OverviewEvent[]> => {
-    const kinds = [...new Set(rows.flatMap(({ resource_type }) => (isKnown(resource_type) ? [resource_type] : [])))]
-    const known = new Map(
-      (
-        await Promise.all(
-          kinds.map((kind) =>
-            store.namesOf(
-              db,
-              kind,
-              rows.filter((row) => row.resource_type === kind).map((row) => row.resource_id),
-            ),
-          ),
-        )
-      )
-        .flat()
-        .map((one) => [one.id, one]),
+    const named = await Promise.all(
+      [...Map.groupBy(rows, ({ resource_type }) => resource_type)].map(([kind, of]) =>
+        namesNow(
+          db,
+          kinds().get(kind) ?? {},
+          of.map(({ resource_id }) => resource_id),
+        ),
+      ),
     )
+    const known = new Map(named.flat().map((one) => [one.id, one]))
     return rows.map((row) => ({
       id: row.id,
       kind: row.kind,
-      resource: isKnown(row.resource_type) ? row.resource_type : null,
+      resource: kinds().get(row.resource_type)?.page?.kind ?? row.resource_type,
       resource_id: known.get(row.resource_id)?.page_id ?? row.resource_id,
       resource_name: known.get(row.resource_id)?.name ?? row.resource_name,
       exists: known.has(row.resource_id),
@@ -91,7 +84,7 @@ export function createOverview({ db, now }: Pick<Platform, 'db' | 'now'>) {
 
   return {
     async get(scope: Scope): Promise<{ resources: OverviewCounts[]; promised: { cpu_cores: number; memory_bytes: number }; alarms: OverviewAlarm[] }> {
-      const counted = await store.countStatuses(db, scope)
+      const counted = await store.countStatuses(db, kinds(), scope)
       const sum = (of: 'cpu_cores' | 'memory_bytes'): number => counted.reduce((all, one) => all + one[of], 0)
       const resources = overviewKinds.map((kind) => {
         const statuses = counted.filter((one) => one.kind === kind).map(({ status, count }) => ({ status, count }))
@@ -102,8 +95,8 @@ export function createOverview({ db, now }: Pick<Platform, 'db' | 'now'>) {
 
     async events(scope: Scope, limit: number): Promise<{ items: OverviewEvent[] }> {
       const [failed, newest] = await Promise.all([
-        store.failedSince(db, scope, new Date(now().getTime() - failedFirstMs), Math.ceil(limit / 2)),
-        store.newestEvents(db, scope, limit),
+        store.failedSince(db, kinds(), scope, new Date(now().getTime() - failedFirstMs), Math.ceil(limit / 2)),
+        store.newestEvents(db, kinds(), scope, limit),
       ])
       const first = new Set(failed.map(({ id }) => id))
       return { items: await shapeEvents([...failed, ...newest.filter(({ id }) => !first.has(id))].slice(0, limit)) }
@@ -119,5 +112,3 @@ export function createOverview({ db, now }: Pick<Platform, 'db' | 'now'>) {
     jobHandler: handleJob(sampleOverviewJob, takeSample) satisfies JobHandler,
   }
 }
-
-const isKnown = (type: string): type is EventResource => (eventResources as readonly string[]).includes(type)

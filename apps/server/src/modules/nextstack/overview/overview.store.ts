@@ -1,11 +1,11 @@
-import type { EventResource, OverviewKind, TrendRange, TrendSample } from '@zhisuan/contract/nextstack/overview'
-import { eventResources, trendSteps } from '@zhisuan/contract/nextstack/overview'
+import type { OverviewKind, TrendRange, TrendSample } from '@zhisuan/contract/nextstack/overview'
+import { overviewKinds, trendSteps } from '@zhisuan/contract/nextstack/overview'
 import { sql, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
+import type { Kinds } from '../../../platform/kinds.ts'
 import type { OperationRow } from '../../../platform/operations.ts'
 import { within } from '../../../platform/db/scope.ts'
-import { countedTables, namedTables } from './overview.tables.ts'
 
 /** How many instances an organisation had, and what was promised to them. One without any has no row. */
 interface OverviewSampleTable {
@@ -40,32 +40,6 @@ export const overviewMigrations: Migrations = {
     create index vms_totals on vms (bp_id, status) include (cpu_cores, memory_bytes);
     create index operations_newest on operations (created_at desc, id desc);
     create index operations_failed on operations (created_at desc, id desc) where status = 'failed';
-
-    -- What a resource was called outlives it: the history of what was done names what was deleted.
-    alter table operations add resource_name text not null default '';
-    create function name_of_operation() returns trigger language plpgsql as $$
-    declare named text := case new.resource_type
-      when 'vm' then 'vms'
-      when 'snapshot' then 'vm_snapshots'
-      when 'volume' then 'volumes'
-      when 'volumeSnapshot' then 'volume_snapshots'
-      when 'volumeBackup' then 'volume_backups'
-      when 'image' then 'images'
-      when 'vpc' then 'vpcs'
-      when 'host' then 'hosts'
-      when 'edge' then 'edges'
-      when 'edge_image_pull' then 'edge_image_pulls'
-      when 'container' then 'containers'
-      when 'stack' then 'stacks'
-    end;
-    begin
-      if to_regclass(named) is not null then
-        execute format('select %I from %I where id = $1', case named when 'edge_image_pulls' then 'image' else 'name' end, named) into new.resource_name using new.resource_id;
-        new.resource_name := coalesce(new.resource_name, '');
-      end if;
-      return new;
-    end $$;
-    create trigger operations_name before insert on operations for each row execute function name_of_operation();
   `),
 }
 
@@ -79,12 +53,12 @@ export interface StatusCount {
 }
 
 /** How many there are of each kind in each status, of those that there are any of: one look at each table. */
-export async function countStatuses(on: Sql, scope: Scope): Promise<StatusCount[]> {
+export async function countStatuses(on: Sql, kinds: Kinds, scope: Scope): Promise<StatusCount[]> {
   const promised = sql`sum(cpu_cores)::bigint as cpu_cores, sum(memory_bytes)::bigint as memory_bytes`
   const nothing = sql`0::bigint as cpu_cores, 0::bigint as memory_bytes`
-  const parts = Object.entries(countedTables).map(
-    ([kind, table]) =>
-      sql`select ${kind}::text as kind, status, count(*) as count, ${kind === 'vm' ? promised : nothing} from ${sql.table(table)} where ${within(scope, 'bp_id')} group by status`,
+  const parts = overviewKinds.map(
+    (kind) =>
+      sql`select ${kind}::text as kind, status, count(*) as count, ${kind === 'nextstack.vm' ? promised : nothing} from ${sql.table(kinds.get(kind)?.table ?? '')} where ${within(scope, 'bp_id')} group by status`,
   )
   return (await sql<StatusCount>`${sql.join(parts, sql` union all `)}`.execute(on)).rows
 }
@@ -182,37 +156,29 @@ export const hostsInTrouble = (on: Sql): Promise<{ id: string; name: string; clo
     .limit(shownAlarms)
     .execute()
 
-export type EventRow = Omit<OperationRow, 'input'> & { resource_name: string; bp_name: string | null }
+export type EventRow = Omit<OperationRow, 'input'> & { bp_name: string | null }
 
-/** Operations on what is shown here that somebody asked for, or that failed; newest first. */
-const events = (on: Sql, scope: Scope) =>
+/** Operations on what has a name, that somebody asked for, or that failed; newest first. */
+const events = (on: Sql, kinds: Kinds, scope: Scope) =>
   on
     .selectFrom('operations')
     .leftJoin('organisations', 'organisations.id', 'operations.bp_id')
     .selectAll('operations')
-    .select(['organisations.name as bp_name', sql<string>`operations.resource_name`.as('resource_name')])
-    .where('operations.resource_type', 'in', eventResources)
+    .select('organisations.name as bp_name')
+    .where(
+      'operations.resource_type',
+      'in',
+      [...kinds].flatMap(([kind, { table }]) => (table === undefined ? [] : kind)),
+    )
     .where(within(scope, 'operations.bp_id'))
     .orderBy('operations.created_at', 'desc')
     .orderBy('operations.id', 'desc')
 
-export const failedSince = (on: Sql, scope: Scope, since: Date, limit: number): Promise<EventRow[]> =>
-  events(on, scope).where('operations.status', '=', 'failed').where('operations.created_at', '>', since).limit(limit).execute()
+export const failedSince = (on: Sql, kinds: Kinds, scope: Scope, since: Date, limit: number): Promise<EventRow[]> =>
+  events(on, kinds, scope).where('operations.status', '=', 'failed').where('operations.created_at', '>', since).limit(limit).execute()
 
-export const newestEvents = (on: Sql, scope: Scope, limit: number): Promise<EventRow[]> =>
-  events(on, scope)
+export const newestEvents = (on: Sql, kinds: Kinds, scope: Scope, limit: number): Promise<EventRow[]> =>
+  events(on, kinds, scope)
     .where((of) => of.or([of('operations.actor_id', 'is not', null), of('operations.status', '=', 'failed')]))
     .limit(limit)
     .execute()
-
-/** What resources are called now, and whose page tells of them; what is gone is left out. */
-export async function namesOf(on: Sql, kind: EventResource, ids: readonly string[]): Promise<{ id: string; name: string; page_id: string }[]> {
-  const { table, name, page } = namedTables[kind]
-  return (
-    await sql<{
-      id: string
-      name: string
-      page_id: string
-    }>`select id, ${sql.ref(name)} as name, ${sql.ref(page)} as page_id from ${sql.table(table)} where id = any(${[...ids]}::uuid[])`.execute(on)
-  ).rows
-}

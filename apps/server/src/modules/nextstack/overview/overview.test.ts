@@ -62,7 +62,7 @@ const get = (who: SignedIn) => call(app, overview.get, { token: who.token })
 const events = (who: SignedIn, limit?: number) =>
   call(app, overview.events, { token: who.token, query: { ...(limit !== undefined && { limit }) } }).then(({ items }) => items)
 const trends = (who: SignedIn, range: 'day' | 'week' | 'month' = 'day') => call(app, overview.trends, { token: who.token, query: { range } })
-const countOf = async (who: SignedIn, kind = 'vm') => (await get(who)).resources.find((one) => one.kind === kind)
+const countOf = async (who: SignedIn, kind = 'nextstack.vm') => (await get(who)).resources.find((one) => one.kind === kind)
 
 describe('what there is', () => {
   it('is counted by state, of the own organisation, and for administrators of all', async () => {
@@ -71,9 +71,9 @@ describe('what there is', () => {
     await call(app, vms.stop, { token: owner.token, params: { id: first?.id ?? '' }, body: { force: true } })
     await settled(first?.id ?? '')
     const mine = await get(owner)
-    expect(mine.resources.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['vm', 'vpc', 'eip']))
+    expect(mine.resources.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['nextstack.vm', 'nextstack.vpc', 'nextstack.eip']))
     expect(mine.resources[0]).toMatchObject({
-      kind: 'vm',
+      kind: 'nextstack.vm',
       total: 2,
       statuses: expect.arrayContaining([
         { status: 'running', count: 1 },
@@ -81,9 +81,9 @@ describe('what there is', () => {
       ]),
     })
     expect(mine.promised).toEqual({ cpu_cores: 2 * flavor.cpu_cores, memory_bytes: 2 * flavor.memory_bytes })
-    expect(await countOf(stranger)).toEqual({ kind: 'vm', total: 1, statuses: [{ status: 'running', count: 1 }] })
+    expect(await countOf(stranger)).toEqual({ kind: 'nextstack.vm', total: 1, statuses: [{ status: 'running', count: 1 }] })
     expect(await countOf(admin)).toMatchObject({ total: 3 })
-    expect(await countOf(owner, 'vpc')).toEqual({ kind: 'vpc', total: 0, statuses: [] })
+    expect(await countOf(owner, 'nextstack.vpc')).toEqual({ kind: 'nextstack.vpc', total: 0, statuses: [] })
     expect(mine.alarms).toEqual([])
   })
 
@@ -100,7 +100,7 @@ describe('alarms', () => {
     engine.fail('failed', { method: 'instances.create', times: 1 })
     const [failed] = await create(1)
     expect(failed?.status).toBe('error')
-    const alarm = { type: 'resource', kind: 'vm', status: 'error', count: 1 }
+    const alarm = { type: 'resource', kind: 'nextstack.vm', status: 'error', count: 1 }
     expect((await get(owner)).alarms).toEqual([alarm])
     expect((await get(admin)).alarms).toContainEqual(alarm)
     expect((await get(stranger)).alarms).toEqual([])
@@ -151,7 +151,7 @@ describe('events', () => {
     const [newest] = (await events(owner)).filter(({ status }) => status !== 'failed')
     expect(newest).toMatchObject({
       kind: 'nextstack.vm.create',
-      resource: 'vm',
+      resource: 'nextstack.vm',
       resource_id: vm?.id,
       resource_name: renamed,
       exists: true,
@@ -204,17 +204,17 @@ describe('events', () => {
     await db
       .insertInto('operations')
       .values([
-        { ...done, id: randomUUID(), kind: 'ecrm.edge.upgrade', resource_type: 'edge', resource_id: edge.id },
-        { ...done, id: randomUUID(), kind: 'ecrm.edge.pullImage', resource_type: 'edge_image_pull', resource_id: pull },
-        { ...done, id: randomUUID(), kind: 'cis.container.delete', resource_type: 'container', resource_id: container },
-        { ...done, id: randomUUID(), kind: 'made.up', resource_type: 'unknown', resource_id: container },
+        { ...done, id: randomUUID(), kind: 'ecrm.edge.upgrade', resource_type: 'ecrm.edge', resource_id: edge.id, resource_name: edge.name },
+        { ...done, id: randomUUID(), kind: 'ecrm.edge.pullImage', resource_type: 'ecrm.imagePull', resource_id: pull, resource_name: 'nginx:1.27' },
+        { ...done, id: randomUUID(), kind: 'cis.container.delete', resource_type: 'cis.container', resource_id: container },
+        { ...done, id: randomUUID(), kind: 'made.up', resource_type: 'bill.order', resource_id: container },
       ])
       .execute()
     const told = await events(owner, 50)
     const of = (kind: string) => told.find((event) => event.kind === kind)
-    expect(of('ecrm.edge.upgrade')).toMatchObject({ resource: 'edge', resource_id: edge.id, resource_name: edge.name, exists: true })
-    expect(of('ecrm.edge.pullImage')).toMatchObject({ resource: 'edge_image_pull', resource_id: edge.id, resource_name: 'nginx:1.27', exists: true })
-    expect(of('cis.container.delete')).toMatchObject({ resource: 'container', resource_id: container, exists: false })
+    expect(of('ecrm.edge.upgrade')).toMatchObject({ resource: 'ecrm.edge', resource_id: edge.id, resource_name: edge.name, exists: true })
+    expect(of('ecrm.edge.pullImage')).toMatchObject({ resource: 'ecrm.edge', resource_id: edge.id, resource_name: 'nginx:1.27', exists: true })
+    expect(of('cis.container.delete')).toMatchObject({ resource: 'cis.container', resource_id: container, exists: false })
     expect(of('made.up')).toBeUndefined()
     await db.deleteFrom('edge_image_pulls').where('id', '=', pull).execute()
     // The name stays.
@@ -256,10 +256,9 @@ describe('trends', () => {
   })
 
   it('have a point every ten minutes, hour and four hours, each of its own organisation', async () => {
-    const { db } = app.platform
     const late = await someone(app)
     const at = Math.ceil(Date.now() / (4 * 3_600_000)) * 4 * 3_600_000
-    const count = async (moment: number) => createOverview({ db, now: () => new Date(moment) }).takeSample()
+    const count = async (moment: number) => createOverview({ ...app.platform, now: () => new Date(moment) }).takeSample()
     const before = (await trends(admin)).items.at(-1)?.vms ?? 0
     await count(at + minute)
     await create(1, late)
@@ -270,7 +269,7 @@ describe('trends', () => {
     for (const after of [61, 4 * 60 + 1]) await count(at + after * minute)
 
     const now = () => new Date(at + 5 * 60 * minute)
-    const service = createOverview({ db, now })
+    const service = createOverview({ ...app.platform, now })
     const vmsOf = async (scope: { bp_id: string } | { everything: true }, range: keyof typeof trendSteps) =>
       (await service.trends(scope, range)).items.filter((item) => Date.parse(item.at) >= at).map((item) => [(Date.parse(item.at) - at) / minute, item.vms])
     const own = { bp_id: late.bp_id ?? '' }
@@ -305,7 +304,7 @@ describe('trends', () => {
     const rows = () => db.selectFrom('overview_samples').select('at').execute()
     expect((await rows()).length).toBeGreaterThan(1)
     const later = new Date(Date.now() + 40 * 24 * 3_600_000)
-    await createOverview({ db, now: () => later }).takeSample()
+    await createOverview({ ...app.platform, now: () => later }).takeSample()
     expect(new Set((await rows()).map(({ at }) => at.getTime())).size).toBe(1)
   })
 })

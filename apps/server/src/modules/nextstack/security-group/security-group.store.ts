@@ -68,7 +68,7 @@ export const securityGroupMigrations: Migrations = {
       primary key (vm_id, group_id)
     );
     create index vm_security_groups_group on vm_security_groups (group_id);
-    ${tellsChanges('security_groups', 'securityGroup')}
+    ${tellsChanges('security_groups', 'nextstack.securityGroup')}
     create index security_groups_by_name on security_groups (cloud_id, name, id);
     create index security_groups_by_name_bp on security_groups (bp_id, cloud_id, name, id);
   `),

@@ -66,7 +66,7 @@ export const scheduleMigrations: Migrations = {
     create index vm_snapshot_schedules_next on vm_snapshot_schedules (cloud_id, next_run_at, id);
     create index vm_snapshot_schedules_next_bp on vm_snapshot_schedules (bp_id, cloud_id, next_run_at, id);
     create index vm_snapshot_schedules_search on vm_snapshot_schedules using gin (search gin_trgm_ops);
-    ${tellsChanges('vm_snapshot_schedules', 'snapshot')}
+    ${tellsChanges('vm_snapshot_schedules', 'nextstack.snapshot')}
   `),
 }
 

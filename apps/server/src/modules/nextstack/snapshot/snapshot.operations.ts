@@ -40,7 +40,7 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
 
   const create: OperationDefinition<object> = {
     kind: 'nextstack.snapshot.create',
-    resource_type: 'vm',
+    resource_type: 'nextstack.vm',
     input: nothing,
     steps: [
       cancellableStep('create', async (engine, vm, { signal }) =>
@@ -80,7 +80,7 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
 
   const restore: OperationDefinition<object> = {
     kind: 'nextstack.snapshot.restore',
-    resource_type: 'vm',
+    resource_type: 'nextstack.vm',
     input: nothing,
     steps: [
       step('restore', async (engine, vm, { signal }) => engine.instances.snapshots.restore(vm.engine_name, (await inWork(vm)).engine_name, { signal })),
@@ -98,7 +98,6 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
 
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.snapshot.delete',
-    resource_type: 'snapshot',
     input: nothing,
     steps: [
       {

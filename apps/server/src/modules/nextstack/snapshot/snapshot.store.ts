@@ -75,7 +75,7 @@ export const snapshotMigrations: Migrations = {
     create index vm_snapshots_cloud_status_bp on vm_snapshots (bp_id, cloud_id, status, id);
     create index vm_snapshots_status on vm_snapshots (cloud_id, status, created_at, id);
     create index vm_snapshots_search on vm_snapshots using gin (search gin_trgm_ops);
-    ${tellsChanges('vm_snapshots', 'snapshot')}
+    ${tellsChanges('vm_snapshots', 'nextstack.snapshot')}
   `),
 }
 

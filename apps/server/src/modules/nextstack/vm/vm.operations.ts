@@ -117,7 +117,6 @@ export function createVmOperations(parts: {
 
   const create: OperationDefinition<CreateInput> = {
     kind: 'nextstack.vm.create',
-    resource_type: 'vm',
     input: createInput,
     steps: [
       cancellableStep('create', async (engine, vm, { input, signal }) => {
@@ -161,7 +160,6 @@ export function createVmOperations(parts: {
 
   const start: OperationDefinition<object> = {
     kind: 'nextstack.vm.start',
-    resource_type: 'vm',
     input: nothing,
     steps: [step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal }))],
     undo: observeAfterFailure,
@@ -170,7 +168,6 @@ export function createVmOperations(parts: {
 
   const stop: OperationDefinition<z.output<typeof force>> = {
     kind: 'nextstack.vm.stop',
-    resource_type: 'vm',
     input: force,
     steps: [step('stop', powerOff)],
     undo: observeAfterFailure,
@@ -179,7 +176,6 @@ export function createVmOperations(parts: {
 
   const restart: OperationDefinition<z.output<typeof force>> = {
     kind: 'nextstack.vm.restart',
-    resource_type: 'vm',
     input: force,
     steps: [
       // Two steps, so that one who comes back after a crash does not restart twice.
@@ -192,7 +188,6 @@ export function createVmOperations(parts: {
 
   const resize: OperationDefinition<z.output<typeof size>> = {
     kind: 'nextstack.vm.resize',
-    resource_type: 'vm',
     input: size,
     steps: [
       step('resize', (engine, vm, { input, signal }) => {
@@ -215,7 +210,6 @@ export function createVmOperations(parts: {
 
   const rebuild: OperationDefinition<z.output<typeof rebuildInput>> = {
     kind: 'nextstack.vm.rebuild',
-    resource_type: 'vm',
     input: rebuildInput,
     steps: [
       cancellableStep('stop', (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
@@ -251,7 +245,6 @@ export function createVmOperations(parts: {
 
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.vm.delete',
-    resource_type: 'vm',
     input: nothing,
     steps: [step('delete', (engine, vm, { signal }) => engine.instances.delete(vm.engine_name, { signal }))],
     undo: observeAfterFailure,

@@ -93,7 +93,7 @@ export const vmMigrations: Migrations = {
     create index vms_type on vms (cloud_id, type, created_at desc, id desc);
     create index vms_type_bp on vms (bp_id, cloud_id, type, created_at desc, id desc);
     create index vms_project on vms (project_id) where project_id is not null;
-    ${tellsChanges('vms', 'vm')}
+    ${tellsChanges('vms', 'nextstack.vm')}
     create index vms_source on vms (source_snapshot_id) where source_snapshot_id is not null;
   `),
 }

@@ -41,7 +41,7 @@ export function createVmSuspension(
     return operation
   }
   return {
-    kind: 'vm',
+    stoppedBy: 'stop_vms',
     running: async (on, bpId) =>
       (await store.withStatuses(on, bpId, [...costing, ...passing])).map(({ id, name, status }) => ({ id, name, passing: passing.includes(status) })),
     // Who ignores a shutdown has its power cut at the second try; who is paused hears of none.

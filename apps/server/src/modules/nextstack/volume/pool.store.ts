@@ -60,7 +60,7 @@ export const storagePoolMigrations: Migrations = {
       seen_at timestamptz not null,
       unique (cloud_id, name)
     );
-    ${tellsChanges('storage_pools', 'storagePool')}
+    ${tellsChanges('storage_pools', 'nextstack.storagePool')}
   `),
 }
 

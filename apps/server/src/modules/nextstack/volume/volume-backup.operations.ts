@@ -21,7 +21,7 @@ export function createVolumeBackupOperations(parts: {
 
   const create: OperationDefinition<z.output<typeof backup>> = {
     kind: 'nextstack.volumeBackup.create',
-    resource_type: 'volume',
+    resource_type: 'nextstack.volume',
     input: backup,
     steps: [
       volumes.step('write', ({ engine, name }, { input, signal }) =>
@@ -46,7 +46,6 @@ export function createVolumeBackupOperations(parts: {
 
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.volumeBackup.delete',
-    resource_type: 'volumeBackup',
     input: nothing,
     steps: [{ name: 'delete', run: ({ resource_id }) => files.remove(resource_id) }],
     ended: async (tx, { resource_id }, refusal) => {

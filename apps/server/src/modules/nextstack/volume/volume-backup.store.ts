@@ -69,7 +69,7 @@ export const volumeBackupMigrations: Migrations = {
     create index volume_backups_by_file on volume_backups (cloud_id, file_bytes, id);
     create index volume_backups_by_file_bp on volume_backups (bp_id, cloud_id, file_bytes, id);
     create index volume_backups_search on volume_backups using gin (search gin_trgm_ops);
-    ${tellsChanges('volume_backups', 'volumeBackup')}
+    ${tellsChanges('volume_backups', 'nextstack.volumeBackup')}
   `),
 }
 

@@ -38,7 +38,6 @@ export function createVolumeSnapshotOperations(parts: { db: Db; clouds: Pick<Clo
 
   const create: OperationDefinition<object> = {
     kind: 'nextstack.volumeSnapshot.create',
-    resource_type: 'volumeSnapshot',
     input: nothing,
     steps: [
       {
@@ -59,7 +58,6 @@ export function createVolumeSnapshotOperations(parts: { db: Db; clouds: Pick<Clo
 
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.volumeSnapshot.delete',
-    resource_type: 'volumeSnapshot',
     input: nothing,
     steps: [{ name: 'delete', run: removeOnEngine }],
     ended: async (tx, { resource_id }, refusal) => {

@@ -64,7 +64,7 @@ export const volumeSnapshotMigrations: Migrations = {
     create index volume_snapshots_by_status_bp on volume_snapshots (bp_id, cloud_id, status, id);
     create index volume_snapshots_search on volume_snapshots using gin (search gin_trgm_ops);
     -- Volumes show how many they have.
-    ${tellsChanges('volume_snapshots', 'volumeSnapshot', 'volume')}
+    ${tellsChanges('volume_snapshots', 'nextstack.volumeSnapshot', 'nextstack.volume')}
   `),
 }
 

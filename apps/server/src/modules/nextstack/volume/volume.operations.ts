@@ -114,7 +114,6 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
 
   const create: OperationDefinition<z.output<typeof createInput>> = {
     kind: 'nextstack.volume.create',
-    resource_type: 'volume',
     input: createInput,
     steps: [
       step('create', async (work, { signal }) => {
@@ -139,7 +138,6 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
 
   const attach: OperationDefinition<object> = {
     kind: 'nextstack.volume.attach',
-    resource_type: 'volume',
     input: nothing,
     steps: [
       step('attach', async (work, { signal }) => {
@@ -155,7 +153,6 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
 
   const detach: OperationDefinition<z.output<typeof force>> = {
     kind: 'nextstack.volume.detach',
-    resource_type: 'volume',
     input: force,
     steps: [
       step('detach', async ({ engine, name }, { input, signal }) => {
@@ -173,7 +170,6 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
 
   const grow: OperationDefinition<z.output<typeof size>> = {
     kind: 'nextstack.volume.grow',
-    resource_type: 'volume',
     input: size,
     steps: [
       step('grow', ({ engine, name }, { input, signal }) =>
@@ -189,7 +185,6 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
 
   const restore: OperationDefinition<z.output<typeof snapshot>> = {
     kind: 'nextstack.volume.restore',
-    resource_type: 'volume',
     input: snapshot,
     steps: [
       step('restore', ({ engine, name }, { input, signal }) =>
@@ -203,7 +198,6 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
 
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.volume.delete',
-    resource_type: 'volume',
     input: nothing,
     steps: [
       step('delete', async ({ volume, engine, name }, { signal }) => {

@@ -102,7 +102,7 @@ export const volumeMigrations: Migrations = {
     create index volumes_by_size on volumes (cloud_id, size_bytes, id);
     create index volumes_by_size_bp on volumes (bp_id, cloud_id, size_bytes, id);
     create index volumes_search on volumes using gin (search gin_trgm_ops);
-    ${tellsChanges('volumes', 'volume')}
+    ${tellsChanges('volumes', 'nextstack.volume')}
   `),
 }
 

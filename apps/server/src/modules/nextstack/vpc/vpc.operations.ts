@@ -49,7 +49,6 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
 
   const apply: OperationDefinition<object> = {
     kind: 'nextstack.vpc.apply',
-    resource_type: 'vpc',
     input: nothing,
     steps: [
       {
@@ -114,7 +113,6 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
 
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.vpc.delete',
-    resource_type: 'vpc',
     input: nothing,
     steps: [
       step('network', async (vpc, { engine, signal }) => {

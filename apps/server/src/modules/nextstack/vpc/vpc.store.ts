@@ -97,7 +97,7 @@ export const vpcMigrations: Migrations = {
     );
     create index vpc_security_groups_group on vpc_security_groups (group_id);
     -- What it comes to shows on its gateway, its groups and its instances.
-    ${tellsChanges('vpcs', 'vpc', 'nat', 'securityGroup', 'vm')}
+    ${tellsChanges('vpcs', 'nextstack.vpc', 'nextstack.nat', 'nextstack.securityGroup', 'nextstack.vm')}
     create index vpcs_by_name on vpcs (cloud_id, name, id);
     create index vpcs_by_name_bp on vpcs (bp_id, cloud_id, name, id);
     create index vpcs_by_status on vpcs (cloud_id, status, id);

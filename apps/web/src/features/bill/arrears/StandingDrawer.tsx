@@ -1,6 +1,7 @@
 import Drawer from 'antd/es/drawer'
 import { standings, type StandingChange, type SuspendedResource } from '@zhisuan/contract/bill/arrears'
 import { notices, type Notice } from '@zhisuan/contract/bill/notice'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -37,7 +38,7 @@ export function StandingDrawer({ organisation, onClose }: { readonly organisatio
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<SuspendedResource>('name', t('resource.name'), ({ name }) => name, { note: ({ kind }) => t(`resource.kind.${kind}`) }),
+          col.name<SuspendedResource>('name', t('resource.name'), ({ name }) => name, { note: ({ kind }) => kindText(kind) }),
           col.status<SuspendedResource>('state', t('standing.state'), ({ state }) => ({ tone: tones[state], text: t(`resource.state.${state}`) })),
           col.text<SuspendedResource>('error', t('standing.error'), ({ error }) => error, { width: 300 }),
           col.date<SuspendedResource>('updated_at', t('standing.at'), ({ updated_at }) => updated_at, { sort: true }),

@@ -2,6 +2,7 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, prepaids, type OrderDetail as Detail } from '@zhisuan/contract/bill/order'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams, useSearchParams } from 'react-router'
@@ -14,7 +15,6 @@ import { paths } from '../../../paths.ts'
 import { QuoteLines } from '../../../kit/price/Price.tsx'
 import { small } from '../../../kit/price/small.ts'
 import { billMonthOf } from '../report/months.ts'
-import { useNames } from '../report/useNames.ts'
 import './order.css'
 import { Countdown } from './OrderState.tsx'
 import { orderTones, pathOfOrdered, termText } from './orderText.ts'
@@ -138,11 +138,10 @@ export default function OrderDetail() {
 }
 
 function Resource({ order: { resource } }: { readonly order: Detail }) {
-  const { typeName } = useNames()
   const to = pathOfOrdered(resource)
   return (
     <span>
-      {typeName(resource.type)} {to === null ? resource.name : <Link to={to}>{resource.name}</Link>}
+      {kindText(resource.type)} {to === null ? resource.name : <Link to={to}>{resource.name}</Link>}
     </span>
   )
 }

@@ -1,5 +1,6 @@
 import Button from 'antd/es/button'
 import { orderKinds, orders, orderStatuses, type Order } from '@zhisuan/contract/bill/order'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
@@ -11,7 +12,7 @@ import { saveFrom } from '../../../kit/save.ts'
 import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { resourceTypes, useNames } from '../report/useNames.ts'
+import { billedKinds, useNames } from '../report/useNames.ts'
 import { OrderState } from './OrderState.tsx'
 import { pathOfOrdered, termText } from './orderText.ts'
 import { PrepayDialog } from './TermDialogs.tsx'
@@ -21,7 +22,7 @@ import { useOrderActions } from './useOrderActions.tsx'
 export default function OrderList() {
   const { t } = useTranslation('order')
   const platform = useIsPlatform()
-  const { typeName, typeNameApart } = useNames()
+  const { kindApart } = useNames()
   const openDialog = useDialog()
   const save = useChange(orders.export, { onDone: ({ path }) => saveFrom(path) })
   const actionsOf = useOrderActions()
@@ -50,7 +51,7 @@ export default function OrderList() {
           ({ resource }) => pathOfOrdered(resource),
           { width: 180 },
         ),
-        col.text<Order>('resource_type', t('column.type'), ({ resource }) => typeName(resource.type), { width: 90 }),
+        col.text<Order>('resource_type', t('column.type'), ({ resource }) => kindText(resource.type), { width: 90 }),
         col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
         col.text<Order>('term', t('column.term'), (order) => (order.kind === 'onDemand' ? null : termText(t, order)), { width: 90 }),
         col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
@@ -77,7 +78,7 @@ export default function OrderList() {
         filter.select(
           'resource_type',
           t('column.type'),
-          resourceTypes.map((value) => ({ value, label: typeNameApart(value) })),
+          billedKinds.map((value) => ({ value, label: kindApart(value) })),
         ),
       ]}
       rowActions={actionsOf}

@@ -2,6 +2,7 @@ import Alert from 'antd/es/alert'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, type Order } from '@zhisuan/contract/bill/order'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
@@ -9,7 +10,6 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
-import { useNames } from '../report/useNames.ts'
 import { Countdown, useNow } from './OrderState.tsx'
 import './order.css'
 import { termText } from './orderText.ts'
@@ -18,7 +18,6 @@ import { invalidatedByOrder } from './invalidated.ts'
 /** Pays from the balance: what it costs, what there is, and what is missing. */
 export function PayDialog({ order, onClose }: Dialog<{ order: Order }>) {
   const { t } = useTranslation('order')
-  const { typeName } = useNames()
   const wallet = useCall(accounts.wallet, { params: { id: order.bp_id } }, { silent: true, refreshMs: 5_000 })
   const pay = useChange(orders.pay, { invalidates: invalidatedByOrder, silent: true })
   const available = wallet.data === undefined ? null : toMinor(wallet.data.available)
@@ -36,7 +35,7 @@ export function PayDialog({ order, onClose }: Dialog<{ order: Order }>) {
       onSubmit={() => pay.mutateAsync({ params: { id: order.id } })}
     >
       <p>
-        {t(`kind.${order.kind}`)} {typeName(order.resource.type)} <strong>{order.resource.name}</strong>，{termText(t, order)}
+        {t(`kind.${order.kind}`)} {kindText(order.resource.type)} <strong>{order.resource.name}</strong>，{termText(t, order)}
       </p>
       {wallet.error !== null && wallet.data === undefined ? (
         <ErrorPanel error={wallet.error} onRetry={() => void wallet.refetch()} />

@@ -1,9 +1,10 @@
 import Form from 'antd/es/form'
 import Radio from 'antd/es/radio'
-import { orders, prepaids, prepaidTypes, type Order, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { orders, prepaids, prepaidKinds, type Order, type PrepaidKind } from '@zhisuan/contract/bill/order'
 import { eips } from '@zhisuan/contract/nextstack/eip'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -85,7 +86,7 @@ export function RenewDialog({ order, onClose }: Dialog<{ order: Order }>) {
 }
 
 interface Values {
-  resource_type: PrepaidType
+  resource_type: PrepaidKind
   resource_id?: string
   billing: Billing
 }
@@ -95,7 +96,7 @@ export function PrepayDialog({ onClose }: Dialog) {
   const { t } = useTranslation('order')
   const navigate = useNavigate()
   const [form] = Form.useForm<Values>()
-  const type = Form.useWatch('resource_type', form) ?? 'vm'
+  const type = Form.useWatch('resource_type', form) ?? 'nextstack.vm'
   const id = Form.useWatch('resource_id', form)
   const billing = Form.useWatch('billing', form) ?? month
   const items = useResourceItems(type, id)
@@ -112,7 +113,7 @@ export function PrepayDialog({ onClose }: Dialog) {
       title={t('prepay.title')}
       okText={t('prepay.ok')}
       okDisabled={unorderable}
-      initialValues={{ resource_type: 'vm', billing: month }}
+      initialValues={{ resource_type: 'nextstack.vm', billing: month }}
       doneText={t('prepay.done')}
       onClose={onClose}
       onSubmit={(values) =>
@@ -130,14 +131,14 @@ export function PrepayDialog({ onClose }: Dialog) {
       <Form.Item name="resource_type" label={t('prepay.type')}>
         <Radio.Group
           optionType="button"
-          options={prepaidTypes.map((value) => ({ value, label: t(`type.${value}`) }))}
+          options={prepaidKinds.map((value) => ({ value, label: kindText(value) }))}
           onChange={() => form.resetFields(['resource_id'])}
         />
       </Form.Item>
       <Field key={type} name="resource_id" label={t('prepay.resource')} missing={t('prepay.resourceRequired')}>
-        {type === 'vm' ? (
+        {type === 'nextstack.vm' ? (
           <SearchSelect call={vms.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
-        ) : type === 'volume' ? (
+        ) : type === 'nextstack.volume' ? (
           <SearchSelect call={volumes.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
         ) : (
           <SearchSelect

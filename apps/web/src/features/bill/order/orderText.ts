@@ -2,8 +2,7 @@ import { orderCan, type Order, type OrderStatus } from '@zhisuan/contract/bill/o
 import type { TFunction } from 'i18next'
 import { allowed } from '../../../kit/allowed.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
-import { paths } from '../../../paths.ts'
-import { pageOfResource } from '../report/useNames.ts'
+import { pageOf } from '../../../kinds.ts'
 
 export const orderTones: Readonly<Record<OrderStatus, StatusTone>> = {
   unpaid: 'warning',
@@ -17,12 +16,7 @@ export const orderTones: Readonly<Record<OrderStatus, StatusTone>> = {
 }
 
 /** Where what was ordered is looked at; null where it has no page, or is not made yet. */
-export function pathOfOrdered({ type, id }: Order['resource']): string | null {
-  if (id === null) return null
-  if (type === 'vm') return paths.nextstack.vm.detail(id)
-  if (type === 'volume') return paths.nextstack.volume.detail(id)
-  return type === 'eip' ? paths.nextstack.eip.list() : pageOfResource({ type, id })
-}
+export const pathOfOrdered = ({ type, id, name }: Order['resource']): string | null => (id === null ? null : pageOf(type, { id, name }))
 
 /** An order by the hour has no term. */
 export const termText = (t: TFunction<'order'>, { count, period }: Pick<Order, 'count' | 'period'>): string =>

@@ -1,4 +1,4 @@
-import type { PrepaidType } from '@zhisuan/contract/bill/order'
+import type { PrepaidKind } from '@zhisuan/contract/bill/order'
 import { eips } from '@zhisuan/contract/nextstack/eip'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
@@ -7,13 +7,13 @@ import { eipItems, vmItems, volumeItems, type QuoteItem } from '../../../kit/pri
 
 /** What a resource is paid for, as it is now; nothing while it is not known. */
 export function useResourceItems(type: string, id: string | undefined): readonly QuoteItem[] {
-  const asked = (of: PrepaidType) => ({ enabled: id !== undefined && type === of, silent: true })
+  const asked = (of: PrepaidKind) => ({ enabled: id !== undefined && type === of, silent: true })
   const input = { params: { id: id ?? '' } }
-  const vm = useCall(vms.get, input, asked('vm'))
-  const volume = useCall(volumes.get, input, asked('volume'))
-  const eip = useCall(eips.get, input, asked('eip'))
+  const vm = useCall(vms.get, input, asked('nextstack.vm'))
+  const volume = useCall(volumes.get, input, asked('nextstack.volume'))
+  const eip = useCall(eips.get, input, asked('nextstack.eip'))
   if (id === undefined) return []
-  if (type === 'vm') return vm.data === undefined ? [] : vmItems(vm.data)
-  if (type === 'volume') return volume.data === undefined ? [] : volumeItems(volume.data)
+  if (type === 'nextstack.vm') return vm.data === undefined ? [] : vmItems(vm.data)
+  if (type === 'nextstack.volume') return volume.data === undefined ? [] : volumeItems(volume.data)
   return eip.data === undefined ? [] : eipItems(eip.data)
 }

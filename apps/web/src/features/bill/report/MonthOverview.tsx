@@ -1,6 +1,7 @@
 import Skeleton from 'antd/es/skeleton'
 import { consumes, type MonthOverview as Overview, type ResourceShare, type UsageForecast } from '@zhisuan/contract/bill/consume'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useCallback, useMemo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
@@ -22,7 +23,6 @@ import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { ShareBars } from './ShareBars.tsx'
 import { StackChart } from './StackChart.tsx'
 import { greatestOf, type Stack } from './stacks.ts'
-import { useNames } from './useNames.ts'
 import { monthName, useBillQuery } from './useBillQuery.tsx'
 import './report.css'
 
@@ -179,7 +179,6 @@ function Days({ overview, forecast }: { readonly overview: Overview; readonly fo
 
 function Shares({ overview, organisation }: { readonly overview: Overview; readonly organisation: string | undefined }) {
   const { t } = useTranslation('report')
-  const { typeName } = useNames()
   const { month, total, products, projects, resources } = overview
   const named = (name: string): string => (name === '' ? t('shares.unnamed') : name)
   const lines = (query: Record<string, string>): string => withQuery(paths.billing.consumption(), { month, bp_id: organisation, ...query })
@@ -203,7 +202,7 @@ function Shares({ overview, organisation }: { readonly overview: Overview; reado
       <ShareBars
         title={t('shares.resources')}
         total={total}
-        shares={resources.map(({ id, name, type, amount }) => ({ key: id, name, note: typeName(type), amount, to: paths.billing.monthDetail(id, month) }))}
+        shares={resources.map(({ id, name, type, amount }) => ({ key: id, name, note: kindText(type), amount, to: paths.billing.monthDetail(id, month) }))}
       />
     </div>
   )
@@ -211,7 +210,6 @@ function Shares({ overview, organisation }: { readonly overview: Overview; reado
 
 function Resources({ month, organisation }: { readonly month: string; readonly organisation: string | undefined }): ReactNode {
   const { t } = useTranslation('report')
-  const { typeName } = useNames()
   const platform = useIsPlatform()
   const save = useChange(consumes.exportMonth, { onDone: ({ path }) => saveFrom(path) })
   const whose = { month, ...(organisation !== undefined && { bp_id: organisation }) }
@@ -228,7 +226,7 @@ function Resources({ month, organisation }: { readonly month: string; readonly o
         refreshMs={refreshMs}
         columns={[
           col.name<ResourceShare>('name', t('column.resource'), ({ name }) => name, { to: ({ id }) => paths.billing.monthDetail(id, month) }),
-          col.text<ResourceShare>('type', t('column.type'), ({ type }) => typeName(type), { width: 140 }),
+          col.text<ResourceShare>('type', t('column.type'), ({ type }) => kindText(type), { width: 140 }),
           ...(platform ? [col.text<ResourceShare>('organisation', t('column.organisation'), (row) => row.organisation.name, { width: 160 })] : []),
           col.money<ResourceShare>('amount', t('column.amount'), ({ amount }) => amount, { sort: true, width: 140 }),
           col.money<ResourceShare>('previous', t('column.previous'), ({ previous_amount }) => previous_amount, { width: 140 }),

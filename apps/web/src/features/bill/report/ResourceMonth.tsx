@@ -1,5 +1,6 @@
 import { consumes, type ResourceMonth as Detail } from '@zhisuan/contract/bill/consume'
 import { toMinor } from '@zhisuan/contract/bill/money'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
@@ -8,6 +9,7 @@ import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
 import { PageActions } from '../../../kit/PageHead.tsx'
 import { saveFrom } from '../../../kit/save.ts'
+import { pageOf } from '../../../kinds.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -18,7 +20,7 @@ import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { StackChart } from './StackChart.tsx'
 import { UsageTable } from './UsageTable.tsx'
 import { monthName } from './useBillQuery.tsx'
-import { pageOfResource, useNames } from './useNames.ts'
+import { useNames } from './useNames.ts'
 
 const hourMs = 3_600_000
 const yuan = (amount: string): string => `¥${small(amount)}`
@@ -26,7 +28,6 @@ const yuan = (amount: string): string => `¥${small(amount)}`
 /** What one resource cost in a month, hour by hour, and how each amount was made. */
 export default function ResourceMonth() {
   const { t } = useTranslation('report')
-  const { typeName } = useNames()
   const { id = '', date = '' } = useParams()
   // An address may name a day: the month is what is shown.
   const month = date.slice(0, 7)
@@ -39,7 +40,7 @@ export default function ResourceMonth() {
       gone={{ to: paths.billing.month() }}
       title={({ resource }) => t('detail.title', { name: resource.name, month: monthName(t, month) })}
       facts={({ resource, organisation, total, previous_total }) => [
-        { key: 'type', label: t('column.type'), value: typeName(resource.type) },
+        { key: 'type', label: t('column.type'), value: kindText(resource.type) },
         { key: 'id', label: t('detail.resource'), value: <ResourceId resource={resource} /> },
         ...(platform ? [{ key: 'organisation', label: t('column.organisation'), value: organisation.name }] : []),
         { key: 'total', label: t('detail.total'), value: <span title={total}>¥{format.money(total)}</span> },
@@ -73,7 +74,7 @@ export default function ResourceMonth() {
 /** It leads to its page, on the cloud where it is; what is gone has none. */
 function ResourceId({ resource }: { readonly resource: Detail['resource'] }) {
   const { id, cloud_id } = resource
-  const page = pageOfResource(resource)
+  const page = pageOf(resource.type, resource)
   if (page === null || cloud_id === null) return <span className="zs-code">{id}</span>
   return (
     <Link to={page} className="zs-code zs-text-link" onClick={() => writeCloudChoice(cloud_id)}>

@@ -4,6 +4,7 @@ import Skeleton from 'antd/es/skeleton'
 import Table from 'antd/es/table'
 import type { QueryInput } from '@zhisuan/contract/define'
 import { consumes, type UsageLineShape } from '@zhisuan/contract/bill/consume'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { useCall } from '../../../api/hooks.ts'
@@ -30,7 +31,7 @@ const linesOfPage = 50
  */
 export function UsageTable({ query, resource = false }: { readonly query: QueryInput<typeof consumes.list>; readonly resource?: boolean }) {
   const { t } = useTranslation(['report', 'kit'])
-  const { meterName, typeName, unitName } = useNames()
+  const { meterName, unitName } = useNames()
   const platform = useIsPlatform()
   const [search, setSearch] = useSearchParams()
   const after = search.get('after') ?? undefined
@@ -53,7 +54,7 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
       : [
           col.name<UsageLineShape>('resource', t('column.resource'), (line) => line.resource.name, {
             to: (line) => paths.billing.monthDetail(line.resource.id, billMonthOf(Date.parse(line.from))),
-            note: (line) => typeName(line.resource.type),
+            note: (line) => kindText(line.resource.type),
           }),
         ]),
     ...(platform && !resource

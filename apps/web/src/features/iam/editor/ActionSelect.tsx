@@ -1,8 +1,9 @@
+import { kindText } from '@zhisuan/contract/kindTexts'
 import TreeSelect from 'antd/es/tree-select'
 import type { TFunction } from 'i18next'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { actionText, serviceText, typeText, verbText } from '../../../kit/actionText.ts'
+import { actionText, serviceText, verbText } from '../../../kit/actionText.ts'
 import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { actionTree, withoutCovered, type ActionNode } from './actionTree.ts'
 import { matchCount } from './builderDocument.ts'
@@ -45,7 +46,7 @@ export function ActionSelect({
         {
           everything: t('editor.everything'),
           service: (id) => serviceText(t, id, vocabulary.services),
-          type: (id) => typeText(t, id),
+          type: (id) => kindText(id),
           verb: (id) => verbText(t, id),
           tag: tagOf(t),
           title: withPattern,

@@ -1,8 +1,9 @@
 import { readPolicy, type PolicyProblem, type PolicyVocabulary } from '@zhisuan/contract/policy/problems'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { lazy, Suspense, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import '../../../kit/codeEditor.css'
-import { actionText, serviceText, typeText } from '../../../kit/actionText.ts'
+import { actionText, serviceText } from '../../../kit/actionText.ts'
 import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { Builder } from './Builder.tsx'
 import type { Completions } from './completion.ts'
@@ -39,12 +40,12 @@ export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: 
             : of === 'service'
               ? serviceText(t, pattern.slice(0, -2), vocabulary.services)
               : of === 'type'
-                ? typeText(t, pattern)
+                ? kindText(pattern)
                 : actionText(t, pattern),
       })),
       resources: [
         { value: '*', text: t('editor.allResources') },
-        ...vocabulary.types.map(({ id: type, own }) => ({ value: own, text: t('editor.ofOwn', { type: typeText(t, type) }) })),
+        ...vocabulary.types.map(({ id: type, own }) => ({ value: own, text: t('editor.ofOwn', { type: kindText(type) }) })),
       ],
       operators: (operator) => operatorText(t, operator),
       keys: (key) => conditionKeyText(t, key, vocabulary.keys),

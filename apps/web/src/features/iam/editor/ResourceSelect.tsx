@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { compilePattern } from '@zhisuan/contract/policy/pattern'
+import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
-import { typeText } from '../../../kit/actionText.ts'
 import { nameWith, type Vocabulary } from '../../../kit/useVocabulary.ts'
 
 /** Names of resources: those of the chosen actions are offered, others are typed. */
@@ -33,8 +33,8 @@ export function ResourceSelect({
       options={[
         { value: '*', label: t('editor.allResources') },
         ...about.flatMap(({ id, name, own }) => [
-          { value: own, label: t('editor.ofOwn', { type: typeText(t, id) }), title: own },
-          { value: nameWith(name, '*'), label: t('editor.ofAny', { type: typeText(t, id) }), title: nameWith(name, '*') },
+          { value: own, label: t('editor.ofOwn', { type: kindText(id) }), title: own },
+          { value: nameWith(name, '*'), label: t('editor.ofAny', { type: kindText(id) }), title: nameWith(name, '*') },
         ]),
       ]}
       onChange={onChange}

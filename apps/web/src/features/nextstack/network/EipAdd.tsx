@@ -104,7 +104,7 @@ function Allocate() {
         }
         if (billing.mode !== 'hour') {
           try {
-            await ordering.order({ resource_type: 'eip', create: body }, billing)
+            await ordering.order({ resource_type: 'nextstack.eip', create: body }, billing)
           } catch (thrown) {
             // What names a field stands beside it.
             const error = toApiError(thrown)

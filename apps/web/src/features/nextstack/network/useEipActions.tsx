@@ -50,7 +50,7 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
             body: (
               <>
                 {t('eip.releaseBody')}
-                <PrepaidLost type="eip" ids={[id]} />
+                <PrepaidLost type="nextstack.eip" ids={[id]} />
               </>
             ),
           },

@@ -111,7 +111,7 @@ export default function VolumeAdd() {
         onSubmit={async (values) => {
           try {
             if (billing.mode !== 'hour') {
-              await ordering.order({ resource_type: 'volume', create: bodyOf(values) }, billing)
+              await ordering.order({ resource_type: 'nextstack.volume', create: bodyOf(values) }, billing)
               return
             }
             const volume = await create.mutateAsync({ body: bodyOf(values) })

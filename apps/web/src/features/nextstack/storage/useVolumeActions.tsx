@@ -67,7 +67,7 @@ export function useVolumeActions(
           body: (
             <>
               {volume.status === 'lost' ? t('delete.lost') : t('delete.body', { count: volume.snapshot_count })}
-              <PrepaidLost type="volume" ids={[volume.id]} />
+              <PrepaidLost type="nextstack.volume" ids={[volume.id]} />
             </>
           ),
           typeToConfirm: volume.name,
@@ -97,7 +97,7 @@ export function useVolumeActions(
                   t('delete.more', { count: of.length }),
                 )}
               </p>
-              <PrepaidLost type="volume" ids={of.map(({ id }) => id)} />
+              <PrepaidLost type="nextstack.volume" ids={of.map(({ id }) => id)} />
             </>
           ),
         }),

@@ -101,7 +101,7 @@ export default function VmAdd() {
     const body = bodyOf(values, image?.cloud_init ?? false)
     const onError = (error: ApiError): void => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) })
     if (billing.mode !== 'hour') {
-      ordering.order({ resource_type: 'vm', create: body }, billing).then(
+      ordering.order({ resource_type: 'nextstack.vm', create: body }, billing).then(
         () => clearDraft(sessionStorage),
         (thrown: unknown) => onError(toApiError(thrown)),
       )

@@ -60,7 +60,7 @@ export function useVmActions(
   const body = (name: Exclude<Operation, 'start'>, of: readonly Vm[]): string =>
     name === 'delete' && of.every((vm) => vm.status === 'lost') ? t('confirm.deleteLost') : t(`confirm.${name}`)
   const prepaid = (name: Operation, of: readonly Vm[]): ReactNode => (
-    <Suspense>{name === 'delete' && <PrepaidLost type="vm" ids={of.map(({ id }) => id)} />}</Suspense>
+    <Suspense>{name === 'delete' && <PrepaidLost type="nextstack.vm" ids={of.map(({ id }) => id)} />}</Suspense>
   )
   const label = (name: VmActionName) => ({ key: name, label: t(`action.${name}`), danger: dangerous.includes(name) })
 

@@ -1,0 +1,43 @@
+import { kindOf, type Kind } from '@zhisuan/contract/kind'
+import { sql, type RawBuilder } from 'kysely'
+import type { Sql } from './db/database.ts'
+import type { KindParts, ModuleParts } from './module.ts'
+
+export type Kinds = ReadonlyMap<Kind, KindParts>
+
+/** All kinds of all modules. @throws Error where two modules name one, or an operation is on one that nobody names */
+export function kindsOf(modules: readonly ModuleParts[]): Kinds {
+  const kinds = new Map<Kind, KindParts>()
+  for (const [kind, parts] of modules.flatMap((module) => kindEntries(module.kinds ?? {}))) {
+    if (kinds.has(kind)) throw new Error(`two modules name ${kind}`)
+    kinds.set(kind, parts)
+  }
+  for (const operation of modules.flatMap(({ operations = [] }) => operations))
+    if (!kinds.has(operationOn(operation))) throw new Error(`${operation.kind} is on a kind that no module names`)
+  return kinds
+}
+
+// Its keys are those of the type: a module writes them all in one literal.
+const kindEntries = Object.entries as (kinds: NonNullable<ModuleParts['kinds']>) => [Kind, KindParts][]
+
+/** The kind of thing that an operation works on. */
+export const operationOn = ({ kind, resource_type }: { readonly kind: string; readonly resource_type?: Kind }): Kind =>
+  // That somebody names it is asked when the modules are put together.
+  resource_type ?? (kindOf(kind) as Kind)
+
+/** What something is called now; empty where it is of a kind without names, or is not there. */
+export const nameNow = (parts: KindParts | undefined, id: string): RawBuilder<string> | '' =>
+  parts?.table === undefined ? '' : sql<string>`coalesce((select ${sql.ref(parts.name ?? 'name')} from ${sql.table(parts.table)} where id = ${id}), '')`
+
+/** What things of a kind are called now, and whose page tells of each; what is gone is left out. */
+export async function namesNow(
+  on: Sql,
+  { table, name = 'name', page }: KindParts,
+  ids: readonly string[],
+): Promise<{ id: string; name: string; page_id: string }[]> {
+  if (table === undefined) return []
+  const { rows } = await sql<{ id: string; name: string; page_id: string }>`
+    select id, ${sql.ref(name)} as name, ${sql.ref(page?.id ?? 'id')} as page_id from ${sql.table(table)} where id = any(${[...ids]}::uuid[])
+  `.execute(on)
+  return rows
+}

@@ -1,0 +1,41 @@
+import type { Kind } from '@zhisuan/contract/kind'
+import { paths } from './paths.ts'
+
+interface Pages {
+  readonly list: () => string
+  readonly detail?: (id: string, name: string) => string
+}
+
+/** The pages of each kind of thing that has some: whoever leads to a thing by its kind does so by these. */
+const pages = {
+  'nextstack.vm': paths.nextstack.vm,
+  'nextstack.snapshot': paths.nextstack.snap,
+  'nextstack.image': paths.nextstack.privateImage,
+  'nextstack.vpc': paths.nextstack.vpc,
+  'nextstack.securityGroup': paths.nextstack.securityGroup,
+  'nextstack.nat': paths.nextstack.nat,
+  'nextstack.eip': paths.nextstack.eip,
+  'nextstack.volume': paths.nextstack.volume,
+  'nextstack.volumeSnapshot': paths.nextstack.volumeSnap,
+  'nextstack.storagePool': paths.nextstack.storagePool,
+  'nextstack.host': paths.nextstack.hypervisorNode,
+  'compute.instance': paths.compute.instance,
+  'compute.volume': paths.compute.volume,
+  'compute.floatingIp': paths.compute.floatingIp,
+  'compute.volumeSnapshot': paths.compute.snapshot,
+  'compute.volumeBackup': paths.compute.backup,
+  'compute.image': paths.compute.image,
+  'ecrm.edge': paths.container.node,
+  'cis.container': { list: paths.container.deployment.list, detail: paths.container.deployment.containerDetail },
+  'aos.stack': { list: paths.container.application.list, detail: paths.container.application.services },
+  'bill.order': paths.order,
+} as const satisfies Readonly<Partial<Record<Kind, Pages>>>
+
+/** Where a thing is looked at, or else those of its kind; null where neither has a page. */
+export function pageOf(kind: string, { id, name }: { readonly id: string; readonly name: string }): string | null {
+  const found = (pages as Readonly<Record<string, Pages | undefined>>)[kind]
+  return found === undefined ? null : (found.detail?.(id, name) ?? found.list())
+}
+
+/** The page that lists a kind. */
+export const listOf = (kind: keyof typeof pages): string => pages[kind].list()
