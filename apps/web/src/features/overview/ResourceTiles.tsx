@@ -58,7 +58,7 @@ function Tile({ counts }: { readonly counts: OverviewCounts }) {
         {total === 0 && t('resources.none')}
         {parts.map(({ tone, count }) => (
           <span key={tone} className={`overview-word-${tone}`}>
-            {t(`${kind === 'vm' ? 'vmTone' : 'tone'}.${tone}`, { amount: format.number(count) })}
+            {t(`${kind === 'nextstack.vm' ? 'vmTone' : 'tone'}.${tone}`, { amount: format.number(count) })}
           </span>
         ))}
       </span>
