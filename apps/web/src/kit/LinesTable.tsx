@@ -2,18 +2,17 @@ import { useMemo, type ReactNode } from 'react'
 import { useLines, type ItemOf, type Listed, type LinesCall } from '../api/hooks.ts'
 import type { RequestInput } from '../api/client.ts'
 import { arranged, type Arranging } from './arrange.ts'
+import type { Column } from './columns.tsx'
 import { FailedServices } from './FailedServices.tsx'
 import { readingOf } from './ResourceTable.tsx'
-import { RowsTable, useTableState, type TableProps } from './RowsTable.tsx'
+import { RowsTable, useTableState, type AnyRowKey, type RowKey, type TableParts } from './RowsTable.tsx'
 
-export interface LinesTableProps<C extends LinesCall> extends Omit<TableProps<ItemOf<C>>, 'columns'>, Arranging<ItemOf<C>> {
+export interface LinesParts<C extends LinesCall> extends Omit<TableParts<ItemOf<C>>, 'columns'>, Arranging<ItemOf<C>> {
   readonly call: C
   /** What is asked for; null while it is not known. */
   readonly input: RequestInput<C> | null
   /** `name` says what something is called that a row names by its id; the id where that is not known (yet). */
-  readonly columns: (name: (id: string | null) => string) => TableProps<ItemOf<C>>['columns']
-  /** Whether something is under way that will soon be over: then it is read again after seconds instead of a minute. */
-  readonly busy?: (row: ItemOf<C>) => boolean
+  readonly columns: (name: (id: string | null) => string) => readonly Column<ItemOf<C>>[]
   /** Only these, where a page shows a part of the list. */
   readonly only?: (row: ItemOf<C>) => boolean
   /** Above the table, of all that was read. */
@@ -27,27 +26,30 @@ const restMs = 60_000
  * A list that comes in lines, as an engine tells it now: shown as it comes, sorted, filtered and paged here. What a
  * service that failed would have told is missing, and said.
  */
-export function LinesTable<C extends LinesCall>({ call, input, columns, busy, only, above, ...props }: LinesTableProps<C>) {
-  const table = useTableState(props)
-  const { state } = table
-  const result = useFollowedLines(call, input, busy)
+export function LinesTable<C extends LinesCall>(table: RowKey<ItemOf<C>> & LinesParts<C>) {
+  const { call, input, columns: columnsOf, passing, only, above, ...props }: AnyRowKey<ItemOf<C>> & LinesParts<C> = table
+  const stands = useTableState(props)
+  const { state } = stands
+  const result = useFollowedLines(call, input, passing)
   const { data } = result
+  const names = data?.names ?? {}
+  const columns = columnsOf((id) => (id === null ? '' : (names[id] ?? id)))
   const rows = useMemo(() => {
     const all = data?.items ?? []
-    return arranged(only === undefined ? all : all.filter(only), state, props)
+    const sortBy = { ...Object.fromEntries(columns.flatMap(({ key, by }) => (by === undefined ? [] : [[key, by]]))), ...props.sortBy }
+    return arranged(only === undefined ? all : all.filter(only), state, { ...props, sortBy })
     // The rules are written anew with each render, and say the same.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [data?.items, state.sort, JSON.stringify(state.filters)])
-  const names = data?.names ?? {}
   return (
     <>
       <FailedServices failed={data?.failed ?? []} onRetry={() => void result.refetch()} />
       {data !== undefined && above?.(data)}
       <RowsTable<ItemOf<C>>
         {...props}
-        columns={columns((id) => (id === null ? '' : (names[id] ?? id)))}
+        columns={columns}
         list={call.id}
-        table={table}
+        table={stands}
         shown={{ ...readingOf(result), rows: rows.slice((state.page - 1) * state.size, state.page * state.size), total: rows.length }}
       />
     </>

@@ -4,7 +4,6 @@ import type { vms } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import type { Action } from './actions.tsx'
 import { col, type Column } from './columns.tsx'
-import { EmptyState } from './EmptyState.tsx'
 import * as format from './format.ts'
 import { operationMs } from './operationMs.ts'
 import './operations.css'
@@ -65,10 +64,8 @@ export function OperationTable({
       call={call}
       input={{ params: { id } }}
       name="operations"
-      rows={({ items }) => items}
-      rowKey="id"
       refreshMs={(response) => (response?.items.some(runs) === true || busy ? 1_000 : 5_000)}
-      empty={<EmptyState title={t('operation.empty')} />}
+      empty={{ title: t('operation.empty') }}
       columns={columns}
       {...(rowActions !== undefined && { rowActions })}
     />

@@ -4,7 +4,8 @@ import type { Call, QueryInput, ResponseOf } from '@zhisuan/contract/define'
 import type { z } from 'zod'
 import type { ApiError, RequestInput } from '../api/client.ts'
 import { useCall } from '../api/hooks.ts'
-import { RowsTable, useTableState, type ShownRows, type TableProps } from './RowsTable.tsx'
+import { whilePassing } from './whilePassing.ts'
+import { RowsTable, useTableState, type AnyRowKey, type RowKey, type ShownRows, type TableParts } from './RowsTable.tsx'
 
 /** A call that answers how many there are. */
 export type ListCall = Call<z.ZodType, z.ZodType, z.ZodType, z.ZodType<{ total: number }>>
@@ -18,11 +19,18 @@ export interface TableInput<C extends Call> {
   readonly query?: Partial<QueryInput<C>>
 }
 
-export interface ResourceTableProps<C extends ListCall> extends TableProps<RowOf<C>> {
+/** Where an answer has its rows. */
+interface AnyRows<C extends ListCall> {
+  readonly rows?: (response: ResponseOf<C>) => readonly RowOf<C>[]
+}
+
+/** Left out where the answer calls them `items`. */
+type Rows<C extends ListCall> = AnyRows<C> & ([ResponseOf<C>] extends [{ readonly items: readonly RowOf<C>[] }] ? unknown : { readonly rows: unknown })
+
+interface Asked<C extends ListCall> extends TableParts<RowOf<C>> {
   readonly call: C
   readonly input?: TableInput<C>
-  readonly rows: (response: ResponseOf<C>) => readonly RowOf<C>[]
-  /** 5,000 ms; false for what does not change by itself; a function decides by what was read last. */
+  /** 5,000 ms, 1,000 while a row is `passing`; false for what does not change by itself; a function decides by what was read last. */
   readonly refreshMs?: number | false | ((response: ResponseOf<C> | undefined) => number | false)
   /** Until something else is there, such as the chosen cloud. */
   readonly enabled?: boolean
@@ -32,16 +40,19 @@ export interface ResourceTableProps<C extends ListCall> extends TableProps<RowOf
  * A list of what a call answers: paging, sort and filters in the address, column settings, refresh,
  * selection and batch actions, empty, error and loading states. What comes whole is paged here.
  */
-export function ResourceTable<C extends ListCall>({
-  call,
-  input,
-  rows: rowsOf,
-  refreshMs = constants.listRefreshMs,
-  enabled = true,
-  ...props
-}: ResourceTableProps<C>) {
-  const table = useTableState(props)
-  const { state } = table
+export function ResourceTable<C extends ListCall>(table: RowKey<RowOf<C>> & Rows<C> & Asked<C>) {
+  const {
+    call,
+    input,
+    // That an answer without `rows` has `items` is known to the types of each table.
+    rows: rowsOf = (response) => (response as { readonly items: readonly RowOf<C>[] }).items,
+    refreshMs = constants.listRefreshMs,
+    enabled = true,
+    ...props
+  }: AnyRowKey<RowOf<C>> & AnyRows<C> & Asked<C> = table
+  const { passing } = props
+  const stands = useTableState(props)
+  const { state } = stands
   const { paged } = call
   const query = {
     ...input?.query,
@@ -49,18 +60,20 @@ export function ResourceTable<C extends ListCall>({
     ...(paged && { page_num: state.page, page_size: state.size }),
     ...(paged && state.sort !== null && { sort: state.sort }),
   }
+  const how =
+    passing === undefined ? refreshMs : (response: ResponseOf<C> | undefined) => whilePassing(response === undefined ? undefined : rowsOf(response), passing)
   const result = useCall(
     call,
     // Assembled from the address: the server judges what is in it.
     { ...input, query } as unknown as RequestInput<C>,
-    { ...(refreshMs !== false && { refreshMs }), enabled },
+    { ...(how !== false && { refreshMs: how }), enabled },
   )
   const all = result.data === undefined ? [] : rowsOf(result.data)
   return (
     <RowsTable<RowOf<C>>
       {...props}
       list={call.id}
-      table={table}
+      table={stands}
       shown={{
         ...readingOf(result),
         rows: paged ? all : all.slice((state.page - 1) * state.size, state.page * state.size),

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { constants } from '@zhisuan/contract/constants'
 import type { ApiError } from '../api/client.ts'
-import { ActionMenu, type Action } from './actions.tsx'
+import { ActionButton, ActionMenu, type Action } from './actions.tsx'
 import { BatchBar, type BatchAction } from './BatchBar.tsx'
 import type { Column } from './columns.tsx'
 import { useShownColumns } from './columnSettings.ts'
@@ -19,22 +19,46 @@ import { TableToolbar } from './TableToolbar.tsx'
 import { readTableState, writeTableState, type TableState } from './tableState.ts'
 import './table.css'
 
+/** What a list's rows are made by. */
+export interface CreateAction extends Omit<Action, 'key'> {
+  /** Not the page's main action, such as in a tab of something else's page. */
+  readonly plain?: boolean
+}
+
+/** What stands where no rows do. */
+export interface EmptyText {
+  readonly title: string
+  readonly note?: ReactNode
+  /** How to get the first one, where that is not by `create`. */
+  readonly action?: ReactNode
+}
+
+/** What a row is known by; a function where that takes more than one of its fields. */
+export interface AnyRowKey<Row> {
+  readonly rowKey?: (keyof Row & string) | ((row: Row) => string)
+}
+
+/** Left out where rows have an `id`. */
+export type RowKey<Row> = AnyRowKey<Row> & ([Row] extends [{ readonly id: string | number }] ? unknown : { readonly rowKey: unknown })
+
 /** What is the same in every list, wherever its rows come from. */
-export interface TableProps<Row> {
-  /** What a row is known by; a function where that takes more than one of its fields. */
-  readonly rowKey: (keyof Row & string) | ((row: Row) => string)
+export interface TableParts<Row> {
   readonly columns: readonly Column<Row>[]
   readonly filters?: readonly Filter[]
   readonly rowActions?: (row: Row) => readonly Action[]
   readonly batchActions?: readonly BatchAction<Row>[]
   /** What a row is called in a batch's summary. */
   readonly nameOf?: (row: Row) => ReactNode
-  /** Of the filters in the address, where it needs them: the server judges what is in it. */
+  /** How another one is made: a button at the head of the toolbar, and again where there is none yet. Off until the list can be asked for. */
+  readonly create?: CreateAction | null
+  /** Whether a row will look different soon: then the list is read again after seconds. */
+  readonly passing?: (row: Row) => boolean
+  /** Beside `create`. Of the filters in the address, where it needs them: the server judges what is in it. */
   readonly toolbar?: ReactNode | ((filters: Readonly<Record<string, string>>) => ReactNode)
   /** What stands here while there is nothing at all (not: while nothing matches the filters). */
-  readonly empty?: ReactNode
+  readonly empty?: EmptyText
   /** Sets the lists of one page apart in the address. */
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 /** What there is to show of a page of rows, and how reading them stands. */
@@ -53,7 +77,7 @@ export interface ShownRows<Row> {
 }
 
 /** Where a list stands, in the address, and how it is moved on. */
-export function useTableState(props: Pick<TableProps<never>, 'filters' | 'name'>) {
+export function useTableState(props: Pick<TableParts<never>, 'filters' | 'name'>) {
   const prefix = props.name === undefined || props.name === '' ? '' : `${props.name}.`
   const [search, setSearch] = useSearchParams()
   const state = readTableState(
@@ -71,19 +95,24 @@ export function RowsTable<Row extends object>({
   table,
   shown,
   ...props
-}: TableProps<Row> & {
-  /** What settings of columns and recent searches are kept under. */
-  readonly list: string
-  readonly table: ReturnType<typeof useTableState>
-  readonly shown: ShownRows<Row>
-}) {
-  const { rowKey, filters = [], batchActions = [] } = props
-  const keyOf = (row: Row): Key => (typeof rowKey === 'function' ? rowKey(row) : (row[rowKey] as Key))
+}: AnyRowKey<Row> &
+  TableParts<Row> & {
+    /** What settings of columns and recent searches are kept under. */
+    readonly list: string
+    readonly table: ReturnType<typeof useTableState>
+    readonly shown: ShownRows<Row>
+  }) {
+  const { rowKey, filters = [], batchActions = [], create = null } = props
+  // That rows without a `rowKey` have an `id` is known to the types of each table.
+  const keyOf = (row: Row): Key => (typeof rowKey === 'function' ? rowKey(row) : (row[rowKey ?? ('id' as keyof Row)] as Key))
   const { t } = useTranslation('kit')
   const { prefix, state, change } = table
   const { rows, total, first } = shown
   const [selected, setSelected] = useState<ReadonlyMap<Key, Row>>(new Map())
-  const [shownColumns, columnSettings] = useShownColumns<Row>(`${list}${prefix}`, props.columns)
+  const [shownColumns, columnSettings] = useShownColumns<Row>(
+    `${list}${prefix}`,
+    props.columns.filter(({ when = true }) => when),
+  )
   const clearFilters = (): void => change({ page: 1, filters: Object.fromEntries(filters.map((filter) => [filter.key, ''])) })
   const filtered = Object.keys(state.filters).length > 0
   const lastPage = Math.max(1, Math.ceil(total / state.size))
@@ -117,6 +146,8 @@ export function RowsTable<Row extends object>({
   const textOf = (row: Row): string => String('name' in row ? row.name : keyOf(row))
   const nameOf = props.nameOf ?? textOf
 
+  const unasked = first && !shown.reading && shown.error === null
+  const make = create !== null && <ActionButton action={{ key: 'create', ...create }} look={create.plain === true ? 'default' : 'primary'} disabled={unasked} />
   const placeholder =
     shown.error !== null ? (
       <ErrorPanel error={shown.error} onRetry={shown.again} />
@@ -127,7 +158,9 @@ export function RowsTable<Row extends object>({
         {t('table.noMatchNote')}
       </EmptyState>
     ) : (
-      (props.empty ?? <EmptyState title={t('table.empty')} />)
+      <EmptyState title={props.empty?.title ?? t('table.empty')} action={props.empty?.action ?? make}>
+        {props.empty?.note}
+      </EmptyState>
     )
 
   return (
@@ -143,6 +176,7 @@ export function RowsTable<Row extends object>({
         staleSince={shown.staleSince}
         columnSettings={columnSettings}
       >
+        {make}
         {typeof props.toolbar === 'function' ? props.toolbar(state.filters) : props.toolbar}
       </TableToolbar>
       {current.size > 0 && <BatchBar rows={[...current.values()]} nameOf={nameOf} actions={batchActions} onClear={() => setSelected(new Map())} />}

@@ -85,11 +85,13 @@ function OneAction({
   action,
   look,
   loading,
+  disabled = false,
   onStart,
 }: {
   readonly action: Action
   readonly look: 'link' | 'default' | 'primary'
   readonly loading: boolean
+  readonly disabled?: boolean
   readonly onStart: () => void
 }) {
   const off = isOff(action)
@@ -99,6 +101,7 @@ function OneAction({
       size={look === 'link' ? 'small' : 'middle'}
       danger={action.danger === true && !off}
       loading={loading}
+      disabled={disabled}
       aria-disabled={off}
       className={off ? 'zs-off' : ''}
       onClick={onStart}
@@ -107,6 +110,21 @@ function OneAction({
     </Button>
   )
   return off ? <Tooltip title={action.disabledReason}>{button}</Tooltip> : button
+}
+
+/** One action as a button of its own. */
+export function ActionButton({
+  action,
+  look = 'primary',
+  disabled = false,
+}: {
+  readonly action: Action
+  readonly look?: 'default' | 'primary'
+  /** While it is not known yet what it would be done to. */
+  readonly disabled?: boolean
+}) {
+  const { start, busy } = useActionRunner()
+  return <OneAction action={action} look={look} loading={busy === action.key} disabled={disabled} onStart={() => start(action)} />
 }
 
 /** The first actions beside each other, the rest behind 更多. */

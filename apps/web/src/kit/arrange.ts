@@ -4,9 +4,9 @@ import type { TableState } from './tableState.ts'
 export interface Arranging<Row> {
   /** What the keyword is looked for in. */
   readonly textOf: (row: Row) => string
-  /** Whether a row fits the value of a filter, by the filter's key; `keyword` is known by itself. */
+  /** Whether a row fits the value of a filter, by the filter's key; `keyword`, and a filter by a field of the rows, are known by themselves. */
   readonly matches?: Readonly<Record<string, (row: Row, value: string) => boolean>>
-  /** What rows are compared by, by the column's key. */
+  /** What rows are compared by, by the column's key; in a table by what a column shows where it is left out. */
   readonly sortBy?: Readonly<Record<string, (row: Row) => string | number | null>>
   /** The order where none is chosen: as a column's key, descending with a leading minus. */
   readonly sortFirst?: string
@@ -21,8 +21,11 @@ function compare(a: string | number | null, b: string | number | null, direction
   return direction * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(String(a), String(b)))
 }
 
+/** Of a filter whose key is no field of the row nothing is known, and it keeps none away. */
+const holds = (row: object, key: string, value: string): boolean => !(key in row) || Object(row)[key] === value
+
 /** The rows that fit the filters, in the order that was chosen. */
-export function arranged<Row>(
+export function arranged<Row extends object>(
   rows: readonly Row[],
   state: Pick<TableState, 'filters' | 'sort'>,
   { textOf, matches = {}, sortBy = {}, sortFirst }: Arranging<Row>,
@@ -35,7 +38,7 @@ export function arranged<Row>(
     .filter((word) => word !== '')
   const fits = (row: Row): boolean => {
     const text = words.length === 0 ? '' : textOf(row).toLowerCase()
-    return words.every((word) => text.includes(word)) && Object.entries(others).every(([key, value]) => matches[key]?.(row, value) ?? true)
+    return words.every((word) => text.includes(word)) && Object.entries(others).every(([key, value]) => matches[key]?.(row, value) ?? holds(row, key, value))
   }
   const kept = rows.filter(fits)
   const sort = state.sort ?? sortFirst ?? null

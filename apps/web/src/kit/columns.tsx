@@ -14,6 +14,10 @@ export interface Column<Row> extends ColumnType<Row> {
   readonly off?: boolean
   /** Cannot be turned off. */
   readonly fixedShown?: boolean
+  /** Whether this list has it at all; it has where this is left out. */
+  readonly when?: boolean
+  /** What rows are put in order by where they are all here; null where a row has none. */
+  readonly by?: (row: Row) => string | number | null
 }
 
 export interface ColumnOptions {
@@ -21,15 +25,25 @@ export interface ColumnOptions {
   /** The server sorts by the key, or by the column named here. */
   readonly sort?: boolean | string
   readonly off?: boolean
+  /** Only where this holds, such as for administrators, or on a page of its own. */
+  readonly when?: boolean
 }
 
-const base = <Row,>(key: string, title: string, options: ColumnOptions, render: (row: Row) => ReactNode): Column<Row> => ({
+const base = <Row,>(
+  key: string,
+  title: string,
+  options: ColumnOptions,
+  render: (row: Row) => ReactNode,
+  value?: (row: Row) => string | number | null | undefined,
+): Column<Row> => ({
   key: typeof options.sort === 'string' ? options.sort : key,
   title,
   render: (_, row) => render(row),
   ...(options.sort !== undefined && options.sort !== false && { sorter: true }),
   ...(options.width !== undefined && { width: options.width }),
   ...(options.off !== undefined && { off: options.off }),
+  ...(options.when !== undefined && { when: options.when }),
+  ...(value !== undefined && { by: (row) => value(row) ?? null }),
 })
 
 const right = { align: 'right', className: 'zs-number' } as const
@@ -57,38 +71,55 @@ export const col = {
     value: (row: Row) => string,
     options: ColumnOptions & { readonly to?: (row: Row) => string; readonly note?: (row: Row) => ReactNode } = {},
   ): Column<Row> => ({
-    ...base<Row>(key, title, { width: 180, ...options }, (row) => {
-      const note = options.note?.(row) ?? ''
-      const name = cut(value(row), null)
-      return (
-        <>
-          {options.to === undefined ? name : <Link to={options.to(row)}>{name}</Link>}
-          {note !== '' && <div className="zs-name-note">{typeof note === 'string' ? cut(note, null) : note}</div>}
-        </>
-      )
-    }),
+    ...base<Row>(
+      key,
+      title,
+      { width: 180, ...options },
+      (row) => {
+        const note = options.note?.(row) ?? ''
+        const name = cut(value(row), null)
+        return (
+          <>
+            {options.to === undefined ? name : <Link to={options.to(row)}>{name}</Link>}
+            {note !== '' && <div className="zs-name-note">{typeof note === 'string' ? cut(note, null) : note}</div>}
+          </>
+        )
+      },
+      value,
+    ),
     className: 'zs-cell-name',
     fixedShown: true,
   }),
-  text: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions & { readonly note?: (row: Row) => string } = {}): Column<Row> =>
-    base<Row>(key, title, options, (row) => (
-      <>
-        {cut(shown(value(row)), options.width)}
-        {options.note !== undefined && options.note(row) !== '' && <div className="zs-name-note">{cut(options.note(row), options.width)}</div>}
-      </>
-    )),
-  /** Whose it is; only where rows of several organisations meet: `...col.organisation<Vm>(platform, t('column.organisation'))`. */
-  organisation: <Row extends { readonly bp_name: string | null }>(meet: boolean, title: string, options: ColumnOptions = {}): readonly Column<Row>[] =>
-    meet ? [col.text<Row>('bp', title, ({ bp_name }) => bp_name, { width: 120, ...options })] : [],
-  link: <Row,>(key: string, title: string, value: (row: Row) => Text, to: (row: Row) => string | null, options: ColumnOptions = {}): Column<Row> =>
-    base<Row>(key, title, options, (row) => {
-      const target = to(row)
-      const text = cut(shown(value(row)), options.width)
-      return target === null ? text : <Link to={target}>{text}</Link>
-    }),
+  /** Text, with a second line below where there is one; leads to what it names where that has a page (`to` answers null where not). */
+  text: <Row,>(
+    key: string,
+    title: string,
+    value: (row: Row) => Text,
+    options: ColumnOptions & { readonly to?: (row: Row) => string | null; readonly note?: (row: Row) => string } = {},
+  ): Column<Row> =>
+    base<Row>(
+      key,
+      title,
+      options,
+      (row) => {
+        const text = cut(shown(value(row)), options.width)
+        const target = options.to?.(row) ?? null
+        const note = options.note?.(row) ?? ''
+        return (
+          <>
+            {target === null ? text : <Link to={target}>{text}</Link>}
+            {note !== '' && <div className="zs-name-note">{cut(note, options.width)}</div>}
+          </>
+        )
+      },
+      value,
+    ),
+  /** Whose it is; only where rows of several organisations meet: `col.organisation(t('column.organisation'), { when: platform })`. */
+  organisation: <Row extends { readonly bp_name: string | null }>(title: string, options: ColumnOptions & { readonly when: boolean }): Column<Row> =>
+    col.text<Row>('bp', title, ({ bp_name }) => bp_name, { width: 120, ...options }),
   /** Identifiers, addresses, fingerprints. */
   code: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> =>
-    base<Row>(key, title, options, (row) => <span className="zs-code">{cut(shown(value(row)), options.width)}</span>),
+    base<Row>(key, title, options, (row) => <span className="zs-code">{cut(shown(value(row)), options.width)}</span>, value),
   status: <Row,>(
     key: string,
     title: string,
@@ -105,15 +136,15 @@ export const col = {
       )
     }),
   number: <Row,>(key: string, title: string, value: (row: Row) => number | null | undefined, options: ColumnOptions = {}): Column<Row> => ({
-    ...base<Row>(key, title, options, (row) => format.number(value(row))),
+    ...base<Row>(key, title, options, (row) => format.number(value(row)), value),
     ...right,
   }),
   bytes: <Row,>(key: string, title: string, value: (row: Row) => number | null | undefined, options: ColumnOptions = {}): Column<Row> => ({
-    ...base<Row>(key, title, options, (row) => format.bytes(value(row))),
+    ...base<Row>(key, title, options, (row) => format.bytes(value(row)), value),
     ...right,
   }),
   percent: <Row,>(key: string, title: string, value: (row: Row) => number | null | undefined, options: ColumnOptions = {}): Column<Row> => ({
-    ...base<Row>(key, title, options, (row) => format.percent(value(row))),
+    ...base<Row>(key, title, options, (row) => format.percent(value(row)), value),
     ...right,
   }),
   /** Decimal strings in yuan. */
@@ -123,15 +154,21 @@ export const col = {
   }),
   /** The day, and the time below it: half as wide as on one line. */
   date: <Row,>(key: string, title: string, value: (row: Row) => string | number | null | undefined, options: ColumnOptions = {}): Column<Row> =>
-    base<Row>(key, title, { width: 104, ...options }, (row) => {
-      const moment = value(row)
-      return (
-        <div className="zs-number">
-          {format.date(moment)}
-          {moment !== null && moment !== undefined && <div className="zs-name-note">{format.time(moment)}</div>}
-        </div>
-      )
-    }),
+    base<Row>(
+      key,
+      title,
+      { width: 104, ...options },
+      (row) => {
+        const moment = value(row)
+        return (
+          <div className="zs-number">
+            {format.date(moment)}
+            {moment !== null && moment !== undefined && <div className="zs-name-note">{format.time(moment)}</div>}
+          </div>
+        )
+      },
+      value,
+    ),
   tags: <Row,>(key: string, title: string, value: (row: Row) => readonly string[], options: ColumnOptions = {}): Column<Row> =>
     base<Row>(key, title, options, (row) => {
       const tags = value(row)

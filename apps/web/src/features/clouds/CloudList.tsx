@@ -1,9 +1,6 @@
-import Button from 'antd/es/button'
 import { cloudProducts, clouds, cloudStatuses } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { cloudColumns } from './cloudColumns.tsx'
@@ -23,13 +20,7 @@ export default function CloudList() {
     else next.set('cloud', id)
     return next
   }
-  const openDialog = useDialog()
   const actionsOf = useCloudActions()
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <CloudDrawer cloud={null} onClose={close} />)}>
-      {t('list.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
@@ -38,25 +29,13 @@ export default function CloudList() {
         rowKey="cloud_id"
         columns={cloudColumns(t, (cloud) => `?${withCloud(cloud.cloud_id).toString()}`)}
         filters={[
-          filter.select(
-            'product',
-            t('filter.product'),
-            cloudProducts.map((value) => ({ value, label: t(`product.${value}`) })),
-          ),
-          filter.select(
-            'status',
-            t('filter.status'),
-            cloudStatuses.map((value) => ({ value, label: t(`shell:cloud.status.${value}`) })),
-          ),
+          filter.oneOf('product', t('filter.product'), cloudProducts, (value) => t(`product.${value}`)),
+          filter.oneOf('status', t('filter.status'), cloudStatuses, (value) => t(`shell:cloud.status.${value}`)),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('list.empty')} action={create}>
-            {t('list.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('list.create'), dialog: (close) => <CloudDrawer cloud={null} onClose={close} /> }}
+        empty={{ title: t('list.empty'), note: t('list.emptyNote') }}
       />
       {seen !== null && <CloudDetailDrawer cloudId={seen} onClose={() => setSearch(withCloud(null))} />}
     </>

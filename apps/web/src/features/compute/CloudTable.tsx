@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import type { RequestInput } from '../../api/client.ts'
 import type { ItemOf, LinesCall } from '../../api/hooks.ts'
-import { LinesTable, useFollowedLines, type LinesTableProps } from '../../kit/LinesTable.tsx'
+import { LinesTable, useFollowedLines, type LinesParts } from '../../kit/LinesTable.tsx'
+import type { RowKey } from '../../kit/RowsTable.tsx'
 
 /** A list of one cloud's, which comes in lines. */
 export type CloudListCall = LinesCall & { readonly params: z.ZodType<{ cloud_id: string }> }
@@ -10,11 +11,12 @@ export type CloudListCall = LinesCall & { readonly params: z.ZodType<{ cloud_id:
 const inputOf = <C extends CloudListCall>(cloudId: string | null) =>
   cloudId === null ? null : ({ params: { cloud_id: cloudId } } as unknown as RequestInput<C>)
 
+interface CloudParts<C extends CloudListCall> extends Omit<LinesParts<C>, 'input'> {
+  readonly cloudId: string | null
+}
+
 /** A list as the cloud tells it now. Its id is null while it is not known. */
-export const CloudTable = <C extends CloudListCall>({ cloudId, ...props }: Omit<LinesTableProps<C>, 'input'> & { readonly cloudId: string | null }) => (
-  // Taking a property out of an open type loses which one it was.
-  <LinesTable<C> {...(props as unknown as Omit<LinesTableProps<C>, 'input'>)} input={inputOf<C>(cloudId)} />
-)
+export const CloudTable = <C extends CloudListCall>(table: RowKey<ItemOf<C>> & CloudParts<C>) => <LinesTable<C> {...table} input={inputOf<C>(table.cloudId)} />
 
 /** The list itself, for what is no table: a choice in a form, a picture. */
 export const useCloudLines = <C extends CloudListCall>(call: C, cloudId: string | null, busy?: (row: ItemOf<C>) => boolean) =>

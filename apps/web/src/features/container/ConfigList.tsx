@@ -1,12 +1,9 @@
-import Button from 'antd/es/button'
 import { configs, type Config } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../paths.ts'
@@ -14,14 +11,8 @@ import { paths, withQuery } from '../../paths.ts'
 /** Configs: texts that containers have as files. */
 export default function ConfigList() {
   const { t } = useTranslation('container')
-  const navigate = useNavigate()
   const remove = useChange(configs.delete, { invalidates: [configs.list] })
   const toConfig = ({ id }: Config): string => withQuery(paths.container.configuration.detail(), { id })
-  const create = (
-    <Button type="primary" onClick={() => void navigate(paths.container.configuration.detail())}>
-      {t('config.create')}
-    </Button>
-  )
   const actionsOf = (row: Config): readonly Action[] => [
     { key: 'edit', label: t('config.edit'), href: toConfig(row) },
     {
@@ -39,8 +30,6 @@ export default function ConfigList() {
   return (
     <ResourceTable
       call={configs.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Config>('name', t('column.name'), ({ name }) => name, { sort: true, to: toConfig, note: ({ description }) => description }),
         col.number<Config>('used_by', t('column.usedBy'), ({ used_by }) => used_by, { width: 120 }),
@@ -52,12 +41,8 @@ export default function ConfigList() {
       ]}
       filters={[filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
-      toolbar={create}
-      empty={
-        <EmptyState title={t('config.empty')} action={create}>
-          {t('config.emptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('config.create'), href: paths.container.configuration.detail() }}
+      empty={{ title: t('config.empty'), note: t('config.emptyNote') }}
     />
   )
 }

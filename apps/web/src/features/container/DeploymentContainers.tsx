@@ -1,8 +1,6 @@
 import { containerStatuses, deployments } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
 import { useParams } from 'react-router'
-import { whilePassing } from '../../kit/whilePassing.ts'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -20,21 +18,12 @@ export default function DeploymentContainers() {
     <ResourceTable
       call={deployments.instances}
       input={{ params: { id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={containerColumns(t)}
-      filters={[
-        filter.select(
-          'status',
-          t('filter.status'),
-          containerStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-        ),
-        filter.keyword(t('filter.keyword')),
-      ]}
+      filters={[filter.oneOf('status', t('filter.status'), containerStatuses, (value) => t(`status.${value}`)), filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
       batchActions={batchActions}
-      refreshMs={(response) => whilePassing(response?.items, isPassing)}
-      empty={<EmptyState title={t('deployment.noContainers')} />}
+      passing={isPassing}
+      empty={{ title: t('deployment.noContainers') }}
     />
   )
 }

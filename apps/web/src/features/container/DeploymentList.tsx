@@ -1,12 +1,8 @@
-import Button from 'antd/es/button'
 import { deployments, type Deployment } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
-import { whilePassing } from '../../kit/whilePassing.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -18,14 +14,8 @@ import { useNodes } from './useNodes.ts'
 /** Deployments: one specification, a container of it on each of several nodes. */
 export default function DeploymentList() {
   const { t } = useTranslation('container')
-  const navigate = useNavigate()
   const nodes = useNodes()
   const remove = useChange(deployments.delete, { invalidates: invalidatedByContainer })
-  const create = (
-    <Button type="primary" onClick={() => void navigate(paths.container.deployment.add())}>
-      {t('deployment.create')}
-    </Button>
-  )
   const toContainers = ({ id, name }: Deployment): string => paths.container.deployment.containers(id, name)
   const placed = ({ placement }: Deployment): string => {
     const chosen = placedBy(placement)
@@ -50,8 +40,6 @@ export default function DeploymentList() {
   return (
     <ResourceTable
       call={deployments.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Deployment>('name', t('column.name'), ({ name }) => name, { sort: true, to: toContainers, note: ({ description }) => description }),
         col.status<Deployment>(
@@ -72,22 +60,11 @@ export default function DeploymentList() {
         col.date<Deployment>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         col.code<Deployment>('id', t('column.id'), ({ id }) => id, { off: true }),
       ]}
-      filters={[
-        filter.select(
-          'edge_id',
-          t('filter.node'),
-          nodes.map(({ id, name }) => ({ value: id, label: name })),
-        ),
-        filter.keyword(t('filter.keyword')),
-      ]}
+      filters={[filter.named('edge_id', t('filter.node'), nodes), filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
-      refreshMs={(response) => whilePassing(response?.items, isPassing)}
-      toolbar={create}
-      empty={
-        <EmptyState title={t('deployment.empty')} action={create}>
-          {t('deployment.emptyNote')}
-        </EmptyState>
-      }
+      passing={isPassing}
+      create={{ label: t('deployment.create'), href: paths.container.deployment.add() }}
+      empty={{ title: t('deployment.empty'), note: t('deployment.emptyNote') }}
     />
   )
 }

@@ -1,8 +1,6 @@
 import { services } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
 import { useParams } from 'react-router'
-import { whilePassing } from '../../kit/whilePassing.ts'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { containerColumns } from './containerColumns.tsx'
@@ -21,12 +19,10 @@ export default function ServiceContainers() {
       <ResourceTable
         call={services.instances}
         input={{ params: { id } }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={containerColumns(ofContainer)}
         rowActions={actionsOf}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        empty={<EmptyState title={t('service.noContainers')}>{t('service.noContainersNote')}</EmptyState>}
+        passing={isPassing}
+        empty={{ title: t('service.noContainers'), note: t('service.noContainersNote') }}
       />
     </div>
   )

@@ -1,14 +1,11 @@
-import Button from 'antd/es/button'
 import { gatewayCan, gateways, gatewayStatuses, type Gateway } from '@zhisuan/contract/ecrm/edge'
 import { sites } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { allowed } from '../../kit/allowed.ts'
 import { col, type Column } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -18,47 +15,23 @@ import { GatewayDialog } from './GatewayDialog.tsx'
 /** Gateways of all sites, or of one. */
 export function GatewayTable({ siteId }: { readonly siteId?: string }) {
   const { t } = useTranslation('edge')
-  const openDialog = useDialog()
   const actionsOf = useGatewayActions()
   const { data } = useCall(sites.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true, enabled: siteId === undefined })
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <GatewayDialog {...(siteId !== undefined && { siteId })} onClose={close} />)}>
-      {t('gateway.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         {...(siteId !== undefined && { name: 'gateways', input: { query: { site_id: siteId } } })}
         call={gateways.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={gatewayColumns(t, siteId === undefined)}
         filters={[
-          ...(siteId === undefined
-            ? [
-                filter.select(
-                  'site_id',
-                  t('filter.site'),
-                  (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
-                ),
-              ]
-            : []),
-          filter.select(
-            'status',
-            t('filter.status'),
-            gatewayStatuses.map((value) => ({ value, label: t(`gateway.status.${value}`) })),
-          ),
+          ...(siteId === undefined ? [filter.named('site_id', t('filter.site'), data?.items)] : []),
+          filter.oneOf('status', t('filter.status'), gatewayStatuses, (value) => t(`gateway.status.${value}`)),
           filter.keyword(t('gateway.keyword')),
         ]}
         rowActions={actionsOf}
-        toolbar={create}
+        create={{ label: t('gateway.create'), dialog: (close) => <GatewayDialog {...(siteId !== undefined && { siteId })} onClose={close} /> }}
         refreshMs={(response) => (response?.items.some(({ status }) => status === 'rebooting') === true ? 1_000 : 5_000)}
-        empty={
-          <EmptyState title={t('gateway.none')} action={create}>
-            {t('gateway.noneNote')}
-          </EmptyState>
-        }
+        empty={{ title: t('gateway.none'), note: t('gateway.noneNote') }}
       />
     </>
   )
@@ -115,14 +88,8 @@ const gatewayColumns = (t: TFunction<'edge'>, all: boolean): readonly Column<Gat
     (gateway) => ({ tone: gatewayTones[gateway.status], text: t(`gateway.status.${gateway.status}`), note: gateway.error }),
     { sort: true },
   ),
-  ...(all ? [col.text<Gateway>('site', t('column.site'), (gateway) => gateway.site.name, { width: 140 })] : []),
-  col.link(
-    'edge',
-    t('gateway.edge'),
-    (gateway) => gateway.edge.name,
-    (gateway) => paths.container.node.detail(gateway.edge.id),
-    { width: 160 },
-  ),
+  col.text('site', t('column.site'), (gateway) => gateway.site.name, { when: all, width: 140 }),
+  col.text('edge', t('gateway.edge'), (gateway) => gateway.edge.name, { to: (gateway) => paths.container.node.detail(gateway.edge.id), width: 160 }),
   col.code(
     'address',
     t('gateway.address'),

@@ -1,7 +1,6 @@
 import { containers, containerStatuses, type Container, type ContainerStatus } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
@@ -28,8 +27,6 @@ export function NodeContainers({ id }: { readonly id: string }) {
       name="containers"
       call={containers.list}
       input={{ query: { edge_id: id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Container>('name', t('column.name'), (one) => one.name, {
           sort: true,
@@ -54,14 +51,10 @@ export function NodeContainers({ id }: { readonly id: string }) {
         col.date<Container>('created_at', t('column.created'), (one) => one.created_at, { sort: true }),
       ]}
       filters={[
-        filter.select(
-          'status',
-          t('filter.status'),
-          containerStatuses.map((value) => ({ value, label: t(`container.status.${value}`) })),
-        ),
+        filter.oneOf('status', t('filter.status'), containerStatuses, (value) => t(`container.status.${value}`)),
         filter.keyword(t('container.keyword')),
       ]}
-      empty={<EmptyState title={t('container.none')} />}
+      empty={{ title: t('container.none') }}
     />
   )
 }

@@ -1,11 +1,7 @@
-import Button from 'antd/es/button'
 import { activations, edges, edgeStatuses } from '@zhisuan/contract/ecrm/edge'
 import { regions, sites } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
-import { whilePassing } from '../../kit/whilePassing.ts'
 import { useCall } from '../../api/hooks.ts'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -16,35 +12,19 @@ import { useEdgeActions } from './useEdgeActions.tsx'
 /** The machines at the edge that containers run on. */
 export default function NodeList() {
   const { t } = useTranslation('edge')
-  const navigate = useNavigate()
   const { actionsOf, batchActions } = useEdgeActions()
   const all = { query: { page_size: 1000, sort: 'name' } } as const
   const { data: places } = useCall(sites.list, all, { silent: true })
   const { data: areas } = useCall(regions.list, all, { silent: true })
   const named = (list: readonly { readonly id: string; readonly name: string }[] | undefined) =>
     (list ?? []).map(({ id, name }) => ({ value: id, label: name }))
-  const add = (
-    <Button type="primary" onClick={() => void navigate(paths.container.node.add())}>
-      {t('list.add')}
-    </Button>
-  )
   return (
     <ResourceTable
       call={edges.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={edgeColumns(t)}
       filters={[
-        filter.select(
-          'status',
-          t('filter.status'),
-          edgeStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-        ),
-        filter.select(
-          'activation',
-          t('filter.activation'),
-          activations.map((value) => ({ value, label: t(`activation.${value}`) })),
-        ),
+        filter.oneOf('status', t('filter.status'), edgeStatuses, (value) => t(`status.${value}`)),
+        filter.oneOf('activation', t('filter.activation'), activations, (value) => t(`activation.${value}`)),
         filter.select('region_id', t('filter.region'), named(areas?.items)),
         filter.select('site_id', t('filter.site'), named(places?.items)),
         filter.select('gpu', t('filter.gpu'), [
@@ -56,13 +36,9 @@ export default function NodeList() {
       ]}
       rowActions={actionsOf}
       batchActions={batchActions}
-      toolbar={add}
-      refreshMs={(response) => whilePassing(response?.items, isUpgrading)}
-      empty={
-        <EmptyState title={t('list.empty')} action={add}>
-          {t('list.emptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('list.add'), href: paths.container.node.add() }}
+      passing={isUpgrading}
+      empty={{ title: t('list.empty'), note: t('list.emptyNote') }}
     />
   )
 }

@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { regions, type Region } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../paths.ts'
@@ -15,13 +12,7 @@ import { RegionDialog } from './RegionDialog.tsx'
 /** The largest units of the edge; sites stand in them. */
 export default function RegionList() {
   const { t } = useTranslation('edge')
-  const openDialog = useDialog()
   const remove = useChange(regions.delete, { invalidates: invalidatedBySite })
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <RegionDialog region={null} onClose={close} />)}>
-      {t('region.create')}
-    </Button>
-  )
   const actionsOf = (region: Region): readonly Action[] => [
     {
       key: 'edit',
@@ -42,8 +33,6 @@ export default function RegionList() {
     <>
       <ResourceTable
         call={regions.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Region>('name', t('column.name'), (region) => region.name, {
             sort: true,
@@ -58,12 +47,8 @@ export default function RegionList() {
         ]}
         filters={[filter.keyword(t('region.keyword'))]}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('region.none')} action={create}>
-            {t('region.noneNote')}
-          </EmptyState>
-        }
+        create={{ label: t('region.create'), dialog: (close) => <RegionDialog region={null} onClose={close} /> }}
+        empty={{ title: t('region.none'), note: t('region.noneNote') }}
       />
     </>
   )

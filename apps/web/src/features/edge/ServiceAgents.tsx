@@ -6,7 +6,6 @@ import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { Field } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -40,8 +39,6 @@ export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name
         name="ports"
         call={serviceAgents.list}
         input={{ query: { edge_id: edge.id } }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<ServiceAgent>('name', t('column.name'), (one) => one.name, { sort: true, note: (one) => one.description }),
           col.status<ServiceAgent>('status', t('column.status'), (one) => ({
@@ -56,7 +53,7 @@ export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name
         ]}
         rowActions={actionsOf}
         toolbar={create}
-        empty={<EmptyState title={t('serviceAgent.none')}>{t('serviceAgent.noneNote')}</EmptyState>}
+        empty={{ title: t('serviceAgent.none'), note: t('serviceAgent.noneNote') }}
       />
     </>
   )

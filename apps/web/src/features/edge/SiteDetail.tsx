@@ -4,10 +4,8 @@ import { sites } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useParams } from 'react-router'
 import { Gone } from '../../kit/Gone.tsx'
-import { whilePassing } from '../../kit/whilePassing.ts'
 import { useOne } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -74,11 +72,9 @@ function SiteEdges({ id }: { readonly id: string }) {
       name="edges"
       call={edges.list}
       input={{ query: { site_id: id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={edgeColumns(t)}
-      refreshMs={(response) => whilePassing(response?.items, isUpgrading)}
-      empty={<EmptyState title={t('site.noEdges')}>{t('site.noEdgesNote')}</EmptyState>}
+      passing={isUpgrading}
+      empty={{ title: t('site.noEdges'), note: t('site.noEdgesNote') }}
     />
   )
 }

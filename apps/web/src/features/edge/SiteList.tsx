@@ -1,12 +1,9 @@
-import Button from 'antd/es/button'
 import { regions, sites, type Site } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall } from '../../api/hooks.ts'
 import { col, type Column } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -17,36 +14,17 @@ import { useSiteActions } from './useSiteActions.tsx'
 export default function SiteList() {
   const { t } = useTranslation('edge')
   const [search] = useSearchParams()
-  const openDialog = useDialog()
   const { actionsOf } = useSiteActions()
   const { data } = useCall(regions.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true })
   const regionId = search.get('region_id')
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <SiteDialog site={null} {...(regionId !== null && { regionId })} onClose={close} />)}>
-      {t('site.create')}
-    </Button>
-  )
   return (
     <ResourceTable
       call={sites.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={siteColumns(t)}
-      filters={[
-        filter.select(
-          'region_id',
-          t('filter.region'),
-          (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
-        ),
-        filter.keyword(t('site.keyword')),
-      ]}
+      filters={[filter.named('region_id', t('filter.region'), data?.items), filter.keyword(t('site.keyword'))]}
       rowActions={actionsOf}
-      toolbar={create}
-      empty={
-        <EmptyState title={t('site.none')} action={create}>
-          {t('site.noneNote')}
-        </EmptyState>
-      }
+      create={{ label: t('site.create'), dialog: (close) => <SiteDialog site={null} {...(regionId !== null && { regionId })} onClose={close} /> }}
+      empty={{ title: t('site.none'), note: t('site.noneNote') }}
     />
   )
 }

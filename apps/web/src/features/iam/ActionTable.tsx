@@ -30,17 +30,11 @@ export function ActionTable({ actions, withType }: { readonly actions: readonly 
           { width: 180 },
         ),
         col.custom<ServiceAction>('id', t('column.actionId'), ({ id }) => <CopyName name={id} />, { width: 250 }),
-        ...(withType
-          ? [
-              col.link<ServiceAction>(
-                'type',
-                t('column.resourceType'),
-                ({ resource_type }) => kindText(resource_type),
-                ({ resource_type }) => paths.iam.resource.detail(resource_type),
-                { width: 110 },
-              ),
-            ]
-          : []),
+        col.text<ServiceAction>('type', t('column.resourceType'), ({ resource_type }) => kindText(resource_type), {
+          when: withType,
+          to: ({ resource_type }) => paths.iam.resource.detail(resource_type),
+          width: 110,
+        }),
         col.text<ServiceAction>('level', t('column.level'), ({ level }) => t(`service.level.${level}`), { width: 80 }),
         col.custom<ServiceAction>(
           'roles',

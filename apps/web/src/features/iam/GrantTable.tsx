@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { grants, type Grant } from '@zhisuan/contract/iam/grant'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
@@ -16,21 +13,13 @@ import './iam.css'
 export function GrantTable() {
   const { t } = useTranslation('iam')
   const [search, setSearch] = useSearchParams()
-  const openDialog = useDialog()
   const revokeOf = useRevoke()
   const policy = search.get('policy') ?? undefined
-  const give = (
-    <Button type="primary" onClick={() => openDialog((close) => <GrantDialog onClose={close} />)}>
-      {t('grant.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         call={grants.list}
         input={{ query: { ...(policy !== undefined && { policy_id: policy }) } }}
-        rows={({ items }) => items}
-        rowKey="id"
         nameOf={({ policy: { name } }) => name}
         columns={[
           col.name<Grant>('policy', t('column.policy'), (grant) => grant.policy.name, { width: 220, to: (grant) => paths.iam.policy.version(grant.policy.id) }),
@@ -40,23 +29,17 @@ export function GrantTable() {
           col.date<Grant>('created_at', t('column.grantedAt'), ({ created_at }) => created_at, { sort: true }),
         ]}
         rowActions={(grant) => [revokeOf(grant)]}
+        create={{ label: t('grant.create'), dialog: (close) => <GrantDialog onClose={close} /> }}
         toolbar={
-          <>
-            {give}
-            <span className="ia-filter">
-              <PolicySelect
-                label={t('grant.filterPolicy')}
-                value={policy}
-                onChange={(id) => setSearch(id === undefined ? {} : { policy: id }, { replace: true })}
-              />
-            </span>
-          </>
+          <span className="ia-filter">
+            <PolicySelect
+              label={t('grant.filterPolicy')}
+              value={policy}
+              onChange={(id) => setSearch(id === undefined ? {} : { policy: id }, { replace: true })}
+            />
+          </span>
         }
-        empty={
-          <EmptyState title={t('grant.empty')} action={give}>
-            {t('grant.emptyNote')}
-          </EmptyState>
-        }
+        empty={{ title: t('grant.empty'), note: t('grant.emptyNote') }}
       />
     </>
   )

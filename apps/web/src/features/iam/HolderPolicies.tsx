@@ -1,9 +1,6 @@
-import Button from 'antd/es/button'
 import { grants, type Grant } from '@zhisuan/contract/iam/grant'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
@@ -22,21 +19,13 @@ export function HolderPolicies({
   readonly emptyNote: string
 }) {
   const { t } = useTranslation('iam')
-  const openDialog = useDialog()
   const revokeOf = useRevoke()
-  const give = (
-    <Button type="primary" onClick={() => openDialog((close) => <GrantDialog holder={{ kind, id }} onClose={close} />)}>
-      {t('grant.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         name="policies"
         call={grants.list}
         input={{ query: { [`${kind}_id`]: id } }}
-        rows={({ items }) => items}
-        rowKey="id"
         nameOf={({ policy }) => policy.name}
         columns={[
           col.name<Grant>('policy', t('column.policy'), ({ policy }) => policy.name, { width: 240, to: ({ policy }) => paths.iam.policy.version(policy.id) }),
@@ -44,12 +33,8 @@ export function HolderPolicies({
           col.date<Grant>('created_at', t('column.grantedAt'), ({ created_at }) => created_at, { sort: true }),
         ]}
         rowActions={(grant) => [revokeOf(grant)]}
-        toolbar={give}
-        empty={
-          <EmptyState title={empty} action={give}>
-            {emptyNote}
-          </EmptyState>
-        }
+        create={{ label: t('grant.create'), dialog: (close) => <GrantDialog holder={{ kind, id }} onClose={close} /> }}
+        empty={{ title: empty, note: emptyNote }}
       />
     </>
   )

@@ -1,14 +1,11 @@
-import Button from 'antd/es/button'
 import { boundaries, grants } from '@zhisuan/contract/iam/grant'
 import { contactKinds, policies, type Contact, type Policy } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useParams } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useOne, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -38,13 +35,7 @@ export default function PolicyContacts() {
 
 function Contacts({ policy }: { readonly policy: Policy }) {
   const { t } = useTranslation('iam')
-  const openDialog = useDialog()
   const endOf = useEnd(policy)
-  const give = (
-    <Button type="primary" onClick={() => openDialog((close) => <GrantDialog policyId={policy.id} onClose={close} />)}>
-      {t('grant.create')}
-    </Button>
-  )
   return (
     <ResourceTable
       call={policies.contacts}
@@ -59,21 +50,10 @@ function Contacts({ policy }: { readonly policy: Policy }) {
         col.text<Contact>('bp', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), { width: 180 }),
         col.date<Contact>('since', t('column.grantedAt'), ({ since }) => since),
       ]}
-      filters={[
-        filter.keyword(t('contact.keyword')),
-        filter.select(
-          'kind',
-          t('column.holderKind'),
-          contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) })),
-        ),
-      ]}
+      filters={[filter.keyword(t('contact.keyword')), filter.oneOf('kind', t('column.holderKind'), contactKinds, (value) => t(`contact.kind.${value}`))]}
       rowActions={(contact) => [endOf(contact)]}
-      toolbar={give}
-      empty={
-        <EmptyState title={t('contact.empty')} action={give}>
-          {t('contact.emptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('grant.create'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> }}
+      empty={{ title: t('contact.empty'), note: t('contact.emptyNote') }}
     />
   )
 }

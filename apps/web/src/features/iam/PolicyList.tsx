@@ -1,9 +1,6 @@
-import Button from 'antd/es/button'
 import { policies, type Policy } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -12,18 +9,10 @@ import { usePolicyActions } from './usePolicyActions.tsx'
 /** Policies of the platform and of organisations. */
 export default function PolicyList() {
   const { t } = useTranslation('iam')
-  const navigate = useNavigate()
   const { actionsOf } = usePolicyActions()
-  const create = (
-    <Button type="primary" onClick={() => void navigate(paths.iam.policy.add())}>
-      {t('policy.create')}
-    </Button>
-  )
   return (
     <ResourceTable
       call={policies.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Policy>('name', t('column.name'), ({ name }) => name, {
           sort: true,
@@ -34,13 +23,10 @@ export default function PolicyList() {
         col.text<Policy>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
         col.text<Policy>('version', t('policy.defaultVersion'), ({ default_version }) => t('policy.versionOf', { version: default_version }), { width: 110 }),
         col.number<Policy>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 70 }),
-        col.link<Policy>(
-          'contacts',
-          t('column.contacts'),
-          ({ contact_count }) => t('policy.contactCount', { count: contact_count }),
-          ({ id }) => paths.iam.policy.contact(id),
-          { width: 80 },
-        ),
+        col.text<Policy>('contacts', t('column.contacts'), ({ contact_count }) => t('policy.contactCount', { count: contact_count }), {
+          to: ({ id }) => paths.iam.policy.contact(id),
+          width: 80,
+        }),
         col.date<Policy>('updated_at', t('column.updated'), ({ updated_at }) => updated_at, { sort: true }),
         col.text<Policy>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
         col.date<Policy>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
@@ -54,12 +40,8 @@ export default function PolicyList() {
         ]),
       ]}
       rowActions={actionsOf}
-      toolbar={create}
-      empty={
-        <EmptyState title={t('policy.empty')} action={create}>
-          {t('policy.emptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('policy.create'), href: paths.iam.policy.add() }}
+      empty={{ title: t('policy.empty'), note: t('policy.emptyNote') }}
     />
   )
 }

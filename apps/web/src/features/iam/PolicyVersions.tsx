@@ -51,7 +51,6 @@ function Versions({ policy }: { readonly policy: Policy }) {
     <ResourceTable
       call={policies.versions}
       input={{ params: { id: policy.id } }}
-      rows={({ items }) => items}
       rowKey="version"
       nameOf={({ version }) => t('policy.versionOf', { version })}
       columns={[

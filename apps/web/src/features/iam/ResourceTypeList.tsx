@@ -38,13 +38,10 @@ export default function ResourceTypeList() {
                 note: ({ id, description }) => (description === '' ? id : `${id} · ${description}`),
               }),
               col.text<ResourceType>('kind', t('service.kind'), ({ built_in }) => t(built_in ? 'service.builtIn' : 'service.custom'), { width: 80 }),
-              col.link<ResourceType>(
-                'service',
-                t('column.service'),
-                ({ service }) => serviceText(t, service, services),
-                ({ service }) => paths.iam.service.detail(service),
-                { width: 160 },
-              ),
+              col.text<ResourceType>('service', t('column.service'), ({ service }) => serviceText(t, service, services), {
+                to: ({ service }) => paths.iam.service.detail(service),
+                width: 160,
+              }),
               col.custom<ResourceType>('name', t('column.resourceName'), ({ name }) => <CopyName name={name} />, { width: 380 }),
               col.number<ResourceType>('actions', t('service.actionCount'), ({ actions }) => actions.length, { width: 90 }),
             ]}

@@ -3,7 +3,6 @@ import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -19,8 +18,6 @@ export default function RoleList() {
   return (
     <ResourceTable
       call={customRoles.list}
-      rows={({ items }) => items}
-      rowKey="id"
       nameOf={nameOf}
       columns={[
         col.name<RoleRow>('name', t('column.name'), nameOf, {
@@ -50,7 +47,7 @@ export default function RoleList() {
           {t('role.create')}
         </Button>
       }
-      empty={<EmptyState title={t('role.empty')} />}
+      empty={{ title: t('role.empty') }}
     />
   )
 }

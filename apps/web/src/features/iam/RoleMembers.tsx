@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
-import { useDialog } from '../../kit/dialogs.tsx'
 import type { RowOf } from '../../kit/ResourceTable.tsx'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -20,21 +17,13 @@ type Member = RowOf<typeof customRoles.members>
 export function RoleMembers({ role }: { readonly role: RoleRow }) {
   const { t } = useTranslation(['iam', 'account'])
   const nameOf = useRoleName()
-  const openDialog = useDialog()
   const remove = useChange(customRoles.removeMember, { invalidates: invalidatedByRole })
-  const add = (
-    <Button type="primary" onClick={() => openDialog((close) => <MemberDialog role={role} onClose={close} />)}>
-      {t('role.addMember')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         name="members"
         call={customRoles.members}
         input={{ params: { id: role.id } }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Member>('name', t('column.user'), ({ name }) => name, {
             sort: true,
@@ -56,12 +45,8 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
             run: () => remove.mutateAsync({ params: { id: role.id, user_id: id } }),
           },
         ]}
-        toolbar={add}
-        empty={
-          <EmptyState title={t('role.memberEmpty')} action={add}>
-            {t('role.memberEmptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('role.addMember'), dialog: (close) => <MemberDialog role={role} onClose={close} /> }}
+        empty={{ title: t('role.memberEmpty'), note: t('role.memberEmptyNote') }}
       />
     </>
   )

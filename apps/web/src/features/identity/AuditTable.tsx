@@ -7,7 +7,6 @@ import { type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { useReturnFocus } from '../../kit/focus.ts'
 import * as format from '../../kit/format.ts'
@@ -44,18 +43,13 @@ export function AuditTable({
         {...(name !== undefined && { name })}
         call={audits.list}
         input={{ query }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.number<AuditRecord>('number', t('column.number'), ({ number }) => number, { sort: true, width: 80 }),
           col.date<AuditRecord>('at', t('column.at'), ({ at }) => at),
-          col.link<AuditRecord>(
-            'actor',
-            t('column.actor'),
-            ({ actor }) => actor?.name ?? t('audit.nobody'),
-            ({ actor }) => (actor === null ? null : paths.iam.user.detail(actor.id)),
-            { width: 120 },
-          ),
+          col.text<AuditRecord>('actor', t('column.actor'), ({ actor }) => actor?.name ?? t('audit.nobody'), {
+            to: ({ actor }) => (actor === null ? null : paths.iam.user.detail(actor.id)),
+            width: 120,
+          }),
           col.text<AuditRecord>('call', t('column.action'), ({ call }) => actionText(iam, call), { width: 200, note: ({ call }) => call }),
           col.status<AuditRecord>('result', t('column.result'), ({ code }) => ({ tone: code === 0 ? 'good' : 'bad', text: resultText(t, code) }), {
             width: 160,
@@ -66,15 +60,11 @@ export function AuditTable({
         filters={[
           filter.keyword(t('audit.keyword')),
           filter.keyword(t('audit.object'), 'object_id'),
-          filter.select(
-            'refused',
-            t('audit.refusedFilter'),
-            (['false', 'true'] as const).map((value) => ({ value, label: t(`audit.outcome.${value}`) })),
-          ),
+          filter.oneOf('refused', t('audit.refusedFilter'), ['false', 'true'], (value) => t(`audit.outcome.${value}`)),
         ]}
         rowActions={(record) => [{ key: 'detail', label: t('action.detail'), dialog: (close) => <Entry record={record} onClose={close} /> }]}
         toolbar={toolbar}
-        empty={<EmptyState title={t('audit.empty')} />}
+        empty={{ title: t('audit.empty') }}
       />
     </>
   )

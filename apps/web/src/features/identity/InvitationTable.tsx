@@ -1,12 +1,9 @@
-import Button from 'antd/es/button'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { invitations, type Invitation } from '@zhisuan/contract/ums/invitation'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
@@ -20,38 +17,24 @@ const tones = { open: 'good', used: 'rest', revoked: 'rest', expired: 'warning' 
 export function InvitationTable({ name, organisation }: { readonly name?: string; readonly organisation?: Named }) {
   const { t } = useTranslation('identity')
   const roleName = useRoleName()
-  const openDialog = useDialog()
   const [made, setMade] = useState<ResponseOf<typeof invitations.create> | null>(null)
   const revoke = useChange(invitations.revoke, { invalidates: invalidatedByInvitation })
-  const invite = (
-    <Button type="primary" onClick={() => openDialog((close) => <InviteDialog organisation={organisation} onMade={setMade} onClose={close} />)}>
-      {t('invitation.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         name={name ?? 'invitations'}
         call={invitations.list}
         input={{ query: { ...(organisation !== undefined && { bp_id: organisation.id }) } }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Invitation>('note', t('column.note'), ({ note }) => (note === '' ? t('invitation.noNote') : note), { width: 180 }),
           col.status<Invitation>('status', t('column.state'), ({ status }) => ({ tone: tones[status], text: t(`invitation.status.${status}`) }), {
             width: 100,
           }),
-          ...(organisation === undefined
-            ? [
-                col.link<Invitation>(
-                  'organisation',
-                  t('column.organisation'),
-                  ({ bp_name }) => bp_name,
-                  ({ bp_id }) => withQuery(paths.iam.partners(), { id: bp_id, tab: 'invitations' }),
-                  { width: 160 },
-                ),
-              ]
-            : []),
+          col.text<Invitation>('organisation', t('column.organisation'), ({ bp_name }) => bp_name, {
+            when: organisation === undefined,
+            to: ({ bp_id }) => withQuery(paths.iam.partners(), { id: bp_id, tab: 'invitations' }),
+            width: 160,
+          }),
           col.text<Invitation>('role', t('column.role'), ({ role }) => roleName({ name: role }), { width: 110 }),
           col.text<Invitation>('used_by', t('column.usedBy'), ({ used_by }) => used_by, { width: 140 }),
           col.text<Invitation>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 120, off: true }),
@@ -69,12 +52,8 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
             run: () => revoke.mutateAsync({ params: { id } }),
           },
         ]}
-        toolbar={invite}
-        empty={
-          <EmptyState title={t('invitation.empty')} action={invite}>
-            {t('invitation.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('invitation.create'), dialog: (close) => <InviteDialog organisation={organisation} onMade={setMade} onClose={close} /> }}
+        empty={{ title: t('invitation.empty'), note: t('invitation.emptyNote') }}
       />
 
       {made !== null && <LinkDialog made={made} onClose={() => setMade(null)} />}

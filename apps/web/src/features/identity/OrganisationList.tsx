@@ -1,13 +1,10 @@
-import Button from 'antd/es/button'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useSearchParams } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -26,19 +23,11 @@ export default function OrganisationList() {
 function List() {
   const { t } = useTranslation('identity')
   const navigate = useNavigate()
-  const openDialog = useDialog()
   const { actionsOf } = useOrganisationActions()
   const to = (id: string, tab?: string): string => withQuery(paths.iam.partners(), { id, tab })
-  const make = (
-    <Button type="primary" onClick={() => openDialog((close) => <OrganisationDialog onMade={(id) => void navigate(to(id, 'invitations'))} onClose={close} />)}>
-      {t('organisation.create')}
-    </Button>
-  )
   return (
     <ResourceTable
       call={organisations.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Organisation>('name', t('column.name'), ({ name }) => name, { sort: true, width: 240, to: ({ id }) => to(id) }),
         col.status<Organisation>(
@@ -55,19 +44,14 @@ function List() {
       ]}
       filters={[
         filter.keyword(t('organisation.keyword')),
-        filter.select(
-          'status',
-          t('column.state'),
-          (['active', 'frozen'] as const).map((value) => ({ value, label: t(`organisation.status.${value}`) })),
-        ),
+        filter.oneOf('status', t('column.state'), ['active', 'frozen'], (value) => t(`organisation.status.${value}`)),
       ]}
       rowActions={actionsOf}
-      toolbar={make}
-      empty={
-        <EmptyState title={t('organisation.empty')} action={make}>
-          {t('organisation.emptyNote')}
-        </EmptyState>
-      }
+      create={{
+        label: t('organisation.create'),
+        dialog: (close) => <OrganisationDialog onMade={(id) => void navigate(to(id, 'invitations'))} onClose={close} />,
+      }}
+      empty={{ title: t('organisation.empty'), note: t('organisation.emptyNote') }}
     />
   )
 }

@@ -1,9 +1,7 @@
-import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useOne, useCall, useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
@@ -64,20 +62,12 @@ export default function ProjectDetail() {
 
 function Members({ project }: { readonly project: KeptProject }) {
   const { t } = useTranslation(['identity', 'account'])
-  const openDialog = useDialog()
   const remove = useChange(keptProjects.removeMember, { invalidates: invalidatedByProject })
-  const add = (
-    <Button type="primary" onClick={() => openDialog((close) => <MemberDialog project={project} onClose={close} />)}>
-      {t('project.addMember')}
-    </Button>
-  )
   return (
     <ResourceTable
       name="members"
       call={keptProjects.members}
       input={{ params: { id: project.id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Member>('name', t('column.user'), ({ name }) => name, {
           sort: true,
@@ -99,12 +89,8 @@ function Members({ project }: { readonly project: KeptProject }) {
           run: () => remove.mutateAsync({ params: { id: project.id, user_id: id } }),
         },
       ]}
-      toolbar={add}
-      empty={
-        <EmptyState title={t('project.membersEmpty')} action={add}>
-          {t('project.membersEmptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('project.addMember'), dialog: (close) => <MemberDialog project={project} onClose={close} /> }}
+      empty={{ title: t('project.membersEmpty'), note: t('project.membersEmptyNote') }}
     />
   )
 }

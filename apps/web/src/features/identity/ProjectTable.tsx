@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
 import type { ReactNode } from 'react'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
@@ -22,20 +19,12 @@ export function ProjectTable({
   readonly toolbar?: ReactNode
 }) {
   const { t } = useTranslation('identity')
-  const navigate = useNavigate()
   const { actionsOf } = useProjectActions()
-  const make = (
-    <Button type="primary" onClick={() => void navigate(withQuery(paths.iam.project.add(), { bp_id: organisation?.id }))}>
-      {t('project.create')}
-    </Button>
-  )
   return (
     <ResourceTable
       {...(name !== undefined && { name })}
       call={keptProjects.list}
       input={{ query: { ...(organisation !== undefined && { bp_id: organisation.id }) } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<KeptProject>('name', t('column.name'), (project) => project.name, {
           sort: true,
@@ -44,34 +33,20 @@ export function ProjectTable({
           note: ({ description }) => description,
         }),
         col.code<KeptProject>('key', t('column.key'), ({ key }) => key, { sort: true, width: 160 }),
-        ...(organisation === undefined
-          ? [
-              col.link<KeptProject>(
-                'organisation',
-                t('column.organisation'),
-                ({ bp_name }) => bp_name ?? t('platform'),
-                ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id, tab: 'projects' })),
-                { width: 180 },
-              ),
-            ]
-          : []),
+        col.text<KeptProject>('organisation', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), {
+          when: organisation === undefined,
+          to: ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id, tab: 'projects' })),
+          width: 180,
+        }),
         col.number<KeptProject>('members', t('column.members'), ({ member_count }) => member_count, { width: 80 }),
         col.date<KeptProject>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         col.code<KeptProject>('id', t('column.id'), ({ id }) => id, { off: true }),
       ]}
       filters={[filter.keyword(t('project.keyword'))]}
       rowActions={actionsOf}
-      toolbar={
-        <>
-          {make}
-          {toolbar}
-        </>
-      }
-      empty={
-        <EmptyState title={t('project.empty')} action={make}>
-          {t('project.emptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('project.create'), href: withQuery(paths.iam.project.add(), { bp_id: organisation?.id }) }}
+      toolbar={toolbar}
+      empty={{ title: t('project.empty'), note: t('project.emptyNote') }}
     />
   )
 }

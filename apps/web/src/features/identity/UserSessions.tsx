@@ -2,7 +2,6 @@ import { users, type Session } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { deviceText } from '../../session/device.ts'
 
@@ -15,8 +14,6 @@ export function UserSessions({ id }: { readonly id: string }) {
       name="sessions"
       call={users.sessions}
       input={{ params: { id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Session>('device', t('column.device'), ({ user_agent }) => deviceText(user_agent), {
           width: 220,
@@ -38,7 +35,7 @@ export function UserSessions({ id }: { readonly id: string }) {
           run: () => end.mutateAsync({ params: { id, session_id: session } }),
         },
       ]}
-      empty={<EmptyState title={t('session.empty')}>{t('session.emptyNote')}</EmptyState>}
+      empty={{ title: t('session.empty'), note: t('session.emptyNote') }}
     />
   )
 }

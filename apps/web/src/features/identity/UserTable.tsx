@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { roles } from '@zhisuan/contract/roles'
 import { users, userStatuses, type User } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
 import type { ReactNode } from 'react'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
@@ -25,21 +22,13 @@ export function UserTable({
   readonly toolbar?: ReactNode
 }) {
   const { t } = useTranslation(['identity', 'account'])
-  const navigate = useNavigate()
   const roleName = useRoleName()
   const { actionsOf } = useUserActions()
-  const make = (
-    <Button type="primary" onClick={() => void navigate(withQuery(paths.iam.user.add(), { bp_id: organisation?.id }))}>
-      {t('user.create')}
-    </Button>
-  )
   return (
     <ResourceTable
       {...(name !== undefined && { name })}
       call={users.list}
       input={{ query: { ...(organisation !== undefined && { bp_id: organisation.id }) } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<User>('name', t('column.user'), (user) => user.name, {
           sort: true,
@@ -49,17 +38,11 @@ export function UserTable({
         }),
         col.status<User>('status', t('column.state'), ({ status }) => ({ tone: userTone(status), text: t(`user.status.${status}`) }), { width: 100 }),
         col.text<User>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 100, off: true }),
-        ...(organisation === undefined
-          ? [
-              col.link<User>(
-                'organisation',
-                t('column.organisation'),
-                ({ bp_name }) => bp_name ?? t('platform'),
-                ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id })),
-                { width: 160 },
-              ),
-            ]
-          : []),
+        col.text<User>('organisation', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), {
+          when: organisation === undefined,
+          to: ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id })),
+          width: 160,
+        }),
         col.tags<User>('roles', t('column.roles'), ({ permissions }) => permissions.map(({ role }) => roleName({ name: role })), { width: 160 }),
         col.text<User>('phone', t('column.phone'), ({ phone }) => phone, { width: 120 }),
         col.text<User>('email', t('column.email'), ({ email }) => email, { width: 180, off: true }),
@@ -69,25 +52,13 @@ export function UserTable({
       ]}
       filters={[
         filter.keyword(t('user.keyword')),
-        filter.select(
-          'role',
-          t('column.role'),
-          roles.map((value) => ({ value, label: roleName({ name: value }) })),
-        ),
-        filter.select(
-          'status',
-          t('column.state'),
-          userStatuses.map((value) => ({ value, label: t(`user.status.${value}`) })),
-        ),
+        filter.oneOf('role', t('column.role'), roles, (value) => roleName({ name: value })),
+        filter.oneOf('status', t('column.state'), userStatuses, (value) => t(`user.status.${value}`)),
       ]}
       rowActions={actionsOf}
-      toolbar={
-        <>
-          {make}
-          {toolbar}
-        </>
-      }
-      empty={<EmptyState title={t('user.empty')} action={make} />}
+      create={{ label: t('user.create'), href: withQuery(paths.iam.user.add(), { bp_id: organisation?.id }) }}
+      toolbar={toolbar}
+      empty={{ title: t('user.empty') }}
     />
   )
 }

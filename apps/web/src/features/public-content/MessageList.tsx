@@ -1,7 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { consultations } from '@zhisuan/contract/ums/consultation'
 import { col, type Column } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
 import './content.css'
@@ -20,12 +19,10 @@ export default function MessageList() {
   return (
     <ResourceTable
       call={consultations.list}
-      rows={(response) => response.items}
-      rowKey="id"
       columns={columns}
       filters={[filter.keyword(t('board.search'))]}
       refreshMs={refreshMs}
-      empty={<EmptyState title={t('board.empty')}>{t('board.emptyText')}</EmptyState>}
+      empty={{ title: t('board.empty'), note: t('board.emptyText') }}
     />
   )
 }

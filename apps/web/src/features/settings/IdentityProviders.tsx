@@ -13,7 +13,6 @@ import { toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { CheckField, Field, PasswordField, RadioField, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
@@ -29,25 +28,14 @@ export function IdentityProviders() {
   const { t } = useTranslation('settings')
   const [shown, setShown] = useState<IdentityProvider | 'new' | null>(null)
   const remove = useChange(identityProviders.delete, { invalidates: touched })
-  const add = (
-    <Button type="primary" onClick={() => setShown('new')}>
-      {t('provider.add')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         call={identityProviders.list}
-        rows={({ items }) => items}
-        rowKey="id"
         name="providers"
         refreshMs={false}
-        toolbar={add}
-        empty={
-          <EmptyState title={t('provider.empty')} action={add}>
-            {t('provider.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('provider.add'), run: () => setShown('new') }}
+        empty={{ title: t('provider.empty'), note: t('provider.emptyNote') }}
         nameOf={({ name }) => name}
         columns={[
           col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: 200 }),

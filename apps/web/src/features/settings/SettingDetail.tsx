@@ -6,7 +6,6 @@ import { Gone } from '../../kit/Gone.tsx'
 import { useCall } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { PageActions, usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
@@ -56,10 +55,8 @@ function OneSetting({ entry }: { readonly entry: ConfigEntry }) {
         <ResourceTable
           call={configs.changes}
           input={{ query: { key: entry.key } }}
-          rows={({ items }) => items}
-          rowKey="id"
           name="changes"
-          empty={<EmptyState title={t('historyEmpty')} />}
+          empty={{ title: t('historyEmpty') }}
           columns={[
             col.date<ConfigChange>('created_at', t('column.updated'), ({ created_at }) => created_at, { sort: true, width: 140 }),
             col.text<ConfigChange>('author', t('column.author'), ({ actor_name }) => actor_name, { width: 180 }),

@@ -31,7 +31,6 @@ function Settings() {
   return (
     <ResourceTable
       call={configs.list}
-      rows={({ items }) => items}
       rowKey="key"
       nameOf={({ key }) => nameOf(t, key)}
       columns={[
@@ -60,7 +59,6 @@ function Environment() {
       <p className="zs-soft">{t('environmentNote')}</p>
       <ResourceTable
         call={configs.environment}
-        rows={({ items }) => items}
         rowKey="key"
         name="environment"
         refreshMs={false}

@@ -1,10 +1,6 @@
-import Button from 'antd/es/button'
 import { stackDeployments, type StackDeployment } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
-import { whilePassing } from '../../kit/whilePassing.ts'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
@@ -15,20 +11,12 @@ import { useApplicationActions } from './useApplicationActions.ts'
 /** Applications: compose files that were deployed, each to one or several nodes at once. */
 export function ApplicationList() {
   const { t } = useTranslation('application')
-  const navigate = useNavigate()
   const actionsOf = useApplicationActions()
   const toStacks = ({ id, name }: StackDeployment): string => paths.container.application.detail(id, name)
-  const deploy = (
-    <Button type="primary" onClick={() => void navigate(stackPaths.deploy())}>
-      {t('application.deploy')}
-    </Button>
-  )
   return (
     <div className="zs-card">
       <ResourceTable
         call={stackDeployments.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<StackDeployment>('name', t('column.name'), ({ name }) => name, { sort: true, to: toStacks, note: ({ description }) => description }),
           col.status<StackDeployment>('status', t('column.status'), ({ status }) => ({ tone: stackTones[status], text: t(`status.${status}`) }), {
@@ -49,13 +37,9 @@ export function ApplicationList() {
         ]}
         filters={[filter.keyword(t('filter.application'))]}
         rowActions={(row) => [{ key: 'stacks', label: t('application.nodes'), href: toStacks(row) }, ...actionsOf(row)]}
-        toolbar={deploy}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        empty={
-          <EmptyState title={t('application.empty')} action={deploy}>
-            {t('application.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('application.deploy'), href: stackPaths.deploy() }}
+        passing={isPassing}
+        empty={{ title: t('application.empty'), note: t('application.emptyNote') }}
       />
     </div>
   )

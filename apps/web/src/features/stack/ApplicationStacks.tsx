@@ -5,7 +5,6 @@ import { whilePassing } from '../../kit/whilePassing.ts'
 import { useOne } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
@@ -58,8 +57,6 @@ function StackTable({ id }: { readonly id: string }) {
       <ResourceTable
         call={stackDeployments.stacks}
         input={{ params: { id } }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Stack>('node', t('column.node'), ({ edge }) => edge.name, {
             to: ({ id: stackId, name }) => stackPaths.stack(stackId, name),
@@ -83,8 +80,8 @@ function StackTable({ id }: { readonly id: string }) {
           col.code<Stack>('id', t('column.id'), ({ id: stackId }) => stackId, { off: true }),
         ]}
         rowActions={actionsOf}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        empty={<EmptyState title={t('application.noStacks')} />}
+        passing={isPassing}
+        empty={{ title: t('application.noStacks') }}
       />
     </div>
   )

@@ -4,7 +4,6 @@ import { whilePassing } from '../../kit/whilePassing.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { portText } from '../../kit/containerText.ts'
@@ -53,8 +52,6 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
         call={services.list}
         input={{ params: { id: stack.id } }}
         name="services"
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Service>('name', t('column.service'), ({ name }) => name, { to: toContainers }),
           col.status<Service>('status', t('column.status'), ({ status }) => ({ tone: stackTones[status], text: t(`status.${status}`) })),
@@ -64,7 +61,7 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
         ]}
         rowActions={actionsOf}
         refreshMs={(response) => whilePassing([stack, ...(response?.items ?? [])], isPassing)}
-        empty={<EmptyState title={t('service.empty')} />}
+        empty={{ title: t('service.empty') }}
       />
     </>
   )

@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { templates, type Template } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { stackPaths } from './stackPaths.ts'
@@ -13,21 +10,13 @@ import { useTemplateActions } from './useTemplateActions.ts'
 /** Templates, each in its newest version. */
 export default function TemplateList() {
   const { t } = useTranslation('application')
-  const navigate = useNavigate()
   const { ofTemplate } = useTemplateActions()
   const { data } = useCall(templates.list, { query: { page_size: 1000 } }, { silent: true })
   const labels = [...new Set((data?.items ?? []).flatMap((one) => one.labels))].toSorted()
-  const create = (
-    <Button type="primary" onClick={() => void navigate(stackPaths.newVersion())}>
-      {t('template.create')}
-    </Button>
-  )
   return (
     <div className="zs-card">
       <ResourceTable
         call={templates.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Template>('name', t('column.name'), ({ name }) => name, {
             sort: true,
@@ -43,21 +32,10 @@ export default function TemplateList() {
           col.date<Template>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
           col.code<Template>('id', t('column.id'), ({ id }) => id, { off: true }),
         ]}
-        filters={[
-          filter.select(
-            'labels',
-            t('column.labels'),
-            labels.map((value) => ({ value, label: value })),
-          ),
-          filter.keyword(t('filter.template')),
-        ]}
+        filters={[filter.oneOf('labels', t('column.labels'), labels), filter.keyword(t('filter.template'))]}
         rowActions={ofTemplate}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('template.empty')} action={create}>
-            {t('template.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('template.create'), href: stackPaths.newVersion() }}
+        empty={{ title: t('template.empty'), note: t('template.emptyNote') }}
       />
     </div>
   )

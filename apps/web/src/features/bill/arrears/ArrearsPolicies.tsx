@@ -6,7 +6,6 @@ import { useTranslation } from 'react-i18next'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
@@ -66,22 +65,15 @@ function Platform({ policy }: { readonly policy: ArrearsPolicy }) {
 
 function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
   const { t } = useTranslation('arrears')
-  const openDialog = useDialog()
   const remove = useChange(arrearsPolicies.removeException, { invalidates: [arrearsPolicies.exceptions, standings.list] })
   const nameOf = ({ organisation }: ArrearsPolicy): string => organisation?.name ?? ''
-  const add = (
-    <Button type="primary" onClick={() => openDialog((close) => <PolicyDialog policy={platform} adds onClose={close} />)}>
-      {t('exception.add')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         call={arrearsPolicies.exceptions}
         name="exceptions"
+        rowKey={({ id }) => id ?? ''}
         refreshMs={false}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<ArrearsPolicy>('name', t('exception.organisation'), nameOf, { sort: true }),
           col.money<ArrearsPolicy>('low_balance', t('policy.low_balance'), (policy) => policy.low_balance, { width: 150 }),
@@ -90,7 +82,7 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
           col.text<ArrearsPolicy>('resume', t('policy.resume'), (policy) => t(policy.resume ? 'policy.yes' : 'policy.no'), { width: 220 }),
         ]}
         filters={[filter.keyword(t('exception.keyword'))]}
-        toolbar={add}
+        create={{ label: t('exception.add'), dialog: (close) => <PolicyDialog policy={platform} adds onClose={close} /> }}
         rowActions={(policy) => [
           {
             key: 'edit',
@@ -106,11 +98,7 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
             run: () => remove.mutateAsync({ params: { id: policy.organisation?.id ?? '' } }),
           },
         ]}
-        empty={
-          <EmptyState title={t('exception.none')} action={add}>
-            {t('exception.noneNote')}
-          </EmptyState>
-        }
+        empty={{ title: t('exception.none'), note: t('exception.noneNote') }}
       />
     </>
   )
@@ -123,8 +111,6 @@ function Standings() {
       <ResourceTable
         call={standings.list}
         name="standings"
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Standing>('name', t('exception.organisation'), ({ organisation }) => organisation.name, { sort: true }),
           col.custom<Standing>('state', t('standing.state'), (row) => (
@@ -142,14 +128,7 @@ function Standings() {
           col.money<Standing>('arrears', t('standing.arrears'), ({ arrears }) => arrears, { width: 130 }),
           col.money<Standing>('available', t('standing.available'), ({ available }) => available, { width: 140 }),
         ]}
-        filters={[
-          filter.keyword(t('exception.keyword')),
-          filter.select(
-            'state',
-            t('standing.state'),
-            standingStates.map((value) => ({ value, label: t(`state.${value}`) })),
-          ),
-        ]}
+        filters={[filter.keyword(t('exception.keyword')), filter.oneOf('state', t('standing.state'), standingStates, (value) => t(`state.${value}`))]}
         rowActions={({ organisation }) => [
           {
             key: 'details',
@@ -157,7 +136,7 @@ function Standings() {
             dialog: (close) => <StandingDrawer organisation={organisation} onClose={close} />,
           },
         ]}
-        empty={<EmptyState title={t('standing.none')} />}
+        empty={{ title: t('standing.none') }}
       />
     </>
   )

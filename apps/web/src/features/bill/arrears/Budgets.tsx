@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -20,11 +19,6 @@ export function Budgets() {
   const may = useMayCall(budgets.create)
   const openDialog = useDialog()
   const remove = useChange(budgets.delete, { invalidates: [budgets.list] })
-  const create = may && (
-    <Button type="primary" onClick={() => openDialog((close) => <BudgetDialog budget={null} onClose={close} />)}>
-      {t('budget.create')}
-    </Button>
-  )
   const state = ({ percent, thresholds, forecast }: Budget): { tone: StatusTone; text: string } => {
     if (percent >= 100) return { tone: 'bad', text: t('budget.over') }
     if ((forecast?.percent ?? 0) >= 100) return { tone: 'warning', text: t('budget.willBeOver') }
@@ -45,11 +39,9 @@ export function Budgets() {
       <ResourceTable
         call={budgets.list}
         name="budgets"
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Budget>('name', t('budget.name'), ({ name }) => name, { sort: true, width: 160 }),
-          ...(platform ? [col.text<Budget>('organisation', t('budget.organisation'), ({ organisation }) => organisation.name, { width: 110 })] : []),
+          col.text<Budget>('organisation', t('budget.organisation'), ({ organisation }) => organisation.name, { when: platform, width: 110 }),
           col.text<Budget>('scope', t('budget.scope'), scope, { width: 130 }),
           col.money<Budget>('amount', t('budget.amount'), ({ amount }) => amount, { width: 120 }),
           {
@@ -65,12 +57,8 @@ export function Budgets() {
           col.status<Budget>('state', t('standing.state'), (budget) => ({ ...state(budget), note: toldOf(budget) }), { width: 150 }),
         ]}
         filters={[filter.keyword(t('budget.keyword'))]}
-        toolbar={
-          <>
-            {may && !platform && <Button onClick={() => openDialog((close) => <ContactsDialog onClose={close} />)}>{t('contacts.edit')}</Button>}
-            {create}
-          </>
-        }
+        create={may ? { label: t('budget.create'), dialog: (close) => <BudgetDialog budget={null} onClose={close} /> } : null}
+        toolbar={may && !platform && <Button onClick={() => openDialog((close) => <ContactsDialog onClose={close} />)}>{t('contacts.edit')}</Button>}
         rowActions={(budget) =>
           may
             ? [
@@ -90,11 +78,7 @@ export function Budgets() {
               ]
             : []
         }
-        empty={
-          <EmptyState title={t('budget.none')} action={create}>
-            {t('budget.noneNote')}
-          </EmptyState>
-        }
+        empty={{ title: t('budget.none'), note: t('budget.noneNote') }}
       />
     </>
   )

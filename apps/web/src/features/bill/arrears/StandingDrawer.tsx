@@ -4,7 +4,6 @@ import { notices, type Notice } from '@zhisuan/contract/bill/notice'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 
@@ -21,29 +20,25 @@ export function StandingDrawer({ organisation, onClose }: { readonly organisatio
         call={standings.history}
         name="history"
         input={{ params }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.date<StandingChange>('at', t('standing.at'), ({ at }) => at),
           col.text<StandingChange>('change', t('standing.change'), ({ from, to }) => `${t(`state.${from}`)} → ${t(`state.${to}`)}`, { width: 220 }),
           col.money<StandingChange>('balance', t('standing.balance'), ({ balance }) => balance, { width: 140 }),
         ]}
-        empty={<EmptyState title={t('standing.historyNone')} />}
+        empty={{ title: t('standing.historyNone') }}
       />
       <h3>{t('standing.resources')}</h3>
       <ResourceTable
         call={standings.resources}
         name="resources"
         input={{ params }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<SuspendedResource>('name', t('resource.name'), ({ name }) => name, { note: ({ kind }) => kindText(kind) }),
           col.status<SuspendedResource>('state', t('standing.state'), ({ state }) => ({ tone: tones[state], text: t(`resource.state.${state}`) })),
           col.text<SuspendedResource>('error', t('standing.error'), ({ error }) => error, { width: 300 }),
           col.date<SuspendedResource>('updated_at', t('standing.at'), ({ updated_at }) => updated_at, { sort: true }),
         ]}
-        empty={<EmptyState title={t('standing.resourcesNone')} />}
+        empty={{ title: t('standing.resourcesNone') }}
       />
       <h3>{t('standing.notices')}</h3>
       <NoticeTable bpId={organisation.id} />
@@ -59,8 +54,6 @@ export function NoticeTable({ bpId }: { readonly bpId?: string }) {
       call={notices.list}
       name="notices"
       input={{ query: { bp_id: bpId } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.date<Notice>('at', t('notice.at'), ({ at }) => at, { sort: true }),
         col.text<Notice>('text', t('notice.text'), ({ text }) => text, { width: 420 }),
@@ -71,7 +64,7 @@ export function NoticeTable({ bpId }: { readonly bpId?: string }) {
           { width: 260 },
         ),
       ]}
-      empty={<EmptyState title={t('standing.noticesNone')} />}
+      empty={{ title: t('standing.noticesNone') }}
     />
   )
 }

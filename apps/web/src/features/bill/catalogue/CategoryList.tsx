@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { categories, type Category } from '@zhisuan/contract/bill/catalogue'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
@@ -16,13 +13,7 @@ import { invalidatedByCatalogue } from './invalidated.ts'
 /** How products are grouped. */
 export default function CategoryList() {
   const { t } = useTranslation('catalogue')
-  const openDialog = useDialog()
   const remove = useChange(categories.delete, { invalidates: invalidatedByCatalogue })
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <CategoryDialog category={null} onClose={close} />)}>
-      {t('category.create')}
-    </Button>
-  )
   const actionsOf = (category: Category): readonly Action[] => [
     {
       key: 'edit',
@@ -43,8 +34,6 @@ export default function CategoryList() {
     <>
       <ResourceTable
         call={categories.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Category>('name', t('column.name'), ({ name }) => name, {
             sort: true,
@@ -58,12 +47,8 @@ export default function CategoryList() {
         ]}
         filters={[filter.keyword(t('category.keyword'))]}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('category.none')} action={create}>
-            {t('category.noneNote')}
-          </EmptyState>
-        }
+        create={{ label: t('category.create'), dialog: (close) => <CategoryDialog category={null} onClose={close} /> }}
+        empty={{ title: t('category.none'), note: t('category.noneNote') }}
       />
     </>
   )

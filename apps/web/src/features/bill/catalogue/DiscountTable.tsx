@@ -1,12 +1,9 @@
-import Button from 'antd/es/button'
 import { billingPeriods, discounts, discountStates, type Discount } from '@zhisuan/contract/bill/catalogue'
 import { type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -27,13 +24,7 @@ export function DiscountTable({
   readonly control?: ReactNode
 }) {
   const { t } = useTranslation('catalogue')
-  const openDialog = useDialog()
   const end = useChange(discounts.end, { invalidates: invalidatedByCatalogue })
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <DiscountDialog product={product} organisation={organisation} onClose={close} />)}>
-      {t('discount.create')}
-    </Button>
-  )
   const actionsOf = (discount: Discount): readonly Action[] => [
     {
       key: 'end',
@@ -53,8 +44,6 @@ export function DiscountTable({
       <ResourceTable
         call={discounts.list}
         input={{ query: { ...(product !== undefined && { product_id: product.id }), ...(organisation !== undefined && { bp_id: organisation.id }) } }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Discount>('name', t('discount.name'), ({ name }) => name, { sort: true }),
           {
@@ -76,17 +65,11 @@ export function DiscountTable({
             { width: 150 },
           ),
           col.text<Discount>('organisation', t('discount.organisation'), (discount) => discount.organisation?.name ?? t('discount.everyone'), { width: 150 }),
-          ...(product === undefined
-            ? [
-                col.link<Discount>(
-                  'product',
-                  t('discount.product'),
-                  (discount) => discount.product?.name ?? t('discount.everything'),
-                  (discount) => (discount.product === null ? null : paths.billing.product.detail(discount.product.id)),
-                  { width: 150 },
-                ),
-              ]
-            : []),
+          col.text<Discount>('product', t('discount.product'), (discount) => discount.product?.name ?? t('discount.everything'), {
+            when: product === undefined,
+            to: (discount) => (discount.product === null ? null : paths.billing.product.detail(discount.product.id)),
+            width: 150,
+          }),
           col.text<Discount>('period', t('discount.period'), ({ period }) => t(period === null ? 'discount.everyPeriod' : `period.${period}`), { width: 90 }),
           col.date<Discount>('effective_from', t('discount.from'), ({ effective_from }) => effective_from, { sort: true }),
           col.custom<Discount>('to', t('discount.to'), ({ effective_to }) => (effective_to === null ? t('discount.open') : format.dateTime(effective_to)), {
@@ -95,30 +78,14 @@ export function DiscountTable({
           col.text<Discount>('by', t('byWhom'), ({ created_by }) => created_by, { width: 120 }),
         ]}
         filters={[
-          filter.select(
-            'status',
-            t('discount.status'),
-            discountStates.map((value) => ({ value, label: t(`discount.state.${value}`) })),
-          ),
-          filter.select(
-            'period',
-            t('discount.period'),
-            billingPeriods.map((value) => ({ value, label: t(`period.${value}`) })),
-          ),
+          filter.oneOf('status', t('discount.status'), discountStates, (value) => t(`discount.state.${value}`)),
+          filter.oneOf('period', t('discount.period'), billingPeriods, (value) => t(`period.${value}`)),
           filter.keyword(t('discount.keyword')),
         ]}
         rowActions={actionsOf}
-        toolbar={
-          <>
-            {control}
-            {create}
-          </>
-        }
-        empty={
-          <EmptyState title={t('discount.none')} action={create}>
-            {t('discount.noneNote')}
-          </EmptyState>
-        }
+        create={{ label: t('discount.create'), dialog: (close) => <DiscountDialog product={product} organisation={organisation} onClose={close} /> }}
+        toolbar={control}
+        empty={{ title: t('discount.none'), note: t('discount.noneNote') }}
       />
     </>
   )

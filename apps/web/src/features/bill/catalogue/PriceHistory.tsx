@@ -2,7 +2,6 @@ import { billingPeriods, skus, type Price, type Sku } from '@zhisuan/contract/bi
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -22,8 +21,6 @@ export function PriceHistory({ sku, onReplace }: { readonly sku: Sku; readonly o
         name={`prices-${sku.id.slice(-8)}`}
         call={skus.prices}
         input={{ params: { id: sku.id } }}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.custom<Price>('period', t('price.column.period'), ({ period }) => t(`period.${period}`), { width: 90 }),
           col.custom<Price>('price', t('price.column.price'), (price) => <PriceLines sku={sku} price={price} />, { width: 240 }),
@@ -42,13 +39,7 @@ export function PriceHistory({ sku, onReplace }: { readonly sku: Sku; readonly o
           }),
           col.text<Price>('by', t('price.column.by'), ({ created_by }) => created_by, { width: 120 }),
         ]}
-        filters={[
-          filter.select(
-            'period',
-            t('price.column.period'),
-            billingPeriods.map((value) => ({ value, label: t(`period.${value}`) })),
-          ),
-        ]}
+        filters={[filter.oneOf('period', t('price.column.period'), billingPeriods, (value) => t(`period.${value}`))]}
         rowActions={(price) => [
           {
             key: 'replace',
@@ -56,7 +47,7 @@ export function PriceHistory({ sku, onReplace }: { readonly sku: Sku; readonly o
             run: () => onReplace(price),
           },
         ]}
-        empty={<EmptyState title={t('price.none')} />}
+        empty={{ title: t('price.none') }}
       />
     </div>
   )

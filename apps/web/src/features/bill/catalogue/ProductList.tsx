@@ -1,13 +1,12 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import { categories, products, unpriced, type Product } from '@zhisuan/contract/bill/catalogue'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { useCall } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { useDialog, type DrawDialog } from '../../../kit/dialogs.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
@@ -54,22 +53,18 @@ function Products() {
   const { t } = useTranslation('catalogue')
   const navigate = useNavigate()
   const [search] = useSearchParams()
-  const [dialog, setDialog] = useState<'create' | 'starter' | null>(null)
+  const openDialog = useDialog()
   const { actionsOf } = useProductActions()
   const { data } = useCall(categories.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true })
   const chosen = data?.items.find(({ id }) => id === search.get('category_id'))
-  const create = (
-    <Button type="primary" onClick={() => setDialog('create')}>
-      {t('product.create')}
-    </Button>
+  const create: DrawDialog = (close) => (
+    <ProductDialog product={null} category={chosen} onSaved={({ id }) => void navigate(paths.billing.product.detail(id))} onClose={close} />
   )
-  const starter = <Button onClick={() => setDialog('starter')}>{t('starter.open')}</Button>
+  const start: DrawDialog = (close) => <StarterDialog onClose={close} />
   return (
     <>
       <ResourceTable
         call={products.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Product>('name', t('column.name'), ({ name }) => name, {
             sort: true,
@@ -89,45 +84,26 @@ function Products() {
           col.date<Product>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[
-          filter.select(
-            'category_id',
-            t('product.category'),
-            (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ),
-          filter.select(
-            'priced',
-            t('product.pricing'),
-            (['all', 'some', 'none'] as const).map((value) => ({ value, label: t(`product.pricingOf.${value}`) })),
-          ),
+          filter.named('category_id', t('product.category'), data?.items),
+          filter.oneOf('priced', t('product.pricing'), ['all', 'some', 'none'], (value) => t(`product.pricingOf.${value}`)),
           filter.keyword(t('product.keyword')),
         ]}
         rowActions={actionsOf}
-        toolbar={
-          <>
-            {create}
-            {starter}
-          </>
-        }
-        empty={
-          <EmptyState
-            title={t('product.none')}
-            action={
-              <span className="zs-line zs-line-narrow">
-                <Button type="primary" onClick={() => setDialog('starter')}>
-                  {t('starter.open')}
-                </Button>
-                <Button onClick={() => setDialog('create')}>{t('product.create')}</Button>
-              </span>
-            }
-          >
-            {t('product.noneNote')}
-          </EmptyState>
-        }
+        create={{ label: t('product.create'), dialog: create }}
+        toolbar={<Button onClick={() => openDialog(start)}>{t('starter.open')}</Button>}
+        empty={{
+          title: t('product.none'),
+          note: t('product.noneNote'),
+          action: (
+            <span className="zs-line zs-line-narrow">
+              <Button type="primary" onClick={() => openDialog(start)}>
+                {t('starter.open')}
+              </Button>
+              <Button onClick={() => openDialog(create)}>{t('product.create')}</Button>
+            </span>
+          ),
+        }}
       />
-      {dialog === 'create' && (
-        <ProductDialog product={null} category={chosen} onSaved={({ id }) => void navigate(paths.billing.product.detail(id))} onClose={() => setDialog(null)} />
-      )}
-      {dialog === 'starter' && <StarterDialog onClose={() => setDialog(null)} />}
     </>
   )
 }

@@ -6,7 +6,6 @@ import { useDialog } from '../../../kit/dialogs.tsx'
 import { Field } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -25,8 +24,6 @@ export function UnpricedUsage() {
       <ResourceTable
         name="unpriced"
         call={unpriced.list}
-        rows={({ items }) => items}
-        rowKey="id"
         refreshMs={false}
         columns={[
           col.name<UnpricedUse>('meter', t('unpriced.meter'), ({ meter }) => t(`meter.${meter}`), {
@@ -49,13 +46,7 @@ export function UnpricedUsage() {
             width: 170,
           }),
         ]}
-        filters={[
-          filter.select(
-            'days',
-            t('unpriced.days'),
-            ['1', '7', '30', '90'].map((days) => ({ value: days, label: t('unpriced.lastDays', { days }) })),
-          ),
-        ]}
+        filters={[filter.oneOf('days', t('unpriced.days'), ['1', '7', '30', '90'], (days) => t('unpriced.lastDays', { days }))]}
         rowActions={(use) => [
           use.sku === null
             ? {
@@ -65,7 +56,7 @@ export function UnpricedUsage() {
               }
             : { key: 'price', label: t('unpriced.price'), href: paths.billing.product.detail(use.sku.product.id) },
         ]}
-        empty={<EmptyState title={t('unpriced.none')}>{t('unpriced.noneNote')}</EmptyState>}
+        empty={{ title: t('unpriced.none'), note: t('unpriced.noneNote') }}
       />
     </>
   )

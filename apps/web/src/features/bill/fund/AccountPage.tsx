@@ -9,7 +9,6 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { ActionMenu, type Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { TextField } from '../../../kit/fields.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -59,8 +58,6 @@ function Accounts() {
     <>
       <ResourceTable
         call={accounts.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Account>('name', t('account.owner'), ({ name }) => name, {
             sort: true,
@@ -78,7 +75,7 @@ function Accounts() {
         ]}
         filters={[filter.keyword(t('account.keyword'))]}
         rowActions={actionsOf}
-        empty={<EmptyState title={t('account.empty')} />}
+        empty={{ title: t('account.empty') }}
       />
       <AccountDrawer id={search.get('id')} />
     </>

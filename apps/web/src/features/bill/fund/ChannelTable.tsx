@@ -1,5 +1,4 @@
 import Alert from 'antd/es/alert'
-import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Typography from 'antd/es/typography'
@@ -9,7 +8,6 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { CheckField, Field, RadioField, TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -21,11 +19,6 @@ export function ChannelTable() {
   const { t } = useTranslation('fund')
   const [editing, setEditing] = useState<PaymentChannel | 'new' | null>(null)
   const remove = useChange(paymentChannels.delete, { invalidates: invalidatedByChannel })
-  const add = (
-    <Button type="primary" onClick={() => setEditing('new')}>
-      {t('channel.add')}
-    </Button>
-  )
   return (
     <>
       <Alert
@@ -36,8 +29,6 @@ export function ChannelTable() {
       />
       <ResourceTable
         call={paymentChannels.list}
-        rows={({ items }) => items}
-        rowKey="id"
         name="channels"
         refreshMs={false}
         columns={[
@@ -65,12 +56,8 @@ export function ChannelTable() {
             run: () => remove.mutateAsync({ params: { id: channel.id } }),
           },
         ]}
-        toolbar={add}
-        empty={
-          <EmptyState title={t('channel.empty')} action={add}>
-            {t('channel.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('channel.add'), run: () => setEditing('new') }}
+        empty={{ title: t('channel.empty'), note: t('channel.emptyNote') }}
       />
       {editing !== null && <ChannelDialog channel={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />}
     </>

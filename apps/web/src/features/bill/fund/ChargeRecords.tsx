@@ -5,7 +5,6 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { saveFrom } from '../../../kit/save.ts'
@@ -30,11 +29,6 @@ export default function ChargeRecords() {
   const resume = useChange(topups.resume)
   const save = useChange(topups.export, { onDone: ({ path }) => saveFrom(path) })
   const close = (): void => setDialog(null)
-  const pay = (
-    <Button type="primary" onClick={() => setDialog({ kind: 'topup' })}>
-      {t('topup.title')}
-    </Button>
-  )
   const actionsOf = (topup: Topup): readonly Action[] => {
     const { id, method, status, code } = topup
     if (method === 'admin') return []
@@ -64,17 +58,11 @@ export default function ChargeRecords() {
   }
   const columns: Column<Topup>[] = [
     col.date<Topup>('created_at', t('column.time'), ({ created_at }) => created_at, { sort: true }),
-    ...(platform
-      ? [
-          col.link<Topup>(
-            'owner',
-            t('column.owner'),
-            ({ owner }) => owner.name,
-            ({ owner }) => withQuery(paths.billing.account(), { id: owner.id }),
-            { width: 140 },
-          ),
-        ]
-      : []),
+    col.text<Topup>('owner', t('column.owner'), ({ owner }) => owner.name, {
+      when: platform,
+      to: ({ owner }) => withQuery(paths.billing.account(), { id: owner.id }),
+      width: 140,
+    }),
     col.text<Topup>('method', t('topup.method'), ({ method, channel }) => channel?.name ?? t(`topup.way.${method}`), { width: 110 }),
     col.status<Topup>('status', t('column.state'), ({ status }) => ({ tone: tones[status], text: t(`topup.status.${status}`) }), { width: 90 }),
     amountColumn<Topup>('amount', t('topup.asked'), ({ amount }) => amount, { sort: true, width: 116 }),
@@ -84,48 +72,31 @@ export default function ChargeRecords() {
     col.code<Topup>('reference', t('topup.reference'), ({ reference }) => reference, { width: 140, off: true }),
     col.text<Topup>('by', t('column.by'), ({ created_by }) => created_by, { width: 120, off: true }),
     col.text<Topup>('confirmed_by', t('topup.confirmedBy'), ({ confirmed_by }) => confirmed_by, { width: 120, off: true }),
-    col.link<Topup>(
-      'movement',
-      t('column.movement'),
-      ({ transaction_id }) => (transaction_id === null ? null : t('entry.show')),
-      ({ transaction_id, owner }) =>
+    col.text<Topup>('movement', t('column.movement'), ({ transaction_id }) => (transaction_id === null ? null : t('entry.show')), {
+      to: ({ transaction_id, owner }) =>
         transaction_id === null ? null : withQuery(paths.billing.fund(), { movement: transaction_id, ...(platform && { owner: owner.id }) }),
-      { width: 70 },
-    ),
+      width: 70,
+    }),
   ]
   return (
     <>
       <ResourceTable
         call={topups.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={columns}
         filters={[
           filter.keyword(t(platform ? 'topup.keywordAll' : 'topup.keyword')),
-          filter.select(
-            'status',
-            t('column.state'),
-            topupStatuses.map((value) => ({ value, label: t(`topup.status.${value}`) })),
-          ),
-          filter.select(
-            'method',
-            t('topup.method'),
-            topupMethods.map((value) => ({ value, label: t(`topup.way.${value}`) })),
-          ),
+          filter.oneOf('status', t('column.state'), topupStatuses, (value) => t(`topup.status.${value}`)),
+          filter.oneOf('method', t('topup.method'), topupMethods, (value) => t(`topup.way.${value}`)),
         ]}
         rowActions={actionsOf}
+        create={{ label: t('topup.title'), run: () => setDialog({ kind: 'topup' }) }}
         toolbar={(filters) => (
           <>
-            {pay}
             {platform && <Button onClick={() => setDialog({ kind: 'confirm', of: null })}>{t('arrival.title')}</Button>}
             <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />
           </>
         )}
-        empty={
-          <EmptyState title={t('topup.empty')} action={pay}>
-            {t('topup.emptyNote')}
-          </EmptyState>
-        }
+        empty={{ title: t('topup.empty'), note: t('topup.emptyNote') }}
       />
       {dialog?.kind === 'topup' && <TopupDialog onClose={close} />}
       {dialog?.kind === 'guide' && <RemittanceGuide topup={dialog.of} onClose={close} />}

@@ -28,19 +28,14 @@ export function EntryTable({ owner, path, query = {} }: { readonly owner: string
       <ResourceTable
         call={accounts.entries}
         input={{ params: { id: owner }, query: period.query }}
-        rows={({ items }) => items}
-        rowKey="id"
         name="entries"
         refreshMs={10_000}
         columns={[
           col.date<LedgerEntry>('id', t('column.time'), ({ at }) => at, { sort: true }),
-          col.link<LedgerEntry>(
-            'kind',
-            t('column.kind'),
-            ({ kind }) => t(`kind.${kind}`),
-            ({ transaction_id }) => withQuery(path, { ...query, movement: transaction_id }),
-            { width: 100 },
-          ),
+          col.text<LedgerEntry>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), {
+            to: ({ transaction_id }) => withQuery(path, { ...query, movement: transaction_id }),
+            width: 100,
+          }),
           col.text<LedgerEntry>('account', t('column.account'), ({ account }) => t(`ledger.${account}`), { width: 90 }),
           amountColumn<LedgerEntry>('amount', t('column.amount'), ({ amount }) => amount, { width: 130, signed: true }),
           amountColumn<LedgerEntry>('after', t('column.after'), ({ balance_after }) => balance_after, { width: 130 }),
@@ -48,21 +43,13 @@ export function EntryTable({ owner, path, query = {} }: { readonly owner: string
           col.text<LedgerEntry>('by', t('column.by'), ({ by }) => by || t('entry.platform'), { width: 100 }),
         ]}
         filters={[
-          filter.select(
-            'kind',
-            t('column.kind'),
-            ledgerKinds.map((value) => ({ value, label: t(`kind.${value}`) })),
-          ),
-          filter.select(
-            'account',
-            t('column.account'),
-            ownersAccounts.map((value) => ({ value, label: t(`ledger.${value}`) })),
-          ),
+          filter.oneOf('kind', t('column.kind'), ledgerKinds, (value) => t(`kind.${value}`)),
+          filter.oneOf('account', t('column.account'), ownersAccounts, (value) => t(`ledger.${value}`)),
         ]}
         toolbar={(filters) => (
           <SaveButtons pending={save.isPending} save={(as) => save.mutate({ params: { id: owner }, body: { format: as, ...period.query, ...filters } })} />
         )}
-        empty={<EmptyState title={t('entry.empty')}>{t('entry.emptyNote')}</EmptyState>}
+        empty={{ title: t('entry.empty'), note: t('entry.emptyNote') }}
       />
       <MovementDrawer owner={owner} />
     </>

@@ -8,7 +8,6 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -33,11 +32,6 @@ export function InvoiceTable() {
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const withdraw = useChange(invoices.withdraw, { invalidates: invalidatedByInvoice })
   const download = useChange(invoices.download)
-  const ask = (
-    <Button type="primary" onClick={() => setDialog({ kind: 'ask' })}>
-      {t('invoice.ask')}
-    </Button>
-  )
   const actionsOf = (invoice: Invoice): readonly Action[] => {
     const { id, status } = invoice
     const reason = (allowed: readonly InvoiceStatus[]): string | null => (allowed.includes(status) ? null : t(`invoice.is.${status}`))
@@ -69,7 +63,7 @@ export function InvoiceTable() {
   }
   const columns: Column<Invoice>[] = [
     col.date<Invoice>('created_at', t('invoice.askedAt'), ({ created_at }) => created_at, { sort: true }),
-    ...(platform ? [col.text<Invoice>('owner', t('column.owner'), ({ owner }) => owner.name, { width: 150 })] : []),
+    col.text<Invoice>('owner', t('column.owner'), ({ owner }) => owner.name, { when: platform, width: 150 }),
     col.text<Invoice>('title', t('invoice.title'), ({ title }) => title.name, { width: 200, note: ({ title }) => title.tax_number }),
     col.text<Invoice>('span', t('invoice.span'), ({ from }) => from, { width: 110, note: ({ to }) => to }),
     amountColumn<Invoice>('amount', t('invoice.amount'), ({ amount }) => amount, { sort: true, width: 120 }),
@@ -85,25 +79,12 @@ export function InvoiceTable() {
     <>
       <ResourceTable
         call={invoices.list}
-        rows={({ items }) => items}
-        rowKey="id"
         name="invoices"
         columns={columns}
-        filters={[
-          filter.keyword(t('invoice.keyword')),
-          filter.select(
-            'status',
-            t('column.state'),
-            invoiceStatuses.map((value) => ({ value, label: t(`invoice.status.${value}`) })),
-          ),
-        ]}
+        filters={[filter.keyword(t('invoice.keyword')), filter.oneOf('status', t('column.state'), invoiceStatuses, (value) => t(`invoice.status.${value}`))]}
         rowActions={actionsOf}
-        toolbar={ask}
-        empty={
-          <EmptyState title={t('invoice.empty')} action={ask}>
-            {t('invoice.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('invoice.ask'), run: () => setDialog({ kind: 'ask' }) }}
+        empty={{ title: t('invoice.empty'), note: t('invoice.emptyNote') }}
       />
       {dialog?.kind === 'ask' && <AskDialog onClose={() => setDialog(null)} />}
       {dialog?.kind === 'issue' && <IssueDialog of={dialog.of} onClose={() => setDialog(null)} />}

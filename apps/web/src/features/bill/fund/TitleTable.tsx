@@ -1,11 +1,9 @@
-import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import { invoiceTitles, titleKinds, type InvoiceTitle, type InvoiceTitleInput } from '@zhisuan/contract/bill/invoice'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { RadioField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -16,17 +14,10 @@ export function TitleTable() {
   const { t } = useTranslation('fund')
   const [editing, setEditing] = useState<InvoiceTitle | 'new' | null>(null)
   const remove = useChange(invoiceTitles.delete, { invalidates: invalidatedByTitle })
-  const add = (
-    <Button type="primary" onClick={() => setEditing('new')}>
-      {t('title.add')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         call={invoiceTitles.list}
-        rows={({ items }) => items}
-        rowKey="id"
         name="titles"
         refreshMs={false}
         columns={[
@@ -47,12 +38,8 @@ export function TitleTable() {
             run: () => remove.mutateAsync({ params: { id: title.id } }),
           },
         ]}
-        toolbar={add}
-        empty={
-          <EmptyState title={t('title.empty')} action={add}>
-            {t('title.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('title.add'), run: () => setEditing('new') }}
+        empty={{ title: t('title.empty'), note: t('title.emptyNote') }}
       />
       {editing !== null && <TitleDialog title={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />}
     </>

@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { orderKinds, orders, orderStatuses, type Order } from '@zhisuan/contract/bill/order'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { saveFrom } from '../../../kit/save.ts'
@@ -23,19 +20,11 @@ export default function OrderList() {
   const { t } = useTranslation('order')
   const platform = useIsPlatform()
   const { kindApart } = useNames()
-  const openDialog = useDialog()
   const save = useChange(orders.export, { onDone: ({ path }) => saveFrom(path) })
   const actionsOf = useOrderActions()
-  const prepay = platform ? undefined : (
-    <Button type="primary" onClick={() => openDialog((close) => <PrepayDialog onClose={close} />)}>
-      {t('action.prepay')}
-    </Button>
-  )
   return (
     <ResourceTable
       call={orders.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Order>('number', t('column.number'), ({ number }) => number, {
           sort: true,
@@ -44,19 +33,13 @@ export default function OrderList() {
           note: ({ automatic }) => (automatic ? t('automatic') : ''),
         }),
         col.custom<Order>('status', t('column.status'), (order) => <OrderState order={order} />, { sort: true, width: 150 }),
-        col.link<Order>(
-          'resource',
-          t('column.resource'),
-          ({ resource }) => resource.name,
-          ({ resource }) => pathOfOrdered(resource),
-          { width: 180 },
-        ),
+        col.text<Order>('resource', t('column.resource'), ({ resource }) => resource.name, { to: ({ resource }) => pathOfOrdered(resource), width: 180 }),
         col.text<Order>('resource_type', t('column.type'), ({ resource }) => kindText(resource.type), { width: 90 }),
         col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
         col.text<Order>('term', t('column.term'), (order) => (order.kind === 'onDemand' ? null : termText(t, order)), { width: 90 }),
         col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
         col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
-        ...col.organisation<Order>(platform, t('column.organisation'), { width: 140 }),
+        col.organisation<Order>(t('column.organisation'), { when: platform, width: 140 }),
         col.text<Order>('by', t('column.by'), ({ created_by, kind }) => (created_by !== '' ? created_by : kind === 'onDemand' ? null : t('platform')), {
           width: 120,
           off: true,
@@ -65,34 +48,14 @@ export default function OrderList() {
       ]}
       filters={[
         filter.keyword(t('keyword')),
-        filter.select(
-          'status',
-          t('column.status'),
-          orderStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-        ),
-        filter.select(
-          'kind',
-          t('column.kind'),
-          orderKinds.map((value) => ({ value, label: t(`kind.${value}`) })),
-        ),
-        filter.select(
-          'resource_type',
-          t('column.type'),
-          billedKinds.map((value) => ({ value, label: kindApart(value) })),
-        ),
+        filter.oneOf('status', t('column.status'), orderStatuses, (value) => t(`status.${value}`)),
+        filter.oneOf('kind', t('column.kind'), orderKinds, (value) => t(`kind.${value}`)),
+        filter.oneOf('resource_type', t('column.type'), billedKinds, (value) => kindApart(value)),
       ]}
       rowActions={actionsOf}
-      toolbar={(filters) => (
-        <>
-          {prepay}
-          <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />
-        </>
-      )}
-      empty={
-        <EmptyState title={t('empty')} action={prepay}>
-          {t('emptyNote')}
-        </EmptyState>
-      }
+      create={platform ? null : { label: t('action.prepay'), dialog: (close) => <PrepayDialog onClose={close} /> }}
+      toolbar={(filters) => <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />}
+      empty={{ title: t('empty'), note: t('emptyNote') }}
     />
   )
 }

@@ -8,7 +8,6 @@ import { Link } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
@@ -220,21 +219,20 @@ function Resources({ month, organisation }: { readonly month: string; readonly o
       <ResourceTable
         call={consumes.resources}
         input={{ query: whose }}
-        rows={({ items }) => items}
         // What was handed on in a month cost both organisations something.
         rowKey={({ id, organisation: owner }) => `${id} ${owner.id}`}
         refreshMs={refreshMs}
         columns={[
           col.name<ResourceShare>('name', t('column.resource'), ({ name }) => name, { to: ({ id }) => paths.billing.monthDetail(id, month) }),
           col.text<ResourceShare>('type', t('column.type'), ({ type }) => kindText(type), { width: 140 }),
-          ...(platform ? [col.text<ResourceShare>('organisation', t('column.organisation'), (row) => row.organisation.name, { width: 160 })] : []),
+          col.text<ResourceShare>('organisation', t('column.organisation'), (row) => row.organisation.name, { when: platform, width: 160 }),
           col.money<ResourceShare>('amount', t('column.amount'), ({ amount }) => amount, { sort: true, width: 140 }),
           col.money<ResourceShare>('previous', t('column.previous'), ({ previous_amount }) => previous_amount, { width: 140 }),
           col.money<ResourceShare>('change', t('column.change'), change, { width: 140 }),
         ]}
         filters={[filter.keyword(t('resources.keyword'))]}
         toolbar={<SaveButtons pending={save.isPending} save={(as) => save.mutate({ body: { format: as, ...whose } })} />}
-        empty={<EmptyState title={t('resources.empty')} />}
+        empty={{ title: t('resources.empty') }}
       />
     </section>
   )

@@ -49,19 +49,14 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
     })
   const columns: readonly Column<UsageLineShape>[] = [
     col.date<UsageLineShape>('from', t('column.from'), ({ from }) => from),
-    ...(resource
-      ? []
-      : [
-          col.name<UsageLineShape>('resource', t('column.resource'), (line) => line.resource.name, {
-            to: (line) => paths.billing.monthDetail(line.resource.id, billMonthOf(Date.parse(line.from))),
-            note: (line) => kindText(line.resource.type),
-          }),
-        ]),
-    ...(platform && !resource
-      ? [col.text<UsageLineShape>('organisation', t('column.organisation'), ({ organisation }) => organisation.name, { width: 130 })]
-      : []),
+    col.name<UsageLineShape>('resource', t('column.resource'), (line) => line.resource.name, {
+      when: !resource,
+      to: (line) => paths.billing.monthDetail(line.resource.id, billMonthOf(Date.parse(line.from))),
+      note: (line) => kindText(line.resource.type),
+    }),
+    col.text<UsageLineShape>('organisation', t('column.organisation'), ({ organisation }) => organisation.name, { when: platform && !resource, width: 130 }),
     col.text<UsageLineShape>('sku', t('column.sku'), ({ sku }) => sku.name, { width: 150, note: ({ product }) => product.name }),
-    ...(resource ? [] : [col.text<UsageLineShape>('project', t('column.project'), ({ project }) => project?.name ?? t('shares.noProject'), { width: 130 })]),
+    col.text<UsageLineShape>('project', t('column.project'), ({ project }) => project?.name ?? t('shares.noProject'), { when: !resource, width: 130 }),
     col.custom<UsageLineShape>('formula', t('column.formula'), (line) => <span className="br-formula">{formulaOf(line, unitName(line.meter))}</span>, {
       width: 260,
     }),

@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { firewallGroups, firewallStatuses, type FirewallGroup } from '@zhisuan/contract/compute/firewall'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -24,45 +21,23 @@ export default function GroupList() {
 function Groups({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { opened, hrefOf, close } = useOpened()
   const { actionsOf } = useGroupActions(cloudId ?? '', close)
-  const create = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <GroupCreate cloudId={cloudId} onClose={close} />)}
-    >
-      {t('group.create')}
-    </Button>
-  )
   return (
     <>
       <CloudTable
         call={firewallGroups.list}
         cloudId={cloudId}
-        rowKey="id"
         columns={(name) => groupColumns(t, platform, name, hrefOf)}
-        filters={[
-          filter.select(
-            'status',
-            t('column.status'),
-            firewallStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.keyword(t('keyword.group')),
-        ]}
+        filters={[filter.oneOf('status', t('column.status'), firewallStatuses, (value) => t(`status.${value}`)), filter.keyword(t('keyword.group'))]}
         textOf={({ name, id, description }) => `${name} ${id} ${description}`}
         matches={{ status: ({ status }, value) => status === value }}
         sortBy={{ name: ({ name }) => name, status: ({ status }) => status, ports: ({ port_ids }) => port_ids.length }}
         sortFirst="name"
-        busy={({ status }) => status.startsWith('pending_')}
+        passing={({ status }) => status.startsWith('pending_')}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('group.empty')} action={create}>
-            {t('group.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('group.create'), dialog: (close) => cloudId !== null && <GroupCreate cloudId={cloudId} onClose={close} /> }}
+        empty={{ title: t('group.empty'), note: t('group.emptyNote') }}
       />
 
       {opened !== null && cloudId !== null && <GroupDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
@@ -77,16 +52,13 @@ const groupColumns = (
   hrefOf: (id: string) => string,
 ): readonly Column<FirewallGroup>[] => {
   const policy = (key: 'ingress' | 'egress') =>
-    col.link<FirewallGroup>(
-      key,
-      t(`column.${key}`),
-      (group) => (group[`${key}_policy_id`] === null ? t('group.unset') : name(group[`${key}_policy_id`])),
-      (group) => {
+    col.text<FirewallGroup>(key, t(`column.${key}`), (group) => (group[`${key}_policy_id`] === null ? t('group.unset') : name(group[`${key}_policy_id`])), {
+      to: (group) => {
         const id = group[`${key}_policy_id`]
         return id === null ? null : openAt(paths.compute.firewall.strategies(), id)
       },
-      { width: 180 },
-    )
+      width: 180,
+    })
   return [
     col.name('name', t('column.name'), (row) => called(row), {
       sort: true,
@@ -108,7 +80,7 @@ const groupColumns = (
     col.number('ports', t('column.ports'), ({ port_ids }) => port_ids.length, { sort: true, width: 80 }),
     col.text('switch', t('column.switch'), ({ enabled }) => t(enabled ? 'on' : 'off'), { width: 90 }),
     col.text('shared', t('column.shared'), ({ shared }) => t(shared ? 'yes' : 'no'), { width: 70 }),
-    ...(platform ? [col.text<FirewallGroup>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+    col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 150 }),
     col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
   ]
 }

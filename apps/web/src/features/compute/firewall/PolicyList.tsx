@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { firewallPolicies, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { CloudTable } from '../CloudTable.tsx'
@@ -23,44 +20,22 @@ export default function PolicyList() {
 function Policies({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { opened, hrefOf, close } = useOpened()
   const { actionsOf } = usePolicyActions(cloudId ?? '', close)
-  const create = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <PolicyCreate cloudId={cloudId} onClose={close} />)}
-    >
-      {t('policy.create')}
-    </Button>
-  )
   return (
     <>
       <CloudTable
         call={firewallPolicies.list}
         cloudId={cloudId}
-        rowKey="id"
         columns={(name) => policyColumns(t, platform, name, hrefOf)}
-        filters={[
-          filter.select(
-            'audited',
-            t('column.audited'),
-            (['yes', 'no'] as const).map((value) => ({ value, label: t(value) })),
-          ),
-          filter.keyword(t('keyword.policy')),
-        ]}
+        filters={[filter.oneOf('audited', t('column.audited'), ['yes', 'no'], (value) => t(value)), filter.keyword(t('keyword.policy'))]}
         textOf={({ name, id, description }) => `${name} ${id} ${description}`}
         matches={{ audited: ({ audited }, value) => audited === (value === 'yes') }}
         sortBy={{ name: ({ name }) => name, count: ({ rule_ids }) => rule_ids.length }}
         sortFirst="name"
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('policy.empty')} action={create}>
-            {t('policy.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('policy.create'), dialog: (close) => cloudId !== null && <PolicyCreate cloudId={cloudId} onClose={close} /> }}
+        empty={{ title: t('policy.empty'), note: t('policy.emptyNote') }}
       />
 
       {opened !== null && cloudId !== null && <PolicyDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
@@ -84,6 +59,6 @@ const policyColumns = (
   col.tags('groups', t('column.groups'), ({ group_ids }) => group_ids.map(name), { width: 180 }),
   col.status('audited', t('column.audited'), ({ audited }) => ({ tone: audited ? 'good' : 'rest', text: t(audited ? 'yes' : 'no') }), { width: 90 }),
   col.text('shared', t('column.shared'), ({ shared }) => t(shared ? 'yes' : 'no'), { width: 70 }),
-  ...(platform ? [col.text<FirewallPolicy>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+  col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 150 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
 ]

@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { firewallActions, firewallProtocols, firewallRules, opensAll, type FirewallRule } from '@zhisuan/contract/compute/firewall'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { CloudTable } from '../CloudTable.tsx'
@@ -23,31 +20,16 @@ export default function RuleList() {
 function Rules({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { opened, hrefOf, close } = useOpened()
   const { actionsOf } = useRuleActions(cloudId ?? '', close)
-  const create = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <RuleDialog cloudId={cloudId} rule={null} onClose={close} />)}
-    >
-      {t('rule.create')}
-    </Button>
-  )
   return (
     <>
       <CloudTable
         call={firewallRules.list}
         cloudId={cloudId}
-        rowKey="id"
         columns={(name) => ruleColumns(t, platform, name, hrefOf)}
         filters={[
-          filter.select(
-            'action',
-            t('column.action'),
-            firewallActions.map((value) => ({ value, label: t(`action.${value}`) })),
-          ),
+          filter.oneOf('action', t('column.action'), firewallActions, (value) => t(`action.${value}`)),
           filter.select('protocol', t('column.protocol'), [
             ...firewallProtocols.map((value) => ({ value, label: t(`protocol.${value}`) })),
             { value: 'any', label: t('any') },
@@ -61,12 +43,8 @@ function Rules({ cloudId }: { readonly cloudId: string | null }) {
         sortBy={{ name: ({ name }) => name, action: ({ action }) => action, version: ({ version }) => version }}
         sortFirst="name"
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('rule.empty')} action={create}>
-            {t('rule.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('rule.create'), dialog: (close) => cloudId !== null && <RuleDialog cloudId={cloudId} rule={null} onClose={close} /> }}
+        empty={{ title: t('rule.empty'), note: t('rule.emptyNote') }}
       />
 
       {opened !== null && cloudId !== null && <RuleDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
@@ -97,6 +75,6 @@ const ruleColumns = (
   col.code('destination', t('column.destination'), (rule) => sideText(t, rule.destination_address, rule.destination_port), { width: 190 }),
   col.tags('policies', t('column.policies'), ({ policy_ids }) => policy_ids.map(name), { width: 180 }),
   col.text('shared', t('column.shared'), ({ shared }) => t(shared ? 'yes' : 'no'), { width: 70 }),
-  ...(platform ? [col.text<FirewallRule>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+  col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 150 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
 ]

@@ -2,7 +2,6 @@ import { computeFlavors, type ComputeFlavor } from '@zhisuan/contract/compute/fl
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { CloudTable } from '../CloudTable.tsx'
@@ -17,7 +16,6 @@ export default function FlavorList() {
         <CloudTable
           call={computeFlavors.list}
           cloudId={cloud?.cloud_id ?? null}
-          rowKey="id"
           columns={() => flavorColumns(t)}
           filters={[
             filter.select('visibility', t('column.visibility'), [
@@ -35,7 +33,7 @@ export default function FlavorList() {
             disk: ({ disk_bytes }) => disk_bytes,
           }}
           sortFirst="memory"
-          empty={<EmptyState title={t('empty')}>{t('emptyNote')}</EmptyState>}
+          empty={{ title: t('empty'), note: t('emptyNote') }}
         />
       )}
     </ComputePage>

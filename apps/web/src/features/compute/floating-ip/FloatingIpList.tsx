@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { computeFloatingIps, floatingIpUse, type ComputeFloatingIp } from '@zhisuan/contract/compute/floating-ip'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
@@ -20,50 +17,28 @@ export default function FloatingIpList() {
   const { t } = useTranslation('computeFloatingIp')
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const openDialog = useDialog()
   // The table's own list: questions say by name what will not be reached any more.
   const { data } = useCloudLines(computeFloatingIps.list, cloudId)
   const name: NameOf = (id) => (id === null ? '' : (data?.names[id] ?? id))
   const { actionsOf, batchActions } = useFloatingIpActions(cloudId ?? '', name)
-  const allocate = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <FloatingIpAllocate cloudId={cloudId} onClose={close} />)}
-    >
-      {t('allocate')}
-    </Button>
-  )
   return (
     <ComputePage>
       {() => (
         <CloudTable
           call={computeFloatingIps.list}
           cloudId={cloudId}
-          rowKey="id"
           columns={(named) => floatingIpColumns(t, platform, named)}
-          filters={[
-            filter.select(
-              'use',
-              t('column.status'),
-              (['free', 'bound'] as const).map((value) => ({ value, label: t(`use.${value}`) })),
-            ),
-            filter.keyword(t('keyword')),
-          ]}
+          filters={[filter.oneOf('use', t('column.status'), ['free', 'bound'], (value) => t(`use.${value}`)), filter.keyword(t('keyword'))]}
           textOf={(ip) => `${ip.address} ${ip.id} ${ip.description} ${ip.bound_to?.fixed_address ?? ''} ${targetName(ip, name)}`}
           matches={{ use: (ip, value) => floatingIpUse(ip) === value }}
           sortBy={{ address: ({ address }) => address, status: floatingIpUse, created: ({ created_at }) => created_at }}
           sortFirst="address"
-          busy={({ status }) => status === 'building'}
+          passing={({ status }) => status === 'building'}
           rowActions={actionsOf}
           batchActions={batchActions}
           nameOf={({ address }) => address}
-          toolbar={allocate}
-          empty={
-            <EmptyState title={t('empty')} action={allocate}>
-              {t('emptyNote')}
-            </EmptyState>
-          }
+          create={{ label: t('allocate'), dialog: (close) => cloudId !== null && <FloatingIpAllocate cloudId={cloudId} onClose={close} /> }}
+          empty={{ title: t('empty'), note: t('emptyNote') }}
         />
       )}
     </ComputePage>
@@ -91,21 +66,15 @@ const floatingIpColumns = (t: TFunction<'computeFloatingIp'>, platform: boolean,
       ),
     { width: 190 },
   ),
-  col.link(
-    'network',
-    t('column.network'),
-    ({ network_id }) => name(network_id),
-    ({ network_id }) => paths.compute.network.detail(network_id),
-    { width: 150 },
-  ),
-  col.link(
-    'router',
-    t('column.router'),
-    ({ bound_to }) => name(bound_to?.router_id ?? null),
-    ({ bound_to }) => (bound_to?.router_id == null ? null : paths.compute.router.detail(bound_to.router_id)),
-    { width: 150 },
-  ),
-  ...(platform ? [col.text<ComputeFloatingIp>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+  col.text('network', t('column.network'), ({ network_id }) => name(network_id), {
+    to: ({ network_id }) => paths.compute.network.detail(network_id),
+    width: 150,
+  }),
+  col.text('router', t('column.router'), ({ bound_to }) => name(bound_to?.router_id ?? null), {
+    to: ({ bound_to }) => (bound_to?.router_id == null ? null : paths.compute.router.detail(bound_to.router_id)),
+    width: 150,
+  }),
+  col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 150 }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
   col.date('updated', t('column.updated'), ({ updated_at }) => updated_at, { off: true }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),

@@ -3,7 +3,6 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -27,31 +26,24 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
     }),
     col.custom('status', t('column.status'), (image) => <ImageState image={image} />, { width: 130 }),
     col.text('source', t('column.source'), (image) => t(`source.${sourceOf(image)}`), { width: 110 }),
-    ...(snapshots
-      ? [
-          col.link<ComputeImage>(
-            'instance',
-            t('column.instance'),
-            ({ instance_id }) => instance_id,
-            ({ instance_id }) => (instance_id === null ? null : paths.compute.instance.detail(instance_id)),
-            { width: 180 },
-          ),
-        ]
-      : [
-          col.text<ComputeImage>(
-            'distribution',
-            t('column.distribution'),
-            (image) => image.distribution ?? (image.os_type === 'linux' || image.os_type === 'windows' ? t(`osType.${image.os_type}`) : image.os_type),
-            { sort: true, width: 110 },
-          ),
-        ]),
+    col.text('instance', t('column.instance'), ({ instance_id }) => instance_id, {
+      when: snapshots,
+      to: ({ instance_id }) => (instance_id === null ? null : paths.compute.instance.detail(instance_id)),
+      width: 180,
+    }),
+    col.text(
+      'distribution',
+      t('column.distribution'),
+      (image) => image.distribution ?? (image.os_type === 'linux' || image.os_type === 'windows' ? t(`osType.${image.os_type}`) : image.os_type),
+      { when: !snapshots, sort: true, width: 110 },
+    ),
     col.text('format', t('column.format'), (image) => image.disk_format?.toUpperCase(), { width: 80 }),
     col.bytes('size', t('column.size'), (image) => image.size_bytes, { sort: true, width: 110 }),
     col.bytes('min_disk', t('field.minDisk'), (image) => (image.min_disk_bytes === 0 ? null : image.min_disk_bytes), { width: 110, off: true }),
     col.bytes('min_memory', t('field.minMemory'), (image) => (image.min_memory_bytes === 0 ? null : image.min_memory_bytes), { width: 110, off: true }),
     col.text('visibility', t('column.visibility'), (image) => t(`visibility.${image.visibility}`), { width: 100, off: true }),
     col.text('protected', t('field.protected'), (image) => t(image.protected ? 'yes' : 'no'), { width: 80, off: true }),
-    ...(platform ? [col.text<ComputeImage>('project', t('column.project'), (image) => name(image.keystone_project_id), { width: 160 })] : []),
+    col.text('project', t('column.project'), (image) => name(image.keystone_project_id), { when: platform, width: 160 }),
     col.code('id', t('column.id'), (image) => image.id, { width: 280, off: true }),
     col.date('created', t('column.created'), (image) => image.created_at, { sort: true }),
   ]
@@ -60,20 +52,16 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
       <CloudTable
         call={computeImages.list}
         cloudId={cloud?.cloud_id ?? null}
-        rowKey="id"
         only={(image) => image.snapshot === snapshots}
-        busy={(image) => computeImageTransitional.includes(image.status)}
+        passing={(image) => computeImageTransitional.includes(image.status)}
         columns={columns}
         filters={[
-          filter.select(
-            'source',
-            t('column.source'),
-            imageSources.map((value) => ({ value, label: t(`source.${value}`) })),
-          ),
-          filter.select(
+          filter.oneOf('source', t('column.source'), imageSources, (value) => t(`source.${value}`)),
+          filter.oneOf(
             'status',
             t('column.status'),
-            computeImageStatuses.filter((one) => one !== 'deleted').map((value) => ({ value, label: t(`status.${value}`) })),
+            computeImageStatuses.filter((one) => one !== 'deleted'),
+            (value) => t(`status.${value}`),
           ),
           filter.keyword(t('keyword')),
         ]}
@@ -95,7 +83,7 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
             </Link>
           )
         }
-        empty={<EmptyState title={t(snapshots ? 'snapshotsEmpty' : 'empty')}>{t(snapshots ? 'snapshotsEmptyNote' : 'emptyNote')}</EmptyState>}
+        empty={{ title: t(snapshots ? 'snapshotsEmpty' : 'empty'), note: t(snapshots ? 'snapshotsEmptyNote' : 'emptyNote') }}
       />
     </>
   )

@@ -4,7 +4,6 @@ import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { useLines, type ItemOf } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { readingOf } from '../../../kit/ResourceTable.tsx'
 import { RowsTable, useTableState } from '../../../kit/RowsTable.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
@@ -33,7 +32,7 @@ export function ActionLog({ instance, cloud }: { readonly instance: ComputeInsta
         shown={{ ...readingOf(result), rows: rows.slice((page - 1) * size, page * size), total: rows.length }}
         rowKey="request_id"
         columns={actionColumns(t)}
-        empty={<EmptyState title={t('actionLog.empty')} />}
+        empty={{ title: t('actionLog.empty') }}
       />
     </>
   )

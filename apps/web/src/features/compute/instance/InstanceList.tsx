@@ -1,10 +1,5 @@
-import Button from 'antd/es/button'
-import Tooltip from 'antd/es/tooltip'
-import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, instanceStates, type ComputeInstance } from '@zhisuan/contract/compute/instance'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -31,15 +26,13 @@ export default function InstanceList() {
           <CloudTable
             call={computeInstances.list}
             cloudId={cloud?.cloud_id ?? null}
-            rowKey="id"
             columns={(name) => instanceColumns(t, name, platform)}
             filters={[
-              filter.select(
+              filter.oneOf(
                 'state',
                 t('column.state'),
-                instanceStates
-                  .filter((state) => state !== 'soft_deleted' && state !== 'deleted')
-                  .map((state) => ({ value: state, label: t(`state.${state}`) })),
+                instanceStates.filter((state) => state !== 'soft_deleted' && state !== 'deleted'),
+                (state) => t(`state.${state}`),
               ),
               filter.keyword(t('keyword')),
             ]}
@@ -58,15 +51,15 @@ export default function InstanceList() {
             matches={{ state: (one, value) => one.state === value }}
             sortBy={sortBy}
             sortFirst="-created"
-            busy={isPassing}
+            passing={isPassing}
             rowActions={actionsOf}
             batchActions={batchActions}
-            toolbar={<CreateButton cloud={cloud} />}
-            empty={
-              <EmptyState title={t('list.empty', { cloud: cloud?.name ?? '' })} action={<CreateButton cloud={cloud} />}>
-                {t('list.emptyNote')}
-              </EmptyState>
-            }
+            create={{
+              label: t('list.create'),
+              disabledReason: cloud === null || cloud.status === 'active' ? null : t(`list.off.${cloud.status}`),
+              href: paths.compute.instance.add(),
+            }}
+            empty={{ title: t('list.empty', { cloud: cloud?.name ?? '' }), note: t('list.emptyNote') }}
           />
         </>
       )}
@@ -82,24 +75,4 @@ const sortBy: Readonly<Record<string, (one: ComputeInstance) => string | number 
   zone: ({ zone }) => (zone === '' ? null : zone),
   host: ({ host }) => host,
   created: ({ created_at }) => created_at,
-}
-
-function CreateButton({ cloud }: { readonly cloud: CloudBasic | null }) {
-  const { t } = useTranslation('computeInstance')
-  const navigate = useNavigate()
-  const reason = cloud === null || cloud.status === 'active' ? null : t(`list.off.${cloud.status}`)
-  return (
-    <Tooltip title={reason}>
-      <Button
-        type="primary"
-        aria-disabled={reason !== null}
-        className={reason === null ? '' : 'zs-off'}
-        onClick={() => {
-          if (reason === null) void navigate(paths.compute.instance.add())
-        }}
-      >
-        {t('list.create')}
-      </Button>
-    </Tooltip>
-  )
 }

@@ -6,7 +6,6 @@ import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { paths, withQuery } from '../../../paths.ts'
 import { CloudTable } from '../CloudTable.tsx'
@@ -38,13 +37,12 @@ export function InstanceSnapshots({ instance, cloud }: { readonly instance: Comp
         name="snapshots"
         call={computeImages.list}
         cloudId={cloud.cloud_id}
-        rowKey="id"
         only={(image) => image.instance_id === instance.id}
         columns={() => snapshotColumns(t)}
         textOf={(image) => `${image.name} ${image.id}`}
         sortBy={{ name: ({ name }) => name, created: ({ created_at }) => created_at }}
         sortFirst="-created"
-        busy={isMaking}
+        passing={isMaking}
         rowActions={(image) => [
           {
             key: 'use',
@@ -60,7 +58,7 @@ export function InstanceSnapshots({ instance, cloud }: { readonly instance: Comp
             onClick={() => openDialog((close) => <InstanceDialog kind="snapshot" instance={instance} cloud={cloud} onClose={close} />)}
           />
         }
-        empty={<EmptyState title={t('snapshots.empty')}>{t('snapshots.emptyNote')}</EmptyState>}
+        empty={{ title: t('snapshots.empty'), note: t('snapshots.emptyNote') }}
       />
       <Suspense></Suspense>
     </>

@@ -23,16 +23,14 @@ export const instanceColumns = (
   col.text('image', t('column.image'), (one) => (one.image_id === null ? t('fromVolume') : name(one.image_id)), { width: 120 }),
   col.custom('flavor', t('column.flavor'), (one) => (one.flavor === null ? format.nothing : <Size t={t} flavor={one.flavor} />), { sort: true, width: 144 }),
   col.text('zone', t('column.zone'), (one) => one.zone, { sort: true, width: 96 }),
-  ...(platform
-    ? [
-        col.text<ComputeInstance>('host', t('column.host'), (one) => one.host, { sort: true, width: 120 }),
-        col.text<ComputeInstance>('project', t('column.project'), (one) => name(one.keystone_project_id), { width: 120 }),
-        col.text<ComputeInstance>('nova', t('column.nova'), (one) => [one.vm_state, one.task_state].filter((word) => word !== null).join(' / '), {
-          width: 140,
-          off: true,
-        }),
-      ]
-    : [col.text<ComputeInstance>('project', t('column.project'), (one) => name(one.keystone_project_id), { width: 120, off: true })]),
+  col.text('host', t('column.host'), (one) => one.host, { when: platform, sort: true, width: 120 }),
+  col.text('project', t('column.project'), (one) => name(one.keystone_project_id), { when: platform, width: 120 }),
+  col.text('nova', t('column.nova'), (one) => [one.vm_state, one.task_state].filter((word) => word !== null).join(' / '), {
+    when: platform,
+    width: 140,
+    off: true,
+  }),
+  col.text('project', t('column.project'), (one) => name(one.keystone_project_id), { when: !platform, width: 120, off: true }),
   col.text('code', t('column.code'), (one) => codeText(t, one.code), { width: 96, off: true }),
   col.text('groups', t('column.groups'), (one) => one.security_groups.join('、'), { width: 140, off: true }),
   col.text('key', t('column.key'), (one) => name(one.key_name), { width: 120, off: true }),

@@ -5,7 +5,6 @@ import { useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
@@ -59,11 +58,7 @@ export default function NetworkDetail() {
               key: 'ports',
               label: t('tab.ports'),
               content: (
-                <PortsOf
-                  cloudId={cloudId}
-                  only={({ network_id }) => network_id === network.id}
-                  empty={<EmptyState title={t('port.empty')}>{t('port.emptyNote')}</EmptyState>}
-                />
+                <PortsOf cloudId={cloudId} only={({ network_id }) => network_id === network.id} empty={{ title: t('port.empty'), note: t('port.emptyNote') }} />
               ),
             },
           ]}
@@ -81,14 +76,13 @@ function Subnets({ cloudId, networkId }: { readonly cloudId: string | null; read
       name="subnets"
       call={computeSubnets.list}
       cloudId={cloudId}
-      rowKey="id"
       columns={() => subnetColumns(t)}
       only={({ network_id }) => network_id === networkId}
       textOf={({ name, cidr, id }) => `${name} ${cidr} ${id}`}
       sortBy={{ cidr: ({ cidr }) => cidr, name: ({ name }) => name }}
       sortFirst="cidr"
       rowActions={actionsOf}
-      empty={<EmptyState title={t('subnet.empty')}>{t('subnet.emptyNote')}</EmptyState>}
+      empty={{ title: t('subnet.empty'), note: t('subnet.emptyNote') }}
     />
   )
 }

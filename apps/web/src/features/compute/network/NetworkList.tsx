@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { computeNetworks, networkStatuses, type ComputeNetwork } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -37,36 +34,17 @@ export default function NetworkList() {
 function Networks({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { actionsOf } = useNetworkActions(cloudId ?? '')
-  const create = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <NetworkCreate cloudId={cloudId} onClose={close} />)}
-    >
-      {t('network.create')}
-    </Button>
-  )
   return (
     <>
       <QuotaCard cloudId={cloudId} about={['networks', 'subnets', 'routers', 'floating_ips']} />
       <CloudTable
         call={computeNetworks.list}
         cloudId={cloudId}
-        rowKey="id"
         columns={(name) => networkColumns(t, platform, name)}
         filters={[
-          filter.select(
-            'status',
-            t('column.status'),
-            networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.select(
-            'kind',
-            t('column.kind'),
-            (['own', 'shared', 'external'] as const).map((value) => ({ value, label: t(`network.${value}`) })),
-          ),
+          filter.oneOf('status', t('column.status'), networkStatuses, (value) => t(`status.${value}`)),
+          filter.oneOf('kind', t('column.kind'), ['own', 'shared', 'external'], (value) => t(`network.${value}`)),
           filter.keyword(t('keyword.network')),
         ]}
         textOf={({ name, id, description, subnets }) => `${name} ${id} ${description} ${subnets.map((subnet) => `${subnet.name} ${subnet.cidr}`).join(' ')}`}
@@ -76,14 +54,10 @@ function Networks({ cloudId }: { readonly cloudId: string | null }) {
         }}
         sortBy={{ name: ({ name }) => name, status: ({ status }) => status, mtu: ({ mtu }) => mtu }}
         sortFirst="name"
-        busy={({ status }) => status === 'building'}
+        passing={({ status }) => status === 'building'}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('network.empty')} action={create}>
-            {t('network.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('network.create'), dialog: (close) => cloudId !== null && <NetworkCreate cloudId={cloudId} onClose={close} /> }}
+        empty={{ title: t('network.empty'), note: t('network.emptyNote') }}
       />
     </>
   )
@@ -109,19 +83,13 @@ const networkColumns = (t: TFunction<'computeNetwork'>, platform: boolean, name:
   col.text('kind', t('column.kind'), (network) => kindText(t, network), { width: 110 }),
   col.number('mtu', t('column.mtu'), ({ mtu }) => mtu, { sort: true, width: 80 }),
   col.text('portSecurity', t('column.portSecurity'), ({ port_security }) => t(port_security ? 'on' : 'off'), { width: 90 }),
-  ...(platform
-    ? [
-        col.text<ComputeNetwork>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 160 }),
-        col.text<ComputeNetwork>(
-          'provider',
-          t('column.provider'),
-          ({ provider }) =>
-            provider === null
-              ? null
-              : [provider.type.toUpperCase(), provider.physical_network, provider.segmentation_id].filter((part) => part !== null).join(' · '),
-          { width: 160, off: true },
-        ),
-      ]
-    : []),
+  col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 160 }),
+  col.text(
+    'provider',
+    t('column.provider'),
+    ({ provider }) =>
+      provider === null ? null : [provider.type.toUpperCase(), provider.physical_network, provider.segmentation_id].filter((part) => part !== null).join(' · '),
+    { when: platform, width: 160, off: true },
+  ),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
 ]

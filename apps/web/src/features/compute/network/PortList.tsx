@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { computePorts, networkStatuses, portUses, type ComputePort } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
@@ -25,48 +22,25 @@ export default function PortList() {
 }
 
 function Ports({ cloudId, platform, t }: { readonly cloudId: string | null; readonly platform: boolean; readonly t: TFunction<'computeNetwork'> }) {
-  const openDialog = useDialog()
   const { actionsOf } = usePortActions(cloudId ?? '')
-  const create = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <PortCreate cloudId={cloudId} onClose={close} />)}
-    >
-      {t('port.create')}
-    </Button>
-  )
   return (
     <CloudTable
       call={computePorts.list}
       cloudId={cloudId}
-      rowKey="id"
       columns={(name) => portColumns(t, name, platform)}
       filters={[
-        filter.select(
-          'status',
-          t('column.status'),
-          networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-        ),
-        filter.select(
-          'use',
-          t('column.device'),
-          portUses.map((value) => ({ value, label: t(`use.${value}`) })),
-        ),
+        filter.oneOf('status', t('column.status'), networkStatuses, (value) => t(`status.${value}`)),
+        filter.oneOf('use', t('column.device'), portUses, (value) => t(`use.${value}`)),
         filter.keyword(t('keyword.port')),
       ]}
       textOf={({ name, id, mac, addresses, description }) => `${name} ${id} ${mac} ${description} ${addresses.map(({ address }) => address).join(' ')}`}
       matches={{ status: ({ status }, value) => status === value, use: ({ use }, value) => use === value }}
       sortBy={{ name: ({ name }) => name, status: ({ status }) => status, address: ({ addresses }) => addresses[0]?.address ?? null }}
       sortFirst="name"
-      busy={({ status }) => status === 'building'}
+      passing={({ status }) => status === 'building'}
       rowActions={actionsOf}
-      toolbar={create}
-      empty={
-        <EmptyState title={t('port.empty')} action={create}>
-          {t('port.emptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('port.create'), dialog: (close) => cloudId !== null && <PortCreate cloudId={cloudId} onClose={close} /> }}
+      empty={{ title: t('port.empty'), note: t('port.emptyNote') }}
     />
   )
 }
@@ -113,15 +87,12 @@ export const portColumns = (t: TFunction<'computeNetwork'>, name: (id: string | 
     { sort: true, width: 150 },
   ),
   col.code('mac', t('column.mac'), ({ mac }) => mac, { width: 160 }),
-  col.link(
-    'network',
-    t('column.network'),
-    ({ network_id }) => name(network_id),
-    ({ network_id }) => paths.compute.network.detail(network_id),
-    { width: 150 },
-  ),
+  col.text('network', t('column.network'), ({ network_id }) => name(network_id), {
+    to: ({ network_id }) => paths.compute.network.detail(network_id),
+    width: 150,
+  }),
   col.custom('device', t('column.device'), (port) => <Device port={port} name={name(port.device_id)} />, { width: 160 }),
   col.tags('groups', t('column.groups'), ({ security_group_ids }) => security_group_ids.map(name)),
-  ...(owners ? [col.text<ComputePort>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+  col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: owners, width: 150 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
 ]

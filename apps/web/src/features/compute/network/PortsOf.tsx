@@ -1,6 +1,6 @@
 import { computePorts, type ComputePort } from '@zhisuan/contract/compute/network'
-import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { EmptyText } from '../../../kit/RowsTable.tsx'
 import { CloudTable } from '../CloudTable.tsx'
 import { portColumns } from './PortList.tsx'
 import { usePortActions } from './usePortActions.tsx'
@@ -19,7 +19,7 @@ export function PortsOf({
   readonly cloudId: string | null
   readonly only: (port: ComputePort) => boolean
   readonly changes?: readonly string[]
-  readonly empty: ReactNode
+  readonly empty: EmptyText
 }) {
   const { t } = useTranslation('computeNetwork')
   const { actionsOf } = usePortActions(cloudId ?? '')
@@ -28,7 +28,6 @@ export function PortsOf({
       name="ports"
       call={computePorts.list}
       cloudId={cloudId}
-      rowKey="id"
       columns={(name) => portColumns(t, name, false)}
       only={only}
       textOf={({ name, mac, id }) => `${name} ${mac} ${id}`}

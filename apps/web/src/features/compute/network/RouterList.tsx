@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { networkStatuses } from '@zhisuan/contract/compute/network'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -20,45 +17,23 @@ export default function RouterList() {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const openDialog = useDialog()
   const { actionsOf } = useRouterActions(cloudId ?? '')
-  const create = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <RouterCreate cloudId={cloudId} onClose={close} />)}
-    >
-      {t('router.create')}
-    </Button>
-  )
   return (
     <ComputePage>
       {() => (
         <CloudTable
           call={computeRouters.list}
           cloudId={cloudId}
-          rowKey="id"
           columns={(name) => routerColumns(t, platform, name)}
-          filters={[
-            filter.select(
-              'status',
-              t('column.status'),
-              networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-            ),
-            filter.keyword(t('keyword.router')),
-          ]}
+          filters={[filter.oneOf('status', t('column.status'), networkStatuses, (value) => t(`status.${value}`)), filter.keyword(t('keyword.router'))]}
           textOf={({ name, id, description, gateway }) => `${name} ${id} ${description} ${gateway?.addresses.join(' ') ?? ''}`}
           matches={{ status: ({ status }, value) => status === value }}
           sortBy={{ name: ({ name }) => name, status: ({ status }) => status }}
           sortFirst="name"
-          busy={({ status }) => status === 'building'}
+          passing={({ status }) => status === 'building'}
           rowActions={actionsOf}
-          toolbar={create}
-          empty={
-            <EmptyState title={t('router.empty')} action={create}>
-              {t('router.emptyNote')}
-            </EmptyState>
-          }
+          create={{ label: t('router.create'), dialog: (close) => cloudId !== null && <RouterCreate cloudId={cloudId} onClose={close} /> }}
+          empty={{ title: t('router.empty'), note: t('router.emptyNote') }}
         />
       )}
     </ComputePage>
@@ -84,6 +59,6 @@ const routerColumns = (t: TFunction<'computeNetwork'>, platform: boolean, name: 
   col.text('snat', t('router.snat'), ({ gateway }) => (gateway === null ? null : t(gateway.snat ? 'on' : 'off')), { width: 90 }),
   col.tags('subnets', t('router.subnets'), ({ interfaces }) => interfaces.flatMap(({ addresses }) => addresses.map(({ subnet_id }) => name(subnet_id)))),
   col.number('routes', t('router.routes'), ({ routes }) => routes.length, { width: 90 }),
-  ...(platform ? [col.text<ComputeRouter>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+  col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 150 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
 ]

@@ -21,7 +21,6 @@ import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { StatusTag, type StatusTone } from '../../../kit/StatusTag.tsx'
@@ -46,25 +45,17 @@ export default function RecycleBin() {
         <CloudTable
           call={recycledInstances.list}
           cloudId={cloud?.cloud_id ?? null}
-          rowKey="id"
           columns={(name) => binColumns(t, name, now)}
-          filters={[
-            filter.select(
-              'status',
-              t('bin.column.state'),
-              recycledStatuses.map((value) => ({ value, label: t(`bin.status.${value}`) })),
-            ),
-            filter.keyword(t('bin.keyword')),
-          ]}
+          filters={[filter.oneOf('status', t('bin.column.state'), recycledStatuses, (value) => t(`bin.status.${value}`)), filter.keyword(t('bin.keyword'))]}
           textOf={(one) => [one.name, one.id, one.recycled_by, ...one.floating_ips].join(' ')}
           matches={{ status: (one, value) => one.status === value }}
           sortBy={{ name: ({ name }) => name, until: ({ until }) => until, recycled: ({ recycled_at }) => recycled_at }}
           sortFirst="until"
-          busy={({ status }) => recycledTransitional.includes(status)}
+          passing={({ status }) => recycledTransitional.includes(status)}
           rowActions={actionsOf}
           batchActions={batchActions}
           toolbar={<Retention cloud={cloud} />}
-          empty={<EmptyState title={t('bin.empty')}>{t('bin.emptyNote')}</EmptyState>}
+          empty={{ title: t('bin.empty'), note: t('bin.emptyNote') }}
         />
       )}
     </ComputePage>

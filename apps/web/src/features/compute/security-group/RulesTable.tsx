@@ -1,13 +1,10 @@
-import Button from 'antd/es/button'
 import Tag from 'antd/es/tag'
 import { computeSecurityGroups, type ComputeSecurityRule, type RuleDirection } from '@zhisuan/contract/compute/security-group'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { RowsTable, useTableState } from '../../../kit/RowsTable.tsx'
@@ -22,7 +19,6 @@ type Rule = ComputeSecurityRule
 /** Rules of one direction: what they let through, and which of them let too much. */
 export function RulesTable({ cloudId, group, direction }: { readonly cloudId: string; readonly group: Group; readonly direction: RuleDirection }) {
   const { t } = useTranslation('computeSecurity')
-  const openDialog = useDialog()
   const remove = useChange(computeSecurityGroups.removeRule, { invalidates: invalidatedByGroup, silent: true })
   const filters = [filter.keyword(t('rule.keyword'))]
   const table = useTableState({ name: direction, filters })
@@ -85,22 +81,12 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
     col.text('description', t('rule.column.description'), ({ description }) => description),
     col.code('id', t('rule.column.id'), ({ id }) => id, { width: 280, off: true }),
   ]
-  const add = (
-    <Button
-      type="primary"
-      disabled={fixed !== null}
-      onClick={() => openDialog((close) => <RuleDialog cloudId={cloudId} group={group} direction={direction} onClose={close} />)}
-    >
-      {t('rule.add')}
-    </Button>
-  )
   return (
     <>
       <RowsTable<Rule>
         name={direction}
         list={`${computeSecurityGroups.get.id}.rules`}
         table={table}
-        rowKey="id"
         columns={columns}
         filters={filters}
         shown={{
@@ -142,12 +128,12 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
             run: (rule) => remove.mutateAsync(params(rule)),
           },
         ]}
-        toolbar={add}
-        empty={
-          <EmptyState title={t(`rule.none.${direction}`)} action={add}>
-            {t(`rule.noneNote.${direction}`)}
-          </EmptyState>
-        }
+        create={{
+          label: t('rule.add'),
+          disabledReason: fixed,
+          dialog: (close) => <RuleDialog cloudId={cloudId} group={group} direction={direction} onClose={close} />,
+        }}
+        empty={{ title: t(`rule.none.${direction}`), note: t(`rule.noneNote.${direction}`) }}
       />
     </>
   )

@@ -3,7 +3,6 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -52,7 +51,7 @@ export default function SecurityGroupDetail() {
                   cloudId={cloudId}
                   only={({ security_group_ids }) => security_group_ids.includes(group.id)}
                   changes={['edit']}
-                  empty={<EmptyState title={t('ports.empty')}>{t('ports.emptyNote')}</EmptyState>}
+                  empty={{ title: t('ports.empty'), note: t('ports.emptyNote') }}
                 />
               ),
             },

@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { computeSecurityGroups, kindOfGroup, type ComputeSecurityGroup } from '@zhisuan/contract/compute/security-group'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -18,24 +15,13 @@ export default function SecurityGroupList() {
   const { t } = useTranslation('computeSecurity')
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const openDialog = useDialog()
   const { actionsOf, batchActions } = useSecurityGroupActions(cloudId)
-  const create = (
-    <Button
-      type="primary"
-      disabled={cloudId === null}
-      onClick={() => openDialog((close) => cloudId !== null && <SecurityGroupCreate cloudId={cloudId} onClose={close} />)}
-    >
-      {t('group.create')}
-    </Button>
-  )
   return (
     <ComputePage>
       {() => (
         <CloudTable
           call={computeSecurityGroups.list}
           cloudId={cloudId}
-          rowKey="id"
           columns={(name) => groupColumns(t, platform, name)}
           filters={[filter.keyword(t('group.keyword'))]}
           textOf={({ name, id, description }) => `${name} ${id} ${description}`}
@@ -44,12 +30,8 @@ export default function SecurityGroupList() {
           rowActions={actionsOf}
           batchActions={batchActions}
           nameOf={({ name, id }) => (name === '' ? id : name)}
-          toolbar={create}
-          empty={
-            <EmptyState title={t('group.empty')} action={create}>
-              {t('group.emptyNote')}
-            </EmptyState>
-          }
+          create={{ label: t('group.create'), dialog: (close) => cloudId !== null && <SecurityGroupCreate cloudId={cloudId} onClose={close} /> }}
+          empty={{ title: t('group.empty'), note: t('group.emptyNote') }}
         />
       )}
     </ComputePage>
@@ -66,6 +48,6 @@ const groupColumns = (t: TFunction<'computeSecurity'>, platform: boolean, name: 
   }),
   col.number('rules', t('column.rules'), ({ rule_count }) => rule_count, { sort: true, width: 90 }),
   col.number('ports', t('column.ports'), ({ port_count }) => port_count, { sort: true, width: 120 }),
-  ...(platform ? [col.text<ComputeSecurityGroup>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 180 })] : []),
+  col.text('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 180 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
 ]

@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeBackupStatuses, computeVolumeBackups, type ComputeVolume, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -18,39 +15,20 @@ import { useBackupActions } from './useBackupActions.tsx'
 export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | null; readonly volume?: ComputeVolume }) {
   const { t } = useTranslation('computeStorage')
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { data } = useCloudLines(computeVolumeBackups.list, cloud?.cloud_id ?? null, isBusy)
   const { actionsOf, batchActions } = useBackupActions(cloud, (id) => data?.names[id] ?? id)
   const refused = volume === undefined ? null : whyNotVolume(t, 'backup', volume, cloud)
-  const create = (
-    <Button
-      type={volume === undefined ? 'primary' : 'default'}
-      disabled={cloud === null || refused !== null}
-      onClick={() => openDialog((close) => cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="backup" volume={volume} onClose={close} />)}
-    >
-      {t('keep.okBackup')}
-    </Button>
-  )
   return (
     <CloudTable
       call={computeVolumeBackups.list}
       cloudId={cloud?.cloud_id ?? null}
-      rowKey="id"
       name={volume === undefined ? '' : 'backups'}
-      busy={isBusy}
+      passing={isBusy}
       only={(one) => volume === undefined || one.volume_id === volume.id}
       columns={(name) => backupColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
       filters={[
-        filter.select(
-          'status',
-          t('column.status'),
-          computeBackupStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-        ),
-        filter.select(
-          'kind',
-          t('column.kind'),
-          (['full', 'incremental'] as const).map((value) => ({ value, label: t(`backup.${value}`) })),
-        ),
+        filter.oneOf('status', t('column.status'), computeBackupStatuses, (value) => t(`status.${value}`)),
+        filter.oneOf('kind', t('column.kind'), ['full', 'incremental'], (value) => t(`backup.${value}`)),
         filter.keyword(t('keyword')),
       ]}
       textOf={(backup) => `${backup.name} ${backup.id} ${backup.description} ${backup.volume_id}`}
@@ -60,12 +38,13 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
       nameOf={titleOf}
       rowActions={actionsOf}
       batchActions={batchActions}
-      toolbar={create}
-      empty={
-        <EmptyState title={volume === undefined ? t('backup.empty') : t('backup.none')} action={create}>
-          {t('backup.emptyNote')}
-        </EmptyState>
-      }
+      create={{
+        label: t('keep.okBackup'),
+        plain: volume !== undefined,
+        disabledReason: refused,
+        dialog: (close) => cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="backup" volume={volume} onClose={close} />,
+      }}
+      empty={{ title: volume === undefined ? t('backup.empty') : t('backup.none'), note: t('backup.emptyNote') }}
     />
   )
 }
@@ -85,25 +64,17 @@ const backupColumns = (
     sort: true,
     width: 110,
   }),
-  ...(show.volumes
-    ? [
-        col.link<ComputeVolumeBackup>(
-          'volume',
-          t('column.volume'),
-          ({ volume_id }) => name(volume_id),
-          ({ volume_id }) => paths.compute.volume.detail(volume_id),
-          { width: 150 },
-        ),
-      ]
-    : []),
+  col.text('volume', t('column.volume'), ({ volume_id }) => name(volume_id), {
+    when: show.volumes,
+    to: ({ volume_id }) => paths.compute.volume.detail(volume_id),
+    width: 150,
+  }),
   col.text('kind', t('column.kind'), ({ incremental }) => t(incremental ? 'backup.incremental' : 'backup.full'), {
     width: 90,
     note: ({ has_dependents }) => (has_dependents ? t('backup.hasDependents') : ''),
   }),
   col.bytes('size', t('column.volumeSize'), ({ size_bytes }) => size_bytes, { sort: true, width: 110 }),
-  ...(show.projects
-    ? [col.text<ComputeVolumeBackup>('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { width: 120 })]
-    : []),
+  col.text('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { when: show.projects, width: 120 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
 ]

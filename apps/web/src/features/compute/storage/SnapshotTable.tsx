@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeSnapshotStatuses, computeVolumeSnapshots, type ComputeVolume, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
@@ -19,35 +16,17 @@ import { useSnapshotActions } from './useSnapshotActions.tsx'
 export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | null; readonly volume?: ComputeVolume }) {
   const { t } = useTranslation('computeStorage')
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { actionsOf, batchActions } = useSnapshotActions(cloud)
   const refused = volume === undefined ? null : whyNotVolume(t, 'snapshot', volume, cloud)
-  const create = (
-    <Button
-      type={volume === undefined ? 'primary' : 'default'}
-      disabled={cloud === null || refused !== null}
-      onClick={() => openDialog((close) => cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="snapshot" volume={volume} onClose={close} />)}
-    >
-      {t('keep.okSnapshot')}
-    </Button>
-  )
   return (
     <CloudTable
       call={computeVolumeSnapshots.list}
       cloudId={cloud?.cloud_id ?? null}
-      rowKey="id"
       name={volume === undefined ? '' : 'snapshots'}
-      busy={isBusy}
+      passing={isBusy}
       only={(one) => volume === undefined || one.volume_id === volume.id}
       columns={(name) => snapshotColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
-      filters={[
-        filter.select(
-          'status',
-          t('column.status'),
-          computeSnapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-        ),
-        filter.keyword(t('keyword')),
-      ]}
+      filters={[filter.oneOf('status', t('column.status'), computeSnapshotStatuses, (value) => t(`status.${value}`)), filter.keyword(t('keyword'))]}
       textOf={(snapshot) => `${snapshot.name} ${snapshot.id} ${snapshot.description} ${snapshot.volume_id}`}
       matches={{ status: (snapshot, value) => snapshot.status === value }}
       sortBy={{ name: titleOf, status: ({ status }) => t(`status.${status}`), size: ({ size_bytes }) => size_bytes, created: ({ created_at }) => created_at }}
@@ -55,12 +34,13 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
       nameOf={titleOf}
       rowActions={actionsOf}
       batchActions={batchActions}
-      toolbar={create}
-      empty={
-        <EmptyState title={volume === undefined ? t('snapshot.empty') : t('snapshot.none')} action={create}>
-          {t('snapshot.emptyNote')}
-        </EmptyState>
-      }
+      create={{
+        label: t('keep.okSnapshot'),
+        plain: volume !== undefined,
+        disabledReason: refused,
+        dialog: (close) => cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="snapshot" volume={volume} onClose={close} />,
+      }}
+      empty={{ title: volume === undefined ? t('snapshot.empty') : t('snapshot.none'), note: t('snapshot.emptyNote') }}
     />
   )
 }
@@ -83,21 +63,13 @@ const snapshotColumns = (
     note: ({ description }) => description,
   }),
   col.status('status', t('column.status'), (snapshot) => snapshotState(t, snapshot), { sort: true, width: 124 }),
-  ...(show.volumes
-    ? [
-        col.link<ComputeVolumeSnapshot>(
-          'volume',
-          t('column.volume'),
-          ({ volume_id }) => name(volume_id),
-          ({ volume_id }) => paths.compute.volume.detail(volume_id),
-          { width: 180 },
-        ),
-      ]
-    : []),
+  col.text('volume', t('column.volume'), ({ volume_id }) => name(volume_id), {
+    when: show.volumes,
+    to: ({ volume_id }) => paths.compute.volume.detail(volume_id),
+    width: 180,
+  }),
   col.bytes('size', t('column.volumeSize'), ({ size_bytes }) => size_bytes, { sort: true, width: 110 }),
-  ...(show.projects
-    ? [col.text<ComputeVolumeSnapshot>('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { width: 140 })]
-    : []),
+  col.text('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { when: show.projects, width: 140 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
 ]

@@ -1,14 +1,10 @@
-import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeVolumes, computeVolumeStatuses, computeVolumeTransfers, type ComputeVolume, type ComputeVolumeTransfer } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -40,16 +36,10 @@ export default function VolumeList() {
 function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('computeStorage')
   const platform = useIsPlatform()
-  const navigate = useNavigate()
   const cloudId = cloud?.cloud_id ?? null
   const zones = useZones().data?.items ?? []
   const { data } = useCloudLines(computeVolumes.list, cloudId, isBusy)
   const { actionsOf, batchActions } = useVolumeActions(cloud, (id) => data?.names[id] ?? id)
-  const create = (
-    <Button type="primary" onClick={() => void navigate(paths.compute.volume.add())}>
-      {t('create')}
-    </Button>
-  )
   // What volumes have, and nothing else: nothing is found by others.
   const types = [...new Set((data?.items ?? []).flatMap(({ type }) => (type === null ? [] : [type])))].toSorted()
   return (
@@ -58,24 +48,11 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
       <CloudTable
         call={computeVolumes.list}
         cloudId={cloudId}
-        rowKey="id"
-        busy={isBusy}
+        passing={isBusy}
         columns={(name) => volumeColumns(t, name, platform)}
         filters={[
-          filter.select(
-            'status',
-            t('column.status'),
-            computeVolumeStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          ...(types.length > 1
-            ? [
-                filter.select(
-                  'type',
-                  t('column.type'),
-                  types.map((value) => ({ value, label: value })),
-                ),
-              ]
-            : []),
+          filter.oneOf('status', t('column.status'), computeVolumeStatuses, (value) => t(`status.${value}`)),
+          ...(types.length > 1 ? [filter.oneOf('type', t('column.type'), types)] : []),
           ...(zones.length > 1
             ? [
                 filter.select(
@@ -103,12 +80,8 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
         nameOf={titleOf}
         rowActions={actionsOf}
         batchActions={batchActions}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('volume.empty')} action={create}>
-            {t('volume.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('create'), href: paths.compute.volume.add() }}
+        empty={{ title: t('volume.empty'), note: t('volume.emptyNote') }}
       />
     </>
   )
@@ -127,26 +100,19 @@ const volumeColumns = (t: TFunction<'computeStorage'>, name: (id: string | null)
   col.text('type', t('column.type'), ({ type }) => type, { width: 112 }),
   col.text('bootable', t('column.bootable'), ({ bootable }) => t(bootable ? 'yes' : 'no'), { width: 84 }),
   col.text('zone', t('column.zone'), ({ zone }) => zone, { width: 110, off: true }),
-  ...(platform ? [col.text<ComputeVolume>('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { width: 116 })] : []),
+  col.text('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { when: platform, width: 116 }),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
 ]
 
 function Transfers({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('computeStorage')
-  const openDialog = useDialog()
   const cancel = useChange(computeVolumeTransfers.delete, { invalidates: invalidatedByStorage })
   const cloudId = cloud?.cloud_id ?? null
-  const accept = (
-    <Button disabled={cloudId === null} onClick={() => openDialog((close) => cloudId !== null && <AcceptDialog cloudId={cloudId} onClose={close} />)}>
-      {t('transfer.accept')}
-    </Button>
-  )
   return (
     <CloudTable
       call={computeVolumeTransfers.list}
       cloudId={cloudId}
-      rowKey="id"
       name="transfers"
       columns={(name) => transferColumns(t, name)}
       filters={[filter.keyword(t('keyword'))]}
@@ -164,25 +130,15 @@ function Transfers({ cloud }: { readonly cloud: CloudBasic | null }) {
           run: () => cancel.mutateAsync({ params: { cloud_id: cloudId ?? '', id: transfer.id } }),
         },
       ]}
-      toolbar={accept}
-      empty={
-        <EmptyState title={t('transfer.empty')} action={accept}>
-          {t('transfer.emptyNote')}
-        </EmptyState>
-      }
+      create={{ label: t('transfer.accept'), dialog: (close) => cloudId !== null && <AcceptDialog cloudId={cloudId} onClose={close} />, plain: true }}
+      empty={{ title: t('transfer.empty'), note: t('transfer.emptyNote') }}
     />
   )
 }
 
 const transferColumns = (t: TFunction<'computeStorage'>, name: (id: string | null) => string): readonly Column<ComputeVolumeTransfer>[] => [
   col.name('name', t('column.name'), (one) => titleOf(one), { sort: true }),
-  col.link(
-    'volume',
-    t('tab.volumes'),
-    ({ volume_id }) => name(volume_id),
-    ({ volume_id }) => paths.compute.volume.detail(volume_id),
-    { width: 200 },
-  ),
+  col.text('volume', t('tab.volumes'), ({ volume_id }) => name(volume_id), { to: ({ volume_id }) => paths.compute.volume.detail(volume_id), width: 200 }),
   col.code('id', t('transfer.id'), ({ id }) => id, { width: 300 }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
 ]

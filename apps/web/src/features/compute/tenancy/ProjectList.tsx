@@ -5,7 +5,6 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { CloudTable } from '../CloudTable.tsx'
@@ -27,17 +26,9 @@ export function ProjectList({ cloudId }: { readonly cloudId: string }) {
       <CloudTable
         call={keystoneProjects.list}
         cloudId={cloudId}
-        rowKey="id"
         name={projectListName}
         columns={() => projectColumns(t, cloudId)}
-        filters={[
-          filter.select(
-            'state',
-            t('column.state'),
-            keystoneProjectStates.map((value) => ({ value, label: t(`states.${value}`) })),
-          ),
-          filter.keyword(t('keyword')),
-        ]}
+        filters={[filter.oneOf('state', t('column.state'), keystoneProjectStates, (value) => t(`states.${value}`)), filter.keyword(t('keyword'))]}
         textOf={(project) => `${project.name} ${project.id} ${project.description} ${ownerText(project)}`}
         matches={{ state: ({ state }, value) => state === value }}
         sortBy={{
@@ -48,7 +39,7 @@ export function ProjectList({ cloudId }: { readonly cloudId: string }) {
         }}
         sortFirst="state"
         rowActions={actionsOf}
-        empty={<EmptyState title={t('empty')}>{t('emptyNote')}</EmptyState>}
+        empty={{ title: t('empty'), note: t('emptyNote') }}
       />
     </div>
   )

@@ -1,7 +1,6 @@
 import { commands, commandStatuses, type Command } from '@zhisuan/contract/nextstack/command'
 import { useTranslation } from 'react-i18next'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -30,8 +29,6 @@ export function CommandHistory({
       input={{ query: { cloud_id: cloudId } }}
       name="history"
       enabled={cloudId !== undefined}
-      rows={({ items }) => items}
-      rowKey="id"
       refreshMs={(response) => (response?.items.some(isOpen) === true ? 2_000 : 5_000)}
       columns={[
         col.name<Command>('name', t('command.column.name'), ({ name }) => name, { sort: true }),
@@ -50,11 +47,7 @@ export function CommandHistory({
         ),
       ]}
       filters={[
-        filter.select(
-          'status',
-          t('command.filter.status'),
-          commandStatuses.map((value) => ({ value, label: t(`command.status.${value}`) })),
-        ),
+        filter.oneOf('status', t('command.filter.status'), commandStatuses, (value) => t(`command.status.${value}`)),
         filter.keyword(t('command.filter.keyword')),
       ]}
       rowActions={(command) =>
@@ -67,7 +60,7 @@ export function CommandHistory({
           ...actionsOf(command),
         ].filter(({ key }) => key !== 'view' || command.id !== shown)
       }
-      empty={<EmptyState title={t('command.historyEmpty')}>{t('command.historyEmptyNote')}</EmptyState>}
+      empty={{ title: t('command.historyEmpty'), note: t('command.historyEmptyNote') }}
     />
   )
 }

@@ -5,7 +5,6 @@ import { useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -59,8 +58,6 @@ function Instances({ id }: { readonly id: string }) {
       call={flavors.vms}
       input={{ params: { id } }}
       name="vms"
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<FlavorVm>('name', t('column.name'), ({ name }) => name, { to: (vm) => paths.nextstack.vm.detail(vm.id) }),
         col.status<FlavorVm>('status', t('flavor.detail.status'), ({ status }) => ({ tone: vmTones[status], text: t(`nextstack:status.${status}`) })),
@@ -68,7 +65,7 @@ function Instances({ id }: { readonly id: string }) {
         col.text<FlavorVm>('bp', t('column.organisation'), ({ bp_name }) => bp_name),
         col.date<FlavorVm>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
       ]}
-      empty={<EmptyState title={t('flavor.detail.vmsEmpty')} />}
+      empty={{ title: t('flavor.detail.vmsEmpty') }}
     />
   )
 }

@@ -1,9 +1,6 @@
-import Button from 'antd/es/button'
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -14,19 +11,11 @@ import { useFlavorActions } from './useFlavorActions.tsx'
 /** The sizes that instances come in, and who may choose them. */
 export default function FlavorList() {
   const { t } = useTranslation('nextstackCompute')
-  const openDialog = useDialog()
   const actionsOf = useFlavorActions()
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <FlavorDrawer flavor={null} onClose={close} />)}>
-      {t('flavor.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
         call={flavors.list}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Flavor>('name', t('column.name'), ({ name }) => name, {
             sort: true,
@@ -42,25 +31,13 @@ export default function FlavorList() {
           col.date<Flavor>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[
-          filter.select(
-            'public',
-            t('flavor.filter.public'),
-            (['true', 'false'] as const).map((value) => ({ value, label: t(`flavor.filterPublic.${value}`) })),
-          ),
-          filter.select(
-            'gpu',
-            t('flavor.filter.gpu'),
-            (['true', 'false'] as const).map((value) => ({ value, label: t(`flavor.filterGpu.${value}`) })),
-          ),
+          filter.oneOf('public', t('flavor.filter.public'), ['true', 'false'], (value) => t(`flavor.filterPublic.${value}`)),
+          filter.oneOf('gpu', t('flavor.filter.gpu'), ['true', 'false'], (value) => t(`flavor.filterGpu.${value}`)),
           filter.keyword(t('flavor.filter.keyword')),
         ]}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('flavor.empty')} action={create}>
-            {t('flavor.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('flavor.create'), dialog: (close) => <FlavorDrawer flavor={null} onClose={close} /> }}
+        empty={{ title: t('flavor.empty'), note: t('flavor.emptyNote') }}
       />
     </>
   )

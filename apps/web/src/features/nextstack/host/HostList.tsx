@@ -1,9 +1,7 @@
 import { hosts, hostStatuses, type Host } from '@zhisuan/contract/nextstack/host'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -26,20 +24,11 @@ export default function HostList() {
         call={hosts.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={hostColumns(t)}
-        filters={[
-          filter.select(
-            'status',
-            t('filter.status'),
-            hostStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.keyword(t('filter.keyword')),
-        ]}
+        filters={[filter.oneOf('status', t('filter.status'), hostStatuses, (value) => t(`status.${value}`)), filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        empty={<EmptyState title={t('empty')}>{t('emptyNote')}</EmptyState>}
+        passing={isPassing}
+        empty={{ title: t('empty'), note: t('emptyNote') }}
       />
     </NextStackPage>
   )

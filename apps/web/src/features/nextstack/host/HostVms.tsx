@@ -2,7 +2,6 @@ import type { Host } from '@zhisuan/contract/nextstack/host'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
 import { sizeText } from '../vm/vmColumns.tsx'
@@ -17,8 +16,6 @@ export function HostVms({ host }: { readonly host: Pick<Host, 'id'> }) {
       name="vms"
       call={vms.list}
       input={{ query: { host_id: host.id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<Vm>('name', t('vm.name'), (vm) => vm.name, { sort: true, to: (vm) => paths.nextstack.vm.detail(vm.id) }),
         col.custom<Vm>('status', t('vm.status'), (vm) => <VmStatusTag vm={vm} />, { sort: true, width: 116 }),
@@ -26,7 +23,7 @@ export function HostVms({ host }: { readonly host: Pick<Host, 'id'> }) {
         col.text<Vm>('bp', t('vm.organisation'), (vm) => vm.bp_name, { width: 160 }),
         col.date<Vm>('created_at', t('vm.created'), (vm) => vm.created_at, { sort: true }),
       ]}
-      empty={<EmptyState title={t('noVms')} />}
+      empty={{ title: t('noVms') }}
     />
   )
 }

@@ -1,12 +1,8 @@
-import Button from 'antd/es/button'
 import Tag from 'antd/es/tag'
 import { imageLibrary, imageStatuses, type Image } from '@zhisuan/contract/nextstack/image'
 import { vmTypes } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -23,20 +19,12 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
   const platform = useIsPlatform()
   const cloud = useNextStackCloud()
   const { actionsOf, batchActions } = useImageActions(cloud)
-  const openDialog = useDialog()
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <ImageDrawer cloud={cloud} visibility={visibility} onClose={close} />)}>
-      {t('create.button')}
-    </Button>
-  )
   return (
     <NextStackPage>
       <ResourceTable
         call={imageLibrary.list}
         input={{ query: { cloud_id: cloud?.cloud_id, visibility } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={[
           col.name<Image>('name', t('column.name'), ({ name }) => name, {
             sort: true,
@@ -49,34 +37,22 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
           col.text<Image>('architecture', t('column.architecture'), ({ architecture }) => architecture, { width: 90, off: true }),
           col.bytes<Image>('size_bytes', t('column.size'), ({ size_bytes }) => size_bytes, { sort: true, width: 88 }),
           col.text<Image>('source', t('column.source'), ({ source }) => t(`source.${source}`), { width: 84 }),
-          ...(visibility === 'private' ? [col.custom<Image>('shared', t('column.shared'), (image) => <Shared image={image} />, { width: 90 })] : []),
+          col.custom<Image>('shared', t('column.shared'), (image) => <Shared image={image} />, { when: visibility === 'private', width: 90 }),
           col.number<Image>('vms', t('column.vms'), ({ vm_count }) => vm_count, { width: 70 }),
-          ...col.organisation<Image>(platform, t('column.organisation'), { width: 110 }),
+          col.organisation<Image>(t('column.organisation'), { when: platform, width: 110 }),
           col.text<Image>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 100, off: true }),
           col.date<Image>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[
-          filter.select(
-            'status',
-            t('column.status'),
-            imageStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.select(
-            'type',
-            t('column.type'),
-            vmTypes.map((value) => ({ value, label: t(`type.${value}`) })),
-          ),
+          filter.oneOf('status', t('column.status'), imageStatuses, (value) => t(`status.${value}`)),
+          filter.oneOf('type', t('column.type'), vmTypes, (value) => t(`type.${value}`)),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        toolbar={create}
-        empty={
-          <EmptyState title={t(`empty.${visibility}`, { cloud: cloud?.name ?? '' })} action={create}>
-            {t(`emptyNote.${visibility}`)}
-          </EmptyState>
-        }
+        passing={isPassing}
+        create={{ label: t('create.button'), dialog: (close) => cloud !== null && <ImageDrawer cloud={cloud} visibility={visibility} onClose={close} /> }}
+        empty={{ title: t(`empty.${visibility}`, { cloud: cloud?.name ?? '' }), note: t(`emptyNote.${visibility}`) }}
       />
     </NextStackPage>
   )

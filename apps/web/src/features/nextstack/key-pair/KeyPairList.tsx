@@ -3,7 +3,6 @@ import { keyPairs, type KeyPair } from '@zhisuan/contract/nextstack/key-pair'
 import { useTranslation } from 'react-i18next'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { col } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -40,8 +39,6 @@ export default function KeyPairList() {
   return (
     <ResourceTable
       call={keyPairs.list}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={[
         col.name<KeyPair>('name', t('column.name'), ({ name }) => name, {
           sort: true,
@@ -54,18 +51,14 @@ export default function KeyPairList() {
           width: 100,
         }),
         col.number<KeyPair>('vms', t('column.vms'), ({ vm_count }) => vm_count, { width: 90 }),
-        ...col.organisation<KeyPair>(platform, t('column.organisation')),
+        col.organisation<KeyPair>(t('column.organisation'), { when: platform }),
         col.text<KeyPair>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
         col.date<KeyPair>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
       ]}
       filters={[filter.keyword(t('keyPair.filter.keyword'))]}
       rowActions={actionsOf}
       toolbar={create}
-      empty={
-        <EmptyState title={t('keyPair.empty')} action={<span className="zs-buttons">{create}</span>}>
-          {t('keyPair.emptyNote')}
-        </EmptyState>
-      }
+      empty={{ title: t('keyPair.empty'), note: t('keyPair.emptyNote'), action: <span className="zs-buttons">{create}</span> }}
     />
   )
 }

@@ -1,11 +1,8 @@
-import Button from 'antd/es/button'
 import { eips, eipStatuses, type Eip } from '@zhisuan/contract/nextstack/eip'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { Link, useNavigate } from 'react-router'
-import { whilePassing } from '../../../kit/whilePassing.ts'
+import { Link } from 'react-router'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -20,39 +17,20 @@ export default function EipList() {
   const { t } = useTranslation('network')
   const cloud = useNextStackCloud()
   const platform = useIsPlatform()
-  const navigate = useNavigate()
   const { actionsOf } = useEipActions()
-  const allocate = (
-    <Button type="primary" onClick={() => void navigate(paths.nextstack.eip.add())}>
-      {t('eip.allocate')}
-    </Button>
-  )
   return (
     <NextStackPage>
       <ResourceTable
         call={eips.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={eipColumns(t, platform)}
-        filters={[
-          filter.select(
-            'status',
-            t('filter.status'),
-            eipStatuses.map((value) => ({ value, label: t(`eip.status.${value}`) })),
-          ),
-          filter.keyword(t('eip.keyword')),
-        ]}
+        filters={[filter.oneOf('status', t('filter.status'), eipStatuses, (value) => t(`eip.status.${value}`)), filter.keyword(t('eip.keyword'))]}
         rowActions={actionsOf}
         nameOf={({ address }) => address}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        toolbar={allocate}
-        empty={
-          <EmptyState title={t('eip.empty', { cloud: cloud?.name ?? '' })} action={allocate}>
-            {t('eip.emptyNote')}
-          </EmptyState>
-        }
+        passing={isPassing}
+        create={{ label: t('eip.allocate'), href: paths.nextstack.eip.add() }}
+        empty={{ title: t('eip.empty', { cloud: cloud?.name ?? '' }), note: t('eip.emptyNote') }}
       />
     </NextStackPage>
   )
@@ -63,18 +41,15 @@ const eipColumns = (t: TFunction<'network'>, organisations: boolean): readonly C
   col.name('address', t('eip.column.address'), (eip) => eip.address, { sort: true, note: (eip) => (eip.name === eip.address ? '' : eip.name) }),
   col.status('status', t('column.status'), (eip) => ({ tone: eipTones[eip.status], text: t(`eip.status.${eip.status}`), note: eip.error }), { sort: true }),
   col.custom('target', t('eip.column.target'), (eip) => <Target eip={eip} />, { width: 164 }),
-  col.link(
-    'vpc',
-    t('eip.column.vpc'),
-    (eip) => eip.bound_to?.vpc.name,
-    (eip) => (eip.bound_to === null ? null : paths.nextstack.vpc.detail(eip.bound_to.vpc.id)),
-    { width: 120 },
-  ),
+  col.text('vpc', t('eip.column.vpc'), (eip) => eip.bound_to?.vpc.name, {
+    to: (eip) => (eip.bound_to === null ? null : paths.nextstack.vpc.detail(eip.bound_to.vpc.id)),
+    width: 120,
+  }),
   col.text('bandwidth', t('eip.column.bandwidth'), (eip) => (eip.bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: eip.bandwidth_mbps })), {
     width: 90,
   }),
   col.text('pool', t('eip.column.pool'), (eip) => eip.pool.name, { width: 112 }),
-  ...col.organisation<Eip>(organisations, t('column.organisation')),
+  col.organisation<Eip>(t('column.organisation'), { when: organisations }),
   col.date('created_at', t('column.created'), (eip) => eip.created_at, { sort: true }),
 ]
 

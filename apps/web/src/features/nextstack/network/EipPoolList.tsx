@@ -1,10 +1,7 @@
-import Button from 'antd/es/button'
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -17,30 +14,18 @@ import { usePoolActions } from './usePoolActions.tsx'
 export default function EipPoolList() {
   const { t } = useTranslation('network')
   const cloud = useNextStackCloud()
-  const openDialog = useDialog()
   const { actionsOf } = usePoolActions()
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <EipPoolDialog cloudId={cloud.cloud_id} pool={null} onClose={close} />)}>
-      {t('pool.create')}
-    </Button>
-  )
   return (
     <NextStackPage>
       <ResourceTable
         call={eipPools.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={poolColumns(t)}
         filters={[filter.keyword(t('pool.keyword'))]}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('pool.empty', { cloud: cloud?.name ?? '' })} action={create}>
-            {t('pool.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('pool.create'), dialog: (close) => cloud !== null && <EipPoolDialog cloudId={cloud.cloud_id} pool={null} onClose={close} /> }}
+        empty={{ title: t('pool.empty', { cloud: cloud?.name ?? '' }), note: t('pool.emptyNote') }}
       />
     </NextStackPage>
   )

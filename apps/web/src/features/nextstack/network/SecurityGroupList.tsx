@@ -1,11 +1,7 @@
-import Button from 'antd/es/button'
 import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -20,31 +16,19 @@ export default function SecurityGroupList() {
   const { t } = useTranslation('network')
   const cloud = useNextStackCloud()
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { actionsOf } = useGroupActions()
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <SecurityGroupCreate cloud={cloud} onClose={close} />)}>
-      {t('group.create')}
-    </Button>
-  )
   return (
     <NextStackPage>
       <ResourceTable
         call={securityGroups.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={groupColumns(t, platform)}
         filters={[filter.keyword(t('filter.groupKeyword'))]}
         rowActions={actionsOf}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('group.empty', { cloud: cloud?.name ?? '' })} action={create}>
-            {t('group.emptyNote')}
-          </EmptyState>
-        }
+        passing={isPassing}
+        create={{ label: t('group.create'), dialog: (close) => cloud !== null && <SecurityGroupCreate cloud={cloud} onClose={close} /> }}
+        empty={{ title: t('group.empty', { cloud: cloud?.name ?? '' }), note: t('group.emptyNote') }}
       />
     </NextStackPage>
   )
@@ -60,7 +44,7 @@ const groupColumns = (t: TFunction<'network'>, organisations: boolean): readonly
   col.status('status', t('column.status'), (group) => ({ tone: groupTones[group.status], text: t(`group.status.${group.status}`), note: group.error })),
   col.number('rules', t('column.rules'), (group) => group.rules.length, { width: 80 }),
   col.text('guards', t('column.guards'), (group) => t('group.guards', { vms: group.vm_count, vpcs: group.vpc_count }), { width: 160 }),
-  ...col.organisation<SecurityGroup>(organisations, t('column.organisation')),
+  col.organisation<SecurityGroup>(t('column.organisation'), { when: organisations }),
   col.text('created_by', t('column.creator'), (group) => group.created_by, { width: 110, off: true }),
   col.date('created_at', t('column.created'), (group) => group.created_at, { sort: true }),
 ]

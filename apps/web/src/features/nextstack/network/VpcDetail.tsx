@@ -10,7 +10,6 @@ import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
@@ -80,21 +79,16 @@ function Instances({ vpc }: { readonly vpc: Vpc }) {
       name="vms"
       call={vms.list}
       input={{ query: { vpc_id: vpc.id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={vmColumns(t)}
-      empty={
-        <EmptyState
-          title={t('vpc.noVms')}
-          action={
-            <Link className="zs-button" to={paths.nextstack.vm.add()}>
-              {t('vpc.createVm')}
-            </Link>
-          }
-        >
-          {t('vpc.noVmsNote')}
-        </EmptyState>
-      }
+      empty={{
+        title: t('vpc.noVms'),
+        note: t('vpc.noVmsNote'),
+        action: (
+          <Link className="zs-button" to={paths.nextstack.vm.add()}>
+            {t('vpc.createVm')}
+          </Link>
+        ),
+      }}
     />
   )
 }
@@ -106,10 +100,9 @@ function Leases({ vpc }: { readonly vpc: Vpc }) {
       name="leases"
       call={vpcs.leases}
       input={{ params: { id: vpc.id } }}
-      rows={({ items }) => items}
       rowKey="address"
       columns={leaseColumns(t)}
-      empty={<EmptyState title={t('vpc.noLeases')} />}
+      empty={{ title: t('vpc.noLeases') }}
     />
   )
 }
@@ -126,12 +119,6 @@ const leaseColumns = (t: TFunction<'network'>): readonly Column<Lease>[] => [
   col.code('address', t('column.address'), (lease) => lease.address, { width: 140 }),
   col.text('kind', t('column.kind'), (lease) => t(`vpc.leaseKind.${lease.kind}`), { width: 100 }),
   col.code('mac', t('column.mac'), (lease) => lease.mac, { width: 170 }),
-  col.link(
-    'vm',
-    t('column.vm'),
-    (lease) => lease.vm?.name,
-    (lease) => (lease.vm === null ? null : paths.nextstack.vm.detail(lease.vm.id)),
-    { width: 180 },
-  ),
+  col.text('vm', t('column.vm'), (lease) => lease.vm?.name, { to: (lease) => (lease.vm === null ? null : paths.nextstack.vm.detail(lease.vm.id)), width: 180 }),
   col.text('host', t('column.hostName'), (lease) => lease.host_name),
 ]

@@ -1,11 +1,7 @@
-import Button from 'antd/es/button'
 import { vpcs, vpcStatuses, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog } from '../../../kit/dialogs.tsx'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -20,38 +16,19 @@ export default function VpcList() {
   const { t } = useTranslation('network')
   const cloud = useNextStackCloud()
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const { actionsOf } = useVpcActions()
-  const create = (
-    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <VpcCreate cloud={cloud} onClose={close} />)}>
-      {t('vpc.create')}
-    </Button>
-  )
   return (
     <NextStackPage>
       <ResourceTable
         call={vpcs.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={vpcColumns(t, platform)}
-        filters={[
-          filter.select(
-            'status',
-            t('filter.status'),
-            vpcStatuses.map((value) => ({ value, label: t(`vpc.status.${value}`) })),
-          ),
-          filter.keyword(t('filter.keyword')),
-        ]}
+        filters={[filter.oneOf('status', t('filter.status'), vpcStatuses, (value) => t(`vpc.status.${value}`)), filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('vpc.empty', { cloud: cloud?.name ?? '' })} action={create}>
-            {t('vpc.emptyNote')}
-          </EmptyState>
-        }
+        passing={isPassing}
+        create={{ label: t('vpc.create'), dialog: (close) => cloud !== null && <VpcCreate cloud={cloud} onClose={close} /> }}
+        empty={{ title: t('vpc.empty', { cloud: cloud?.name ?? '' }), note: t('vpc.emptyNote') }}
       />
     </NextStackPage>
   )
@@ -69,15 +46,9 @@ const vpcColumns = (t: TFunction<'network'>, organisations: boolean): readonly C
     { width: 120 },
   ),
   col.number('vms', t('column.vms'), (vpc) => vpc.vm_count, { width: 64 }),
-  col.link(
-    'nat',
-    t('column.nat'),
-    (vpc) => vpc.nat?.name,
-    (vpc) => (vpc.nat === null ? null : paths.nextstack.nat.detail(vpc.nat.id)),
-    { width: 120 },
-  ),
+  col.text('nat', t('column.nat'), (vpc) => vpc.nat?.name, { to: (vpc) => (vpc.nat === null ? null : paths.nextstack.nat.detail(vpc.nat.id)), width: 120 }),
   col.tags('groups', t('column.groups'), (vpc) => vpc.security_groups.map(({ name }) => name)),
-  ...col.organisation<Vpc>(organisations, t('column.organisation')),
+  col.organisation<Vpc>(t('column.organisation'), { when: organisations }),
   col.text('created_by', t('column.creator'), (vpc) => vpc.created_by, { width: 110, off: true }),
   col.date('created_at', t('column.created'), (vpc) => vpc.created_at, { sort: true }),
 ]

@@ -1,14 +1,12 @@
-import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { snapshotSchedules, type SnapshotSchedule } from '@zhisuan/contract/nextstack/snapshot'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { useDialog, type DrawDialog } from '../../../kit/dialogs.tsx'
+import { type DrawDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -22,7 +20,6 @@ import { invalidatedBySchedule, whenText } from './snapshotRules.ts'
 export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null; readonly vm?: Vm }) {
   const { t } = useTranslation('snapshot')
   const platform = useIsPlatform()
-  const openDialog = useDialog()
   const drawer =
     (schedule: SnapshotSchedule | null): DrawDialog =>
     (close) =>
@@ -53,11 +50,6 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
       },
     ]
   }
-  const create = (
-    <Button type={vm === undefined ? 'primary' : 'default'} onClick={() => openDialog(drawer(null))}>
-      {t('schedule.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
@@ -65,17 +57,11 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
         call={snapshotSchedules.list}
         input={{ query: vm === undefined ? { cloud_id: cloud?.cloud_id } : { vm_id: vm.id } }}
         enabled={vm !== undefined || cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={scheduleColumns(t, { vms: vm === undefined, organisations: platform && vm === undefined })}
         filters={[filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={vm === undefined ? t('schedule.empty', { cloud: cloud?.name ?? '' }) : t('schedule.none')} action={create}>
-            {t('schedule.emptyNote')}
-          </EmptyState>
-        }
+        create={{ label: t('schedule.create'), plain: vm !== undefined, dialog: drawer(null) }}
+        empty={{ title: vm === undefined ? t('schedule.empty', { cloud: cloud?.name ?? '' }) : t('schedule.none'), note: t('schedule.emptyNote') }}
       />
     </>
   )
@@ -85,20 +71,10 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
 const scheduleColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean; readonly organisations: boolean }): readonly Column<SnapshotSchedule>[] => [
   col.name('name', t('column.name'), (schedule) => schedule.name, { sort: true, note: (schedule) => schedule.description }),
   col.custom('status', t('column.status'), (schedule) => <ScheduleState schedule={schedule} />, { width: 110 }),
-  ...(show.vms
-    ? [
-        col.link<SnapshotSchedule>(
-          'vm',
-          t('column.vm'),
-          ({ vm }) => vm.name,
-          ({ vm }) => paths.nextstack.vm.detail(vm.id),
-          { width: 160 },
-        ),
-      ]
-    : []),
+  col.text<SnapshotSchedule>('vm', t('column.vm'), ({ vm }) => vm.name, { when: show.vms, to: ({ vm }) => paths.nextstack.vm.detail(vm.id), width: 160 }),
   col.text('rhythm', t('column.rhythm'), (schedule) => whenText(t, schedule), { width: 160, note: (schedule) => schedule.time_zone }),
   col.text('keep', t('column.keep'), (schedule) => t('schedule.keep', { count: schedule.keep }), { width: 110 }),
-  ...col.organisation<SnapshotSchedule>(show.organisations, t('column.organisation')),
+  col.organisation<SnapshotSchedule>(t('column.organisation'), { when: show.organisations }),
   col.date('next_run_at', t('column.next'), (schedule) => schedule.next_run_at, { sort: true }),
   col.date('last_run_at', t('column.last'), (schedule) => schedule.last_run_at),
 ]

@@ -1,13 +1,10 @@
-import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { snapshots, snapshotStatuses, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
 import { vmCan, type Vm } from '@zhisuan/contract/nextstack/vm'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { whilePassing } from '../../../kit/whilePassing.ts'
+import { allowed } from '../../../kit/allowed.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -20,15 +17,9 @@ import { useSnapshotActions } from './useSnapshotActions.tsx'
 /** Snapshots of instances on a cloud, or those of one instance. */
 export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null; readonly vm?: Vm }) {
   const { t } = useTranslation('snapshot')
+  const { t: ofVm } = useTranslation('nextstack')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
   const { actionsOf, batchActions } = useSnapshotActions(cloud)
-  const off = vm !== undefined && !(vmCan.snapshot as readonly string[]).includes(vm.status)
-  const create = (
-    <Button type={vm === undefined ? 'primary' : 'default'} disabled={off} onClick={() => setCreating(true)}>
-      {t('action.create')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
@@ -36,29 +27,20 @@ export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null
         call={snapshots.list}
         input={{ query: vm === undefined ? { cloud_id: cloud?.cloud_id } : { vm_id: vm.id } }}
         enabled={vm !== undefined || cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={snapshotColumns(t, { vms: vm === undefined, organisations: platform && vm === undefined })}
-        filters={[
-          filter.select(
-            'status',
-            t('filter.status'),
-            snapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.keyword(t('filter.keyword')),
-        ]}
+        filters={[filter.oneOf('status', t('filter.status'), snapshotStatuses, (value) => t(`status.${value}`)), filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        toolbar={create}
-        empty={
-          <EmptyState title={vm === undefined ? t('list.empty', { cloud: cloud?.name ?? '' }) : t('list.none')} action={create}>
-            {t('list.emptyNote')}
-          </EmptyState>
-        }
+        passing={isPassing}
+        create={{
+          label: t('action.create'),
+          plain: vm !== undefined,
+          disabledReason: vm === undefined ? null : allowed(vmCan, 'snapshot', vm.status, ofVm(`status.${vm.status}`)),
+          dialog: (close) =>
+            vm !== undefined ? <SnapshotCreate vm={vm} onClose={close} /> : cloud !== null && <SnapshotCreateAny cloudId={cloud.cloud_id} onClose={close} />,
+        }}
+        empty={{ title: vm === undefined ? t('list.empty', { cloud: cloud?.name ?? '' }) : t('list.none'), note: t('list.emptyNote') }}
       />
-      {creating && vm !== undefined && <SnapshotCreate vm={vm} onClose={() => setCreating(false)} />}
-      {creating && vm === undefined && cloud !== null && <SnapshotCreateAny cloudId={cloud.cloud_id} onClose={() => setCreating(false)} />}
     </>
   )
 }
@@ -71,20 +53,10 @@ const snapshotColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean
     note: (snapshot) => snapshot.description,
   }),
   col.custom('status', t('column.status'), (snapshot) => <SnapshotState snapshot={snapshot} />, { sort: true, width: 110 }),
-  ...(show.vms
-    ? [
-        col.link<VmSnapshot>(
-          'vm',
-          t('column.vm'),
-          ({ vm }) => vm.name,
-          ({ vm }) => paths.nextstack.vm.detail(vm.id),
-          { width: 180 },
-        ),
-      ]
-    : []),
+  col.text<VmSnapshot>('vm', t('column.vm'), ({ vm }) => vm.name, { when: show.vms, to: ({ vm }) => paths.nextstack.vm.detail(vm.id), width: 180 }),
   col.bytes('size_bytes', t('column.size'), (snapshot) => snapshot.size_bytes, { sort: true, width: 110 }),
   col.text('maker', t('column.maker'), (snapshot) => t(`maker.${makerOf(snapshot)}`), { width: 140, note: (snapshot) => snapshot.created_by }),
-  ...col.organisation<VmSnapshot>(show.organisations, t('column.organisation')),
+  col.organisation<VmSnapshot>(t('column.organisation'), { when: show.organisations }),
   col.date('created_at', t('column.created'), (snapshot) => snapshot.created_at, { sort: true }),
 ]
 

@@ -1,4 +1,3 @@
-import Button from 'antd/es/button'
 import Typography from 'antd/es/typography'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumeBackups, type Volume, type VolumeBackup } from '@zhisuan/contract/nextstack/volume'
@@ -6,9 +5,7 @@ import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -27,11 +24,6 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
   const [creating, setCreating] = useState(false)
   const { actionsOf, batchActions } = useBackupActions(cloud)
   const refused = volume === undefined ? null : whyNotVolume(t, 'backup', volume, cloud)
-  const create = (
-    <Button type={volume === undefined ? 'primary' : 'default'} disabled={refused !== null} onClick={() => setCreating(true)}>
-      {t('keep.ok.backup')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
@@ -39,19 +31,13 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
         call={volumeBackups.list}
         input={{ query: volume === undefined ? { cloud_id: cloud?.cloud_id } : { volume_id: volume.id } }}
         enabled={volume !== undefined || cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={backupColumns(t, { volumes: volume === undefined, organisations: platform && volume === undefined })}
         filters={[filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        toolbar={create}
-        empty={
-          <EmptyState title={volume === undefined ? t('backup.empty', { cloud: cloud?.name ?? '' }) : t('backup.none')} action={create}>
-            {t('backup.emptyNote')}
-          </EmptyState>
-        }
+        passing={isPassing}
+        create={{ label: t('keep.ok.backup'), plain: volume !== undefined, disabledReason: refused, run: () => setCreating(true) }}
+        empty={{ title: volume === undefined ? t('backup.empty', { cloud: cloud?.name ?? '' }) : t('backup.none'), note: t('backup.emptyNote') }}
       />
       {creating && volume !== undefined && <VolumeKeep volume={volume} kind="backup" onClose={() => setCreating(false)} />}
       {creating && volume === undefined && cloud !== null && <KeepAny cloudId={cloud.cloud_id} kind="backup" onClose={() => setCreating(false)} />}
@@ -68,11 +54,11 @@ const backupColumns = (t: TFunction<'storage'>, show: { readonly volumes: boolea
     (backup) => <StateTag tone={backupTones[backup.status]} text={t(`backup.status.${backup.status}`)} reason={backup.error} />,
     { sort: true, width: 110 },
   ),
-  ...(show.volumes ? [col.custom<VolumeBackup>('volume', t('column.volume'), (backup) => <Of backup={backup} />, { width: 150 })] : []),
+  col.custom('volume', t('column.volume'), (backup) => <Of backup={backup} />, { when: show.volumes, width: 150 }),
   col.text('size_bytes', t('column.volumeSize'), (backup) => format.bytes(backup.size_bytes), { width: 110, note: (backup) => t(`content.${backup.content}`) }),
   col.bytes('file_bytes', t('column.fileSize'), (backup) => backup.file_bytes, { sort: true, width: 96 }),
   col.custom('sha256', t('column.checksum'), (backup) => <Checksum of={backup} />, { width: 150 }),
-  ...col.organisation<VolumeBackup>(show.organisations, t('column.organisation')),
+  col.organisation<VolumeBackup>(t('column.organisation'), { when: show.organisations }),
   col.date('created_at', t('column.created'), (backup) => backup.created_at, { sort: true }),
 ]
 

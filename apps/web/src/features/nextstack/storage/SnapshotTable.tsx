@@ -1,12 +1,9 @@
-import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumeSnapshots, volumeSnapshotStatuses, type Volume, type VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -23,11 +20,6 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
   const [creating, setCreating] = useState(false)
   const { actionsOf, batchActions } = useSnapshotActions(cloud)
   const refused = volume === undefined ? null : whyNotVolume(t, 'snapshot', volume, cloud)
-  const create = (
-    <Button type={volume === undefined ? 'primary' : 'default'} disabled={refused !== null} onClick={() => setCreating(true)}>
-      {t('keep.ok.snapshot')}
-    </Button>
-  )
   return (
     <>
       <ResourceTable
@@ -35,26 +27,16 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
         call={volumeSnapshots.list}
         input={{ query: volume === undefined ? { cloud_id: cloud?.cloud_id } : { volume_id: volume.id } }}
         enabled={volume !== undefined || cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={snapshotColumns(t, { volumes: volume === undefined, organisations: platform && volume === undefined })}
         filters={[
-          filter.select(
-            'status',
-            t('filter.status'),
-            volumeSnapshotStatuses.map((value) => ({ value, label: t(`snapshot.status.${value}`) })),
-          ),
+          filter.oneOf('status', t('filter.status'), volumeSnapshotStatuses, (value) => t(`snapshot.status.${value}`)),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => whilePassing(response?.items, isPassing)}
-        toolbar={create}
-        empty={
-          <EmptyState title={volume === undefined ? t('snapshot.empty', { cloud: cloud?.name ?? '' }) : t('snapshot.none')} action={create}>
-            {t('snapshot.emptyNote')}
-          </EmptyState>
-        }
+        passing={isPassing}
+        create={{ label: t('keep.ok.snapshot'), plain: volume !== undefined, disabledReason: refused, run: () => setCreating(true) }}
+        empty={{ title: volume === undefined ? t('snapshot.empty', { cloud: cloud?.name ?? '' }) : t('snapshot.none'), note: t('snapshot.emptyNote') }}
       />
       {creating && volume !== undefined && <VolumeKeep volume={volume} kind="snapshot" onClose={() => setCreating(false)} />}
       {creating && volume === undefined && cloud !== null && <KeepAny cloudId={cloud.cloud_id} kind="snapshot" onClose={() => setCreating(false)} />}
@@ -70,19 +52,13 @@ const snapshotColumns = (t: TFunction<'storage'>, show: { readonly volumes: bool
     note: (snapshot) => snapshot.description,
   }),
   col.custom('status', t('column.status'), (snapshot) => <SnapshotState snapshot={snapshot} />, { sort: true, width: 110 }),
-  ...(show.volumes
-    ? [
-        col.link<VolumeSnapshot>(
-          'volume',
-          t('column.volume'),
-          ({ volume }) => volume.name,
-          ({ volume }) => paths.nextstack.volume.detail(volume.id),
-          { width: 180 },
-        ),
-      ]
-    : []),
+  col.text<VolumeSnapshot>('volume', t('column.volume'), ({ volume }) => volume.name, {
+    when: show.volumes,
+    to: ({ volume }) => paths.nextstack.volume.detail(volume.id),
+    width: 180,
+  }),
   col.bytes('size_bytes', t('column.volumeSize'), (snapshot) => snapshot.size_bytes, { width: 110 }),
-  ...col.organisation<VolumeSnapshot>(show.organisations, t('column.organisation')),
+  col.organisation<VolumeSnapshot>(t('column.organisation'), { when: show.organisations }),
   col.text('creator', t('column.creator'), (snapshot) => snapshot.created_by, { width: 120 }),
   col.date('created_at', t('column.created'), (snapshot) => snapshot.created_at, { sort: true }),
 ]

@@ -2,10 +2,8 @@ import Table from 'antd/es/table'
 import { storagePools, volumes, type StoragePool } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useParams } from 'react-router'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -114,13 +112,11 @@ function Volumes({ pool }: { readonly pool: StoragePool }) {
       name="volumes"
       call={volumes.list}
       input={{ query: { cloud_id: pool.cloud_id, pool: pool.name } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={volumeColumns(t, true).filter(({ key }) => key !== 'pool')}
       filters={[filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
-      refreshMs={(response) => whilePassing(response?.items, isPassing)}
-      empty={<EmptyState title={t('pool.noVolumes')} />}
+      passing={isPassing}
+      empty={{ title: t('pool.noVolumes') }}
     />
   )
 }

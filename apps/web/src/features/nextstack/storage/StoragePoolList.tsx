@@ -2,7 +2,6 @@ import { storagePools, type StoragePool } from '@zhisuan/contract/nextstack/volu
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -22,11 +21,9 @@ export default function StoragePoolList() {
         call={storagePools.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={poolColumns(t)}
         filters={[filter.keyword(t('pool.keyword'))]}
-        empty={<EmptyState title={t('pool.empty', { cloud: cloud?.name ?? '' })}>{t('pool.emptyNote')}</EmptyState>}
+        empty={{ title: t('pool.empty', { cloud: cloud?.name ?? '' }), note: t('pool.emptyNote') }}
       />
     </NextStackPage>
   )

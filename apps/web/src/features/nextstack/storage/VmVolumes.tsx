@@ -5,9 +5,7 @@ import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useDialog } from '../../../kit/dialogs.tsx'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../../paths.ts'
 import { useCloud } from '../../../session/cloud.ts'
@@ -34,13 +32,11 @@ export function VmVolumes({ vm }: { readonly vm: Vm }) {
       name="volumes"
       call={volumes.list}
       input={{ query: { vm_id: vm.id } }}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={columnsOf(t)}
       rowActions={actionsOf}
-      refreshMs={(response) => whilePassing(response?.items, isPassing)}
+      passing={isPassing}
       toolbar={buttons}
-      empty={<EmptyState title={t('vm.empty')}>{t('vm.emptyNote')}</EmptyState>}
+      empty={{ title: t('vm.empty'), note: t('vm.emptyNote') }}
     />
   )
 }

@@ -1,13 +1,9 @@
-import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { storagePools, volumes, volumeStatuses } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
-import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -37,51 +33,31 @@ export default function VolumeList() {
 function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('storage')
   const platform = useIsPlatform()
-  const navigate = useNavigate()
   const { actionsOf, batchActions } = useVolumeActions(cloud)
   const query = { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } as const
   const pools = useCall(storagePools.list, { query }, { enabled: cloud !== null, silent: true })
   const instances = useCall(vms.list, { query }, { enabled: cloud !== null, silent: true })
-  const create = (
-    <Button type="primary" onClick={() => void navigate(paths.nextstack.volume.add())}>
-      {t('volume.create')}
-    </Button>
-  )
   return (
     <ResourceTable
       call={volumes.list}
       input={{ query: { cloud_id: cloud?.cloud_id } }}
       enabled={cloud !== null}
-      rows={({ items }) => items}
-      rowKey="id"
       columns={volumeColumns(t, platform)}
       filters={[
-        filter.select(
-          'status',
-          t('filter.status'),
-          volumeStatuses.map((value) => ({ value, label: t(`volume.status.${value}`) })),
-        ),
+        filter.oneOf('status', t('filter.status'), volumeStatuses, (value) => t(`volume.status.${value}`)),
         filter.select(
           'pool',
           t('filter.pool'),
           (pools.data?.items ?? []).map(({ name }) => ({ value: name, label: name })),
         ),
-        filter.select(
-          'vm_id',
-          t('filter.vm'),
-          (instances.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
-        ),
+        filter.named('vm_id', t('filter.vm'), instances.data?.items ?? []),
         filter.keyword(t('filter.keyword')),
       ]}
       rowActions={actionsOf}
       batchActions={batchActions}
-      refreshMs={(response) => whilePassing(response?.items, isPassing)}
-      toolbar={create}
-      empty={
-        <EmptyState title={t('volume.empty', { cloud: cloud?.name ?? '' })} action={create}>
-          {t('volume.emptyNote')}
-        </EmptyState>
-      }
+      passing={isPassing}
+      create={{ label: t('volume.create'), href: paths.nextstack.volume.add() }}
+      empty={{ title: t('volume.empty', { cloud: cloud?.name ?? '' }), note: t('volume.emptyNote') }}
     />
   )
 }

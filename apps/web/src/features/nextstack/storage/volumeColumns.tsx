@@ -16,7 +16,7 @@ export const volumeColumns = (t: TFunction<'storage'>, organisations: boolean): 
   col.bytes('size_bytes', t('column.size'), (volume) => volume.size_bytes, { sort: true, width: 96 }),
   col.text('pool', t('column.pool'), (volume) => volume.pool, { width: 114, note: (volume) => t(`content.${volume.content}`) }),
   col.number('snapshots', t('column.snapshots'), (volume) => volume.snapshot_count, { width: 72 }),
-  ...col.organisation<Volume>(organisations, t('column.organisation')),
+  col.organisation<Volume>(t('column.organisation'), { when: organisations }),
   col.text('creator', t('column.creator'), (volume) => volume.created_by, { width: 110, off: true }),
   col.code('id', t('column.id'), (volume) => volume.id, { width: 160, off: true }),
   col.date('created_at', t('column.created'), (volume) => volume.created_at, { sort: true }),

@@ -1,11 +1,7 @@
 import Button from 'antd/es/button'
-import Tooltip from 'antd/es/tooltip'
-import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { vms, vmStatuses, vmTypes } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
-import { whilePassing } from '../../../kit/whilePassing.ts'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -29,57 +25,23 @@ export default function VmList() {
         call={vms.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
         enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
         columns={vmColumns(t, platform)}
         filters={[
-          filter.select(
-            'status',
-            t('filter.status'),
-            vmStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.select(
-            'type',
-            t('filter.type'),
-            vmTypes.map((value) => ({ value, label: t(`type.${value}`) })),
-          ),
+          filter.oneOf('status', t('filter.status'), vmStatuses, (value) => t(`status.${value}`)),
+          filter.oneOf('type', t('filter.type'), vmTypes, (value) => t(`type.${value}`)),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => whilePassing(response?.items, isChanging)}
-        toolbar={
-          <>
-            <CreateButton cloud={cloud} />
-            <Button onClick={() => void navigate(paths.nextstack.vm.command())}>{t('list.terminals')}</Button>
-          </>
-        }
-        empty={
-          <EmptyState title={t('list.empty', { cloud: cloud?.name ?? '' })} action={<CreateButton cloud={cloud} />}>
-            {t('list.emptyNote')}
-          </EmptyState>
-        }
+        passing={isChanging}
+        create={{
+          label: t('list.create'),
+          disabledReason: cloud === null || cloud.status === 'active' ? null : t(`list.createOff.${cloud.status}`),
+          href: paths.nextstack.vm.add(),
+        }}
+        toolbar={<Button onClick={() => void navigate(paths.nextstack.vm.command())}>{t('list.terminals')}</Button>}
+        empty={{ title: t('list.empty', { cloud: cloud?.name ?? '' }), note: t('list.emptyNote') }}
       />
     </NextStackPage>
-  )
-}
-
-function CreateButton({ cloud }: { readonly cloud: CloudBasic | null }) {
-  const { t } = useTranslation('nextstack')
-  const navigate = useNavigate()
-  const reason = cloud === null || cloud.status === 'active' ? null : t(`list.createOff.${cloud.status}`)
-  return (
-    <Tooltip title={reason}>
-      <Button
-        type="primary"
-        aria-disabled={reason !== null}
-        className={reason === null ? '' : 'zs-off'}
-        onClick={() => {
-          if (reason === null) void navigate(paths.nextstack.vm.add())
-        }}
-      >
-        {t('list.create')}
-      </Button>
-    </Tooltip>
   )
 }

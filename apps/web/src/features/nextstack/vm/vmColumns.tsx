@@ -31,7 +31,7 @@ export const vmColumns = (t: TFunction<'nextstack'>, organisations: boolean): re
     { width: 144 },
   ),
   col.custom('addresses', t('column.addresses'), (vm) => <VmAddresses vm={vm} />, { width: 152 }),
-  ...col.organisation<Vm>(organisations, t('column.organisation')),
+  col.organisation<Vm>(t('column.organisation'), { when: organisations }),
   col.text('created_by', t('column.creator'), (vm) => vm.created_by, { width: 110, off: true }),
   col.text('node', t('column.node'), (vm) => vm.node, { width: 130, off: true }),
   col.date('created_at', t('column.created'), (vm) => vm.created_at, { sort: true }),
