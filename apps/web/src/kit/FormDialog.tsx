@@ -1,4 +1,4 @@
-import Alert from 'antd/es/alert'
+import Alert, { type AlertProps } from 'antd/es/alert'
 import Form, { type FormInstance } from 'antd/es/form'
 import Modal from 'antd/es/modal'
 import { useState, type ReactNode } from 'react'
@@ -22,6 +22,8 @@ export interface FormDialogProps<Values extends object, Answer> {
   readonly initialValues: Partial<Values>
   /** Makes the call; what it rejects with, and no toast has said, is shown, and nothing typed is lost. */
   readonly onSubmit: (values: Values) => Promise<Answer>
+  /** What is said of a refusal, where its reason alone is not enough. */
+  readonly refusal?: (reason: string) => Pick<AlertProps, 'title' | 'description'>
   /** Said when it has succeeded; of what was answered, where that is needed. Nothing where it is left out. */
   readonly doneText?: string | ((answer: Answer) => string)
   readonly onClose: () => void
@@ -79,7 +81,7 @@ export function FormDialog<Values extends object, Answer = unknown>(props: FormD
         {...(props.onValuesChange !== undefined && { onValuesChange: props.onValuesChange })}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
-        {refused !== null && <Alert type="error" showIcon className="zs-above" title={refused} />}
+        {refused !== null && <Alert type="error" showIcon className="zs-above" {...(props.refusal?.(refused) ?? { title: refused })} />}
         {props.children}
       </Form>
     </Modal>

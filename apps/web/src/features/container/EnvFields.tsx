@@ -2,13 +2,12 @@ import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Modal from 'antd/es/modal'
 import { containerSpec } from '@zhisuan/contract/cis/container'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Field, TextAreaField } from '../../kit/fields.tsx'
-import { useReturnFocus } from '../../kit/focus.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { envOf, type SpecValues } from './specForm.ts'
 import { onceIn } from '../../kit/isTwice.ts'
@@ -73,29 +72,20 @@ export function EnvFields() {
 
 function PasteDialog({ onPaste, onClose }: { readonly onPaste: (text: string) => void; readonly onClose: () => void }) {
   const { t } = useTranslation('container')
-  useReturnFocus()
-  const [text, setText] = useState('')
-  const count = envOf(text).length
+  const [form] = Form.useForm<{ text: string }>()
+  const count = envOf(Form.useWatch('text', form) ?? '').length
   return (
-    <Modal
-      open
+    <FormDialog
+      form={form}
       title={t('field.envPasteTitle')}
       okText={t('field.envPasteOk', { count })}
-      okButtonProps={{ disabled: count === 0 }}
-      onOk={() => onPaste(text)}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      okDisabled={count === 0}
+      initialValues={{ text: '' }}
+      onSubmit={async ({ text }) => onPaste(text)}
+      onClose={onClose}
     >
       <p>{t('field.envPasteNote')}</p>
-      <Input.TextArea
-        autoFocus
-        rows={8}
-        className="zs-code"
-        spellCheck={false}
-        aria-label={t('field.env')}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-    </Modal>
+      <TextAreaField noStyle name="text" autoFocus rows={8} code aria-label={t('field.env')} />
+    </FormDialog>
   )
 }

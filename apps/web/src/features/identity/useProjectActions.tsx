@@ -1,17 +1,10 @@
-import Alert from 'antd/es/alert'
-import Modal from 'antd/es/modal'
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
-import { notify } from '../../api/notify.ts'
-import { errorText } from '../../api/toasts.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { useReturnFocus } from '../../kit/focus.ts'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { paths, withQuery } from '../../paths.ts'
@@ -61,44 +54,29 @@ function EditDialog({ project, onClose }: Dialog<{ project: KeptProject }>) {
 
 /** Says what has to go first; what came into it meanwhile is told when the server refuses. */
 function DeleteDialog({ project, onDeleted, onClose }: Dialog<{ project: KeptProject; onDeleted?: () => void }>) {
-  const { t } = useTranslation(['identity', 'kit'])
-  useReturnFocus()
+  const { t } = useTranslation('identity')
   const { id, name } = project
   const now = useCall(keptProjects.get, { params: { id } }, { silent: true })
   const contents = useCall(keptProjects.contents, { params: { id } }, { silent: true })
-  const [refused, setRefused] = useState<string | null>(null)
   const remove = useChange(keptProjects.delete, { invalidates: invalidatedByProject, silent: true })
   const known = now.data !== undefined && contents.data !== undefined
   const failed = now.error ?? contents.error
   const members = now.data?.member_count ?? 0
   const held = heldOf(contents.data)
   const empty = members === 0 && held.length === 0
-  const go = async (): Promise<void> => {
-    setRefused(null)
-    try {
-      await remove.mutateAsync({ params: { id } })
-    } catch (thrown) {
-      setRefused(errorText(toApiError(thrown)))
-      return
-    }
-    notify('success', t('deleted', { name }))
-    onClose()
-    onDeleted?.()
-  }
   return (
-    <Modal
-      open
+    <FormDialog
+      danger
       title={t('project.deleteTitle', { name })}
       okText={t('action.delete')}
-      cancelText={t('kit:form.cancel')}
-      okButtonProps={{ danger: true, disabled: !known || !empty }}
-      confirmLoading={remove.isPending}
-      onOk={go}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      okDisabled={!known || !empty}
+      initialValues={{}}
+      onSubmit={() => remove.mutateAsync({ params: { id } }).then(onDeleted)}
+      doneText={t('deleted', { name })}
+      refusal={(reason) => ({ title: t('project.deleteRefused', { reason }) })}
+      onClose={onClose}
       width={480}
     >
-      {refused !== null && <Alert type="error" showIcon className="zs-above" title={t('project.deleteRefused', { reason: refused })} />}
       {!known ? (
         failed === null ? (
           <Skeleton active paragraph={{ rows: 2 }} />
@@ -128,6 +106,6 @@ function DeleteDialog({ project, onDeleted, onClose }: Dialog<{ project: KeptPro
           </ul>
         </>
       )}
-    </Modal>
+    </FormDialog>
   )
 }

@@ -7,11 +7,13 @@ import { CloudNotice, SandboxTag } from './CloudNotice.tsx'
 
 /**
  * What every page of the chosen cloud stands in: what has to be known of the cloud first, and what is said where there
- * is none of this family. While clouds load the page shows itself empty.
+ * is none of this family. While clouds load the page shows itself empty. A page that is not of the chosen cloud alone
+ * says whether there is what it needs, and tells itself of the clouds that it is of.
  */
-export function NextStackPage({ children }: { readonly children: ReactNode }) {
+export function NextStackPage({ possible, children }: { readonly possible?: boolean; readonly children: ReactNode }) {
   const { selected: cloud, loading } = useClouds()
-  if (!loading && cloud?.product !== 'nextstack') return <NoCloud family="nextStack" />
+  if (!loading && !(possible ?? cloud?.product === 'nextstack')) return <NoCloud family="nextStack" />
+  if (possible !== undefined) return children
   return (
     <>
       <PageStatus>

@@ -126,7 +126,7 @@ export default {
     within: '预算内',
     near: '接近预算',
     over: '超出预算',
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     none: '还没有预算',
     noneNote: '设定每月预算后，费用接近或超出时会通知组织管理员。',
     keyword: '预算名称',

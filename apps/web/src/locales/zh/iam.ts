@@ -16,7 +16,7 @@ export default {
     id: 'ID',
     user: '用户',
     kind: '账号类型',
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     policy: words.policy,
     holder: '授权对象',
     holderKind: '对象类型',

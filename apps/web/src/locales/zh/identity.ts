@@ -12,7 +12,7 @@ export default {
     id: 'ID',
     user: '用户',
     userKind: '账号类型',
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     roles: words.role,
     role: words.role,
     phone: words.phone,

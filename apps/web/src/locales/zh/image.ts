@@ -16,7 +16,7 @@ export default {
     source: words.source,
     shared: words.shared,
     vms: words.vm,
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     creator: words.creator,
     created: words.createdAt,
     minimum: '最低规格',

@@ -12,7 +12,7 @@ export default {
     vms: words.instance,
     nat: 'NAT 网关',
     groups: words.securityGroup,
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     creator: words.creator,
     created: words.createdAt,
     rules: '规则',

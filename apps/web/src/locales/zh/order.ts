@@ -36,7 +36,7 @@ export default {
     status: words.status,
     term: '时长',
     amount: '金额',
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     by: '下单人',
     created: '下单时间',
     refunded: '已退金额',

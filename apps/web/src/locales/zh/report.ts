@@ -62,7 +62,7 @@ export default {
   column: {
     resource: words.resource,
     type: words.type,
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     amount: '金额（元）',
     previous: '上月（元）',
     change: '变化（元）',

@@ -13,7 +13,7 @@ export default {
     pool: words.storagePool,
     content: words.type,
     snapshots: words.snapshot,
-    organisation: words.organisation,
+    organisation: words.ownedBy,
     creator: words.creator,
     created: words.createdAt,
     updated: words.updatedAt,

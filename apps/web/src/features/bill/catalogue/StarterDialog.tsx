@@ -1,17 +1,13 @@
 import Alert from 'antd/es/alert'
 import Checkbox from 'antd/es/checkbox'
 import Input from 'antd/es/input'
-import Modal from 'antd/es/modal'
 import Skeleton from 'antd/es/skeleton'
 import { billingPeriods, priceLists, skus, type BillingPeriod } from '@zhisuan/contract/bill/catalogue'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { toApiError } from '../../../api/client.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
-import { errorText } from '../../../api/toasts.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
-import { useReturnFocus } from '../../../kit/focus.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import './catalogue.css'
 import { meterText, unitOf } from './catalogueText.ts'
 import { starterPrices, type StarterRow } from './starterPrices.ts'
@@ -25,11 +21,9 @@ const isWrong = (text: string): boolean => text.trim() !== '' && !priceRule.safe
 /** A list of prices to look at, change and apply; until then nothing is priced. */
 export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('catalogue')
-  useReturnFocus()
   const [edited, setEdited] = useState<Edited>(() =>
     Object.fromEntries(starterPrices.map(({ meter, hour, month, year }) => [meter, { use: true, hour, month, year }])),
   )
-  const [refused, setRefused] = useState<string | null>(null)
   const { data } = useCall(skus.list, { query: {} })
   const bring = useChange(priceLists.import, { invalidates: invalidatedByCatalogue, silent: true })
   const taken = new Set(data?.items.filter(({ variant }) => variant === '').map(({ meter }) => meter))
@@ -40,47 +34,32 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
   const wrong = chosen.some((row) => missing(row) || billingPeriods.some((period) => isWrong(valuesOf(row)[period])))
   const count = chosen.reduce((sum, row) => sum + billingPeriods.filter((period) => valuesOf(row)[period].trim() !== '').length, 0)
 
-  const apply = async (): Promise<void> => {
-    setRefused(null)
-    const price = (text: string): string | null => (text.trim() === '' ? null : text)
-    try {
-      const made = await bring.mutateAsync({
-        body: {
-          rows: chosen.map((row) => {
-            const { hour, month, year } = valuesOf(row)
-            return {
-              category: t(`starter.names.${row.category}`),
-              product: t(`starter.names.${row.product}`),
-              sku: t(`starter.names.${row.sku}`),
-              meter: row.meter,
-              hour: price(hour),
-              month: price(month),
-              year: price(year),
-            }
-          }),
-        },
-      })
-      notify('success', t('starter.done', made))
-      onClose()
-    } catch (thrown) {
-      const error = toApiError(thrown)
-      setRefused([errorText(error), ...error.fields.map(({ message }) => message)].filter((text, at, all) => all.indexOf(text) === at).join('；'))
+  const price = (text: string): string | null => (text.trim() === '' ? null : text)
+  const rowOf = (row: StarterRow) => {
+    const { hour, month, year } = valuesOf(row)
+    return {
+      category: t(`starter.names.${row.category}`),
+      product: t(`starter.names.${row.product}`),
+      sku: t(`starter.names.${row.sku}`),
+      meter: row.meter,
+      hour: price(hour),
+      month: price(month),
+      year: price(year),
     }
   }
 
   return (
-    <Modal
-      open
+    <FormDialog
       title={t('starter.title')}
       okText={t('starter.apply', { count })}
-      okButtonProps={{ disabled: data === undefined || chosen.length === 0 || wrong }}
-      confirmLoading={bring.isPending}
-      onOk={apply}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      okDisabled={data === undefined || chosen.length === 0 || wrong}
+      initialValues={{}}
+      onSubmit={() => bring.mutateAsync({ body: { rows: chosen.map(rowOf) } })}
+      doneText={(made) => t('starter.done', made)}
+      refusal={(reason) => ({ title: t('starter.failed', { reason }) })}
+      onClose={onClose}
       width={920}
     >
-      {refused !== null && <Alert type="error" showIcon className="zs-above" title={t('starter.failed', { reason: refused })} />}
       {data === undefined ? (
         <Skeleton active paragraph={{ rows: 6 }} />
       ) : offered.length === 0 ? (
@@ -148,6 +127,6 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
           </div>
         </>
       )}
-    </Modal>
+    </FormDialog>
   )
 }

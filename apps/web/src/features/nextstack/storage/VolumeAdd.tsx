@@ -12,7 +12,6 @@ import * as format from '../../../kit/format.ts'
 import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
@@ -23,6 +22,7 @@ import { Price } from '../../../kit/price/Price.tsx'
 import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
+import { NextStackPage } from '../NextStackPage.tsx'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
 import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { ContentCards } from './ContentCards.tsx'
@@ -87,10 +87,9 @@ export default function VolumeAdd() {
     })
   }, [form, cloudId, content, pool, leastBytes])
 
-  if (!loading && clouds.length === 0) return <NoCloud family="nextStack" />
   if (loading) return <PagePlaceholder />
   return (
-    <>
+    <NextStackPage possible={clouds.length > 0}>
       {cloud !== undefined && <CloudNotice cloud={cloud} />}
       <FormPage<VolumeValues>
         form={form}
@@ -172,6 +171,6 @@ export default function VolumeAdd() {
         )}
         <DescriptionField schema={shape.description} />
       </FormPage>
-    </>
+    </NextStackPage>
   )
 }

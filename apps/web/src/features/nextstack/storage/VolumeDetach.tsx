@@ -1,16 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
-import Alert from 'antd/es/alert'
-import Checkbox from 'antd/es/checkbox'
-import Modal from 'antd/es/modal'
+import Form from 'antd/es/form'
 import { errors } from '@zhisuan/contract/errors'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { toApiError } from '../../../api/client.ts'
-import { useCall, useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
+import { request, toApiError } from '../../../api/client.ts'
+import { useChange } from '../../../api/hooks.ts'
+import { pause } from '../../../api/pause.ts'
 import { errorText } from '../../../api/toasts.ts'
-import { useReturnFocus } from '../../../kit/focus.ts'
+import { CheckField } from '../../../kit/fields.tsx'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { invalidatedByVolume } from './storageRules.ts'
 import './storage.css'
 
@@ -20,70 +19,65 @@ import './storage.css'
  */
 export function VolumeDetach({ volume, onClose }: { readonly volume: Volume; readonly onClose: () => void }) {
   const { t } = useTranslation('storage')
-  useReturnFocus()
   const client = useQueryClient()
-  const input = { params: { id: volume.id } }
+  const params = { id: volume.id }
+  const [form] = Form.useForm<{ force: boolean }>()
+  const force = Form.useWatch('force', form) ?? false
   const [waiting, setWaiting] = useState(false)
-  const [refused, setRefused] = useState<string | null>(null)
-  const [force, setForce] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const left = useRef(new AbortController())
   const detach = useChange(volumes.detach, { invalidates: invalidatedByVolume, silent: true })
-  const { data: now } = useCall(volumes.get, input, { enabled: waiting, silent: true, refreshMs: 1_000 })
-  const busy = refused === errors.volumeBusy.text
   const { name: vm, path } = { name: volume.attached_to?.vm.name ?? '', path: volume.attached_to?.path ?? null }
-
   useEffect(() => {
-    if (!waiting || now === undefined || now.status === 'detaching') return
-    setWaiting(false)
-    if (now.attached_to === null) {
-      notify('success', t('done.detached', { name: volume.name, vm }))
-      onClose()
-    } else if (now.error !== null) setRefused(now.error)
-  }, [waiting, now, t, volume.name, vm, onClose])
+    left.current = new AbortController()
+    return () => left.current.abort()
+  }, [])
 
-  const go = async (): Promise<void> => {
-    setRefused(null)
+  const ended = async (now: Volume): Promise<Volume> => {
+    client.setQueryData([volumes.get.id, { params }], now)
+    if (now.status !== 'detaching' || left.current.signal.aborted) return now
+    await pause(1_000, left.current.signal)
+    return ended(await request(volumes.get, { params }))
+  }
+  const go = async (values: { readonly force: boolean }): Promise<void> => {
     try {
-      const answer = await detach.mutateAsync({ ...input, body: { force } })
-      // What was read before the request tells nothing of how it ends.
-      client.setQueryData([volumes.get.id, input], answer)
+      const begun = await detach.mutateAsync({ params, body: { force: values.force } })
       setWaiting(true)
+      const now = await ended(begun)
+      if (now.attached_to !== null) throw new Error(now.error ?? '')
     } catch (thrown) {
-      setRefused(errorText(toApiError(thrown)))
+      setBusy(errorText(toApiError(thrown)) === errors.volumeBusy.text)
+      throw thrown
+    } finally {
+      setWaiting(false)
     }
   }
 
   return (
-    <Modal
-      open
+    <FormDialog
+      danger
+      form={form}
       title={t('detach.title', { name: volume.name })}
       okText={force ? t('detach.force') : t('action.detach')}
-      okButtonProps={{ danger: true, disabled: busy && !force }}
-      confirmLoading={detach.isPending || waiting}
-      onOk={go}
-      onCancel={onClose}
-      mask={{ closable: false }}
-      width={520}
+      okDisabled={busy && !force}
+      initialValues={{ force: false }}
+      onSubmit={go}
+      doneText={t('done.detached', { name: volume.name, vm })}
+      refusal={(reason) =>
+        reason === errors.volumeBusy.text
+          ? { title: t('detach.busy', { vm }), description: path === null ? t('detach.busyBlock') : t('detach.busyNote', { path }) }
+          : { title: reason }
+      }
+      onClose={onClose}
     >
       <p>{path === null ? t('detach.bodyBlock', { vm }) : t('detach.body', { vm, path })}</p>
-      <div aria-live="polite">
-        {waiting && <p className="zs-soft">{t('detach.waiting')}</p>}
-        {refused !== null && (
-          <Alert
-            type="error"
-            showIcon
-            title={busy ? t('detach.busy', { vm }) : refused}
-            {...(busy && { description: path === null ? t('detach.busyBlock') : t('detach.busyNote', { path }) })}
-          />
-        )}
-      </div>
+      <div aria-live="polite">{waiting && <p className="zs-soft">{t('detach.waiting')}</p>}</div>
       {busy && (
         <div className="st-force">
-          <Checkbox checked={force} onChange={(event) => setForce(event.target.checked)}>
-            {t('detach.force')}
-          </Checkbox>
+          <CheckField noStyle name="force" text={t('detach.force')} />
           <p className="zs-bad">{t('detach.forceNote')}</p>
         </div>
       )}
-    </Modal>
+    </FormDialog>
   )
 }

@@ -18,7 +18,6 @@ import { SelectField } from '../../../kit/SelectField.tsx'
 import { TextAreaField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
@@ -28,6 +27,7 @@ import { flavorItems } from '../../../kit/price/items.ts'
 import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { CloudNotice, troubleOf } from '../CloudNotice.tsx'
+import { NextStackPage } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { GroupSelect } from '../network/GroupSelect.tsx'
 import { AccessFields } from './AccessFields.tsx'
@@ -127,7 +127,6 @@ export default function VmAdd() {
     form.setFieldsValue({ ...Object.fromEntries(Object.keys(shape).map((key) => [key, undefined])), ...blank })
   }
 
-  if (!loading && clouds.length === 0) return <NoCloud family="nextStack" />
   const trouble = cloud === undefined ? null : troubleOf(cloud)
   const count = typed.count ?? 1
   const missing = [
@@ -139,165 +138,167 @@ export default function VmAdd() {
   ]
   const required = (field: string) => [{ required: true, message: t('add.required', { field }) }]
   return (
-    <Form<VmTyped>
-      form={form}
-      layout="vertical"
-      className="zs-add"
-      initialValues={{ ...blank, ...draft }}
-      onValuesChange={(changed, values) => {
-        const next = flavors?.find(({ id }) => id === changed.flavor_id)
-        if (next !== undefined) form.setFieldValue('disk_bytes', diskFor(next, flavor, values.disk_bytes))
-        writeDraft(sessionStorage, userId, { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
-      }}
-      onFinish={submit}
-      scrollToFirstError={{ block: 'center', focus: true }}
-    >
-      <div>
-        {draft !== null && (
-          <Alert
-            className="zs-above"
-            type="info"
-            showIcon
-            title={t('add.restored')}
-            action={
-              <Button size="small" onClick={startAnew}>
-                {t('add.discard')}
-              </Button>
-            }
-          />
-        )}
-
-        <Step number={1} title={t('add.step.where')}>
-          <Form.Item name="cloud_id" label={t('field.cloud')} rules={required(t('field.cloud'))}>
-            <Select
-              loading={loading}
-              className="zs-field"
-              options={clouds.map((one) => ({
-                value: one.cloud_id,
-                label: (
-                  <>
-                    {one.name} {one.sandbox && <span className="zs-label zs-label-sandbox">{t('sandbox')}</span>} <CloudTrouble of={troubleOf(one)} />
-                  </>
-                ),
-              }))}
+    <NextStackPage possible={clouds.length > 0}>
+      <Form<VmTyped>
+        form={form}
+        layout="vertical"
+        className="zs-add"
+        initialValues={{ ...blank, ...draft }}
+        onValuesChange={(changed, values) => {
+          const next = flavors?.find(({ id }) => id === changed.flavor_id)
+          if (next !== undefined) form.setFieldValue('disk_bytes', diskFor(next, flavor, values.disk_bytes))
+          writeDraft(sessionStorage, userId, { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
+        }}
+        onFinish={submit}
+        scrollToFirstError={{ block: 'center', focus: true }}
+      >
+        <div>
+          {draft !== null && (
+            <Alert
+              className="zs-above"
+              type="info"
+              showIcon
+              title={t('add.restored')}
+              action={
+                <Button size="small" onClick={startAnew}>
+                  {t('add.discard')}
+                </Button>
+              }
             />
-          </Form.Item>
-          {cloud !== undefined && <CloudNotice cloud={cloud} />}
-          <Form.Item name="type" label={t('field.type')} rules={required(t('field.type'))}>
-            <TypeCards types={cloud?.instance_types} />
-          </Form.Item>
-          {cloud !== undefined && !cloud.instance_types.vm.available && !cloud.instance_types.container.available && (
-            <Alert type="error" showIcon title={t('add.noType')} />
           )}
-        </Step>
 
-        <Step number={2} title={t('add.step.image')}>
-          <Form.Item name="image_fingerprint" rules={required(t('field.image'))}>
-            <ImagePicker cloudId={imagesOf} type={typed.type ?? 'vm'} />
-          </Form.Item>
-        </Step>
-
-        <Step number={3} title={t('add.step.size')}>
-          <Form.Item name="flavor_id" rules={required(t('field.flavor'))}>
-            <FlavorPicker />
-          </Form.Item>
-          <Form.Item
-            name="disk_bytes"
-            label={t('field.disk')}
-            extra={flavor !== undefined && t('add.diskNote', { disk: format.bytes(flavor.disk_bytes) })}
-            rules={flavor === undefined ? [] : [diskRule(t, flavor.disk_bytes)]}
-          >
-            <DiskInput minBytes={flavor?.disk_bytes ?? 1} disabled={flavor === undefined} />
-          </Form.Item>
-        </Step>
-
-        <Step number={4} title={t('add.step.network')}>
-          {network.error !== null && network.data === undefined ? (
-            <ErrorPanel error={network.error} onRetry={() => void network.refetch()} />
-          ) : (
-            <>
-              <SelectField
-                name="network"
-                rules={required(t('field.network'))}
-                aria-label={t('field.network')}
-                loading={cloud !== undefined && network.isPending}
+          <Step number={1} title={t('add.step.where')}>
+            <Form.Item name="cloud_id" label={t('field.cloud')} rules={required(t('field.cloud'))}>
+              <Select
+                loading={loading}
                 className="zs-field"
-                notFoundContent={t('add.networkNone')}
-                options={[
-                  {
-                    label: t('add.networkPrivate'),
-                    options: (nets ?? []).map(({ id, name, cidr, description }) => ({
-                      value: privateNetwork(id),
-                      label: <NetworkLabel name={name} notes={[cidr, description]} />,
-                    })),
-                  },
-                  {
-                    label: t('add.networkCloud'),
-                    options: (network.data?.items ?? []).map(({ name, description, ipv4, ipv6 }) => ({
-                      value: name,
-                      label: <NetworkLabel name={name} notes={[ipv4, ipv6, description]} />,
-                    })),
-                  },
-                ].filter(({ options }) => options.length > 0)}
+                options={clouds.map((one) => ({
+                  value: one.cloud_id,
+                  label: (
+                    <>
+                      {one.name} {one.sandbox && <span className="zs-label zs-label-sandbox">{t('sandbox')}</span>} <CloudTrouble of={troubleOf(one)} />
+                    </>
+                  ),
+                }))}
               />
-              {cloud !== undefined && vpcIdOf(typed.network) !== null && (
-                <Form.Item name="security_group_ids" label={t('field.groups')} extra={t('add.groupsNote')}>
-                  <GroupSelect cloudId={cloud.cloud_id} bpId={bpId} />
-                </Form.Item>
-              )}
-            </>
-          )}
-        </Step>
-
-        <Step number={5} title={t('add.step.access')}>
-          <p className="zs-soft">{image?.cloud_init === false ? t('add.accessNoteNoInit') : t('add.accessNote')}</p>
-          <AccessFields cloudInit={image?.cloud_init ?? null} />
-        </Step>
-
-        <Step number={6} title={t('add.step.name')}>
-          <TextField name="name" label={t('field.name')} extra={t('add.nameNote')} schema={shape.name} className="zs-field" />
-          <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="zs-field" />
-          <NumberField name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} schema={shape.count} />
-        </Step>
-      </div>
-
-      <aside className="zs-add-side" aria-label={t('add.summary')}>
-        <div className="zs-card">
-          <h2 className="zs-heading">{t('add.summary')}</h2>
-          <VmAddSummary
-            typed={typed}
-            network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network}
-            cloud={cloud}
-            image={image}
-            flavor={flavor}
-            items={items}
-            billing={billing}
-          />
-          {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
-          <div aria-live="polite">
-            {refused !== null && (
-              <Alert type="error" showIcon className="zs-above" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />
+            </Form.Item>
+            {cloud !== undefined && <CloudNotice cloud={cloud} />}
+            <Form.Item name="type" label={t('field.type')} rules={required(t('field.type'))}>
+              <TypeCards types={cloud?.instance_types} />
+            </Form.Item>
+            {cloud !== undefined && !cloud.instance_types.vm.available && !cloud.instance_types.container.available && (
+              <Alert type="error" showIcon title={t('add.noType')} />
             )}
-            {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
-            {missing.length > 0 && <p className="zs-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
-            {(trouble === 'maintenance' || trouble === 'offline') && <p className="zs-soft">{t('add.cloudUnavailable')}</p>}
-          </div>
-          <Button
-            type="primary"
-            htmlType="submit"
-            block
-            size="large"
-            loading={create.isPending || ordering.pending}
-            disabled={cloud?.status !== 'active' || unorderable || (billing.mode !== 'hour' && count > 1)}
-          >
-            {billing.mode !== 'hour' ? t('order:toPay') : count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
-          </Button>
-          <Button type="text" block onClick={() => void navigate(paths.nextstack.vm.list())}>
-            {t('add.cancel')}
-          </Button>
+          </Step>
+
+          <Step number={2} title={t('add.step.image')}>
+            <Form.Item name="image_fingerprint" rules={required(t('field.image'))}>
+              <ImagePicker cloudId={imagesOf} type={typed.type ?? 'vm'} />
+            </Form.Item>
+          </Step>
+
+          <Step number={3} title={t('add.step.size')}>
+            <Form.Item name="flavor_id" rules={required(t('field.flavor'))}>
+              <FlavorPicker />
+            </Form.Item>
+            <Form.Item
+              name="disk_bytes"
+              label={t('field.disk')}
+              extra={flavor !== undefined && t('add.diskNote', { disk: format.bytes(flavor.disk_bytes) })}
+              rules={flavor === undefined ? [] : [diskRule(t, flavor.disk_bytes)]}
+            >
+              <DiskInput minBytes={flavor?.disk_bytes ?? 1} disabled={flavor === undefined} />
+            </Form.Item>
+          </Step>
+
+          <Step number={4} title={t('add.step.network')}>
+            {network.error !== null && network.data === undefined ? (
+              <ErrorPanel error={network.error} onRetry={() => void network.refetch()} />
+            ) : (
+              <>
+                <SelectField
+                  name="network"
+                  rules={required(t('field.network'))}
+                  aria-label={t('field.network')}
+                  loading={cloud !== undefined && network.isPending}
+                  className="zs-field"
+                  notFoundContent={t('add.networkNone')}
+                  options={[
+                    {
+                      label: t('add.networkPrivate'),
+                      options: (nets ?? []).map(({ id, name, cidr, description }) => ({
+                        value: privateNetwork(id),
+                        label: <NetworkLabel name={name} notes={[cidr, description]} />,
+                      })),
+                    },
+                    {
+                      label: t('add.networkCloud'),
+                      options: (network.data?.items ?? []).map(({ name, description, ipv4, ipv6 }) => ({
+                        value: name,
+                        label: <NetworkLabel name={name} notes={[ipv4, ipv6, description]} />,
+                      })),
+                    },
+                  ].filter(({ options }) => options.length > 0)}
+                />
+                {cloud !== undefined && vpcIdOf(typed.network) !== null && (
+                  <Form.Item name="security_group_ids" label={t('field.groups')} extra={t('add.groupsNote')}>
+                    <GroupSelect cloudId={cloud.cloud_id} bpId={bpId} />
+                  </Form.Item>
+                )}
+              </>
+            )}
+          </Step>
+
+          <Step number={5} title={t('add.step.access')}>
+            <p className="zs-soft">{image?.cloud_init === false ? t('add.accessNoteNoInit') : t('add.accessNote')}</p>
+            <AccessFields cloudInit={image?.cloud_init ?? null} />
+          </Step>
+
+          <Step number={6} title={t('add.step.name')}>
+            <TextField name="name" label={t('field.name')} extra={t('add.nameNote')} schema={shape.name} className="zs-field" />
+            <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="zs-field" />
+            <NumberField name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} schema={shape.count} />
+          </Step>
         </div>
-      </aside>
-    </Form>
+
+        <aside className="zs-add-side" aria-label={t('add.summary')}>
+          <div className="zs-card">
+            <h2 className="zs-heading">{t('add.summary')}</h2>
+            <VmAddSummary
+              typed={typed}
+              network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network}
+              cloud={cloud}
+              image={image}
+              flavor={flavor}
+              items={items}
+              billing={billing}
+            />
+            {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
+            <div aria-live="polite">
+              {refused !== null && (
+                <Alert type="error" showIcon className="zs-above" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />
+              )}
+              {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
+              {missing.length > 0 && <p className="zs-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
+              {(trouble === 'maintenance' || trouble === 'offline') && <p className="zs-soft">{t('add.cloudUnavailable')}</p>}
+            </div>
+            <Button
+              type="primary"
+              htmlType="submit"
+              block
+              size="large"
+              loading={create.isPending || ordering.pending}
+              disabled={cloud?.status !== 'active' || unorderable || (billing.mode !== 'hour' && count > 1)}
+            >
+              {billing.mode !== 'hour' ? t('order:toPay') : count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
+            </Button>
+            <Button type="text" block onClick={() => void navigate(paths.nextstack.vm.list())}>
+              {t('add.cancel')}
+            </Button>
+          </div>
+        </aside>
+      </Form>
+    </NextStackPage>
   )
 }
 

@@ -17,9 +17,9 @@ import { clearable } from '../../../kit/clearable.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { Terminal } from '../../../kit/Terminal.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
+import { NextStackPage } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { usableAddresses } from './vmAddresses.ts'
 import { closeTerminal, readCommand, showTerminal, terminalsMax, toggleSplit, writeCommand, type CommandState } from './vmCommandState.ts'
@@ -29,7 +29,7 @@ import { VmStatusTag } from './VmStatusTag.tsx'
 /** Terminals of several instances on one page: the address knows which, the server knows where each was. */
 export default function VmCommand() {
   const { t } = useTranslation('nextstack')
-  const { selected: cloud, loading } = useClouds()
+  const { selected: cloud } = useClouds()
   const [search, setSearch] = useSearchParams()
   const state = readCommand(search)
   const change = (next: CommandState): void => setSearch(writeCommand(next), { replace: true })
@@ -41,49 +41,50 @@ export default function VmCommand() {
     else change(next)
   }
 
-  if (!loading && cloud?.product !== 'nextstack' && state.open.length === 0) return <NoCloud family="nextStack" />
   return (
-    <div className={`ns-command${listShown ? '' : ' ns-command-wide'}`}>
-      {listShown && <RunningList cloudId={cloud?.cloud_id} open={state.open} onShow={show} />}
-      <section className="ns-command-main">
-        <div className="ns-command-bar">
-          <Button
-            type="text"
-            icon={listShown ? <MenuFoldOutlined /> : <MenuUnfoldOutlined />}
-            aria-label={listShown ? t('command.hide') : t('command.show')}
-            aria-expanded={listShown}
-            onClick={() => setListShown(!listShown)}
-          />
-          {/* No tabs by the ARIA pattern: two may be shown, and each can be closed. */}
-          <div role="list" className="ns-command-tabs" aria-label={t('command.open')}>
-            {state.open.map((id) => (
-              <Tab key={id} id={id} shown={id === state.at || id === state.beside} onShow={() => show(id)} onClose={() => change(closeTerminal(state, id))} />
-            ))}
+    <NextStackPage possible={cloud?.product === 'nextstack' || state.open.length > 0}>
+      <div className={`ns-command${listShown ? '' : ' ns-command-wide'}`}>
+        {listShown && <RunningList cloudId={cloud?.cloud_id} open={state.open} onShow={show} />}
+        <section className="ns-command-main">
+          <div className="ns-command-bar">
+            <Button
+              type="text"
+              icon={listShown ? <MenuFoldOutlined /> : <MenuUnfoldOutlined />}
+              aria-label={listShown ? t('command.hide') : t('command.show')}
+              aria-expanded={listShown}
+              onClick={() => setListShown(!listShown)}
+            />
+            {/* No tabs by the ARIA pattern: two may be shown, and each can be closed. */}
+            <div role="list" className="ns-command-tabs" aria-label={t('command.open')}>
+              {state.open.map((id) => (
+                <Tab key={id} id={id} shown={id === state.at || id === state.beside} onShow={() => show(id)} onClose={() => change(closeTerminal(state, id))} />
+              ))}
+            </div>
+            <Button
+              type="text"
+              icon={<SplitCellsOutlined />}
+              aria-label={state.beside === null ? t('command.split') : t('command.single')}
+              title={state.beside === null ? t('command.split') : t('command.single')}
+              aria-pressed={state.beside !== null}
+              disabled={state.open.length < 2}
+              onClick={() => change(toggleSplit(state))}
+            />
           </div>
-          <Button
-            type="text"
-            icon={<SplitCellsOutlined />}
-            aria-label={state.beside === null ? t('command.split') : t('command.single')}
-            title={state.beside === null ? t('command.split') : t('command.single')}
-            aria-pressed={state.beside !== null}
-            disabled={state.open.length < 2}
-            onClick={() => change(toggleSplit(state))}
-          />
-        </div>
-        {state.open.length === 0 ? (
-          <EmptyState title={t('command.start')}>{t('command.startNote')}</EmptyState>
-        ) : (
-          // All stay: one that is not seen goes on printing.
-          <div className={`ns-command-screens${state.beside === null ? '' : ' ns-command-split'}`}>
-            {state.open.map((id) => (
-              <div key={id} hidden={id !== state.at && id !== state.beside} style={{ order: id === state.beside ? 1 : 0 }}>
-                <OneTerminal id={id} focus={id === state.at} />
-              </div>
-            ))}
-          </div>
-        )}
-      </section>
-    </div>
+          {state.open.length === 0 ? (
+            <EmptyState title={t('command.start')}>{t('command.startNote')}</EmptyState>
+          ) : (
+            // All stay: one that is not seen goes on printing.
+            <div className={`ns-command-screens${state.beside === null ? '' : ' ns-command-split'}`}>
+              {state.open.map((id) => (
+                <div key={id} hidden={id !== state.at && id !== state.beside} style={{ order: id === state.beside ? 1 : 0 }}>
+                  <OneTerminal id={id} focus={id === state.at} />
+                </div>
+              ))}
+            </div>
+          )}
+        </section>
+      </div>
+    </NextStackPage>
   )
 }
 
