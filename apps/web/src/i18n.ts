@@ -1,6 +1,6 @@
 import type { TFunction, i18n as I18n } from 'i18next'
 import type { useTranslation as UseTranslation } from 'react-i18next'
-import { present } from './locales/namespaces.ts'
+import { loaders, present, type LazyNamespace } from './locales/namespaces.ts'
 
 /*
  * What i18next and react-i18next do for this console: texts by keys, with places to fill. There is one language (en is
@@ -57,3 +57,15 @@ export const i18n = {
   addResourceBundle: (_language: string, namespace: string, bundle: Texts) => void texts.set(namespace, { ...texts.get(namespace), ...bundle }),
   removeResourceBundle: (_language: string, namespace: string) => void texts.delete(namespace),
 } as unknown as Pick<I18n, 't' | 'getFixedT' | 'hasResourceBundle' | 'addResourceBundle' | 'removeResourceBundle'>
+
+/** Brings messages that are not there yet; those that are cost nothing. */
+export async function loadMessages(namespaces: readonly LazyNamespace[]): Promise<void> {
+  await Promise.all(
+    namespaces
+      .filter((namespace) => !i18n.hasResourceBundle('zh', namespace))
+      .map(async (namespace) => {
+        const messages = await loaders[namespace]()
+        i18n.addResourceBundle('zh', namespace, messages.default)
+      }),
+  )
+}

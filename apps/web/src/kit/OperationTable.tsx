@@ -43,7 +43,7 @@ export function OperationTable({
   readonly texts: OperationTexts
   readonly rowActions?: (operation: Operation) => readonly Action[]
 }) {
-  const { t } = useTranslation('nextstack')
+  const { t } = useTranslation('kit')
   const columns: readonly Column<Operation>[] = [
     col.text(
       'kind',
@@ -74,7 +74,7 @@ export function OperationTable({
 
 /** How many steps are done, which one runs, and what made one fail. */
 function Steps({ operation, texts }: { readonly operation: Operation; readonly texts: OperationTexts }) {
-  const { t } = useTranslation('nextstack')
+  const { t } = useTranslation('kit')
   const { kind, status, steps_done: done, steps_total: total, step, error, detail } = operation
   return (
     <div className="zs-operation-steps">

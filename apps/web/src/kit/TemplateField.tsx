@@ -5,17 +5,17 @@ import { useTranslation } from 'react-i18next'
 
 /** What a new security group lets in at first, of either family. */
 export function TemplateField({ extra }: { readonly extra?: string }) {
-  const { t } = useTranslation('network')
+  const { t } = useTranslation('kit')
   return (
-    <Form.Item name="template" label={t('field.template')} extra={extra}>
+    <Form.Item name="template" label={t('template.label')} extra={extra}>
       <Radio.Group
         className="zs-options"
         options={templateNames.map((value) => ({
           value,
           label: (
             <>
-              {t(`group.template.${value}`)}
-              <div className="zs-name-note">{t(`group.templateNote.${value}`)}</div>
+              {t(`template.name.${value}`)}
+              <div className="zs-name-note">{t(`template.note.${value}`)}</div>
             </>
           ),
         }))}

@@ -24,7 +24,7 @@ const withNote = (name: string, note: string | null): string => (note === null |
 
 /** @param bpId of one organisation only */
 export function UserSelect({ bpId, ...control }: Control & { readonly bpId?: string | null }) {
-  const { t } = useTranslation('iam')
+  const { t } = useTranslation('kit')
   return (
     <SearchSelect
       {...control}
@@ -40,7 +40,7 @@ export function UserSelect({ bpId, ...control }: Control & { readonly bpId?: str
 export const UserField = labelled(UserSelect)
 
 export function PolicySelect({ platformOnly = false, ...control }: Control & { readonly platformOnly?: boolean }) {
-  const { t } = useTranslation('iam')
+  const { t } = useTranslation('kit')
   return (
     <SearchSelect
       {...control}
@@ -56,7 +56,7 @@ export function PolicySelect({ platformOnly = false, ...control }: Control & { r
 export const PolicyField = labelled(PolicySelect)
 
 export function RoleSelect(control: Control) {
-  const { t } = useTranslation('iam')
+  const { t } = useTranslation('kit')
   const nameOf = useRoleName()
   // People search built-in ones by what they are called here; the server knows their keys.
   const { data } = useCall(customRoles.list, { query: { built_in: 'true', page_size: 100 } }, { silent: true })
@@ -77,7 +77,7 @@ export function RoleSelect(control: Control) {
 export const RoleField = labelled(RoleSelect)
 
 export function ProjectSelect(control: Control) {
-  const { t } = useTranslation('iam')
+  const { t } = useTranslation('kit')
   return (
     <SearchSelect
       {...control}
@@ -91,7 +91,8 @@ export function ProjectSelect(control: Control) {
 
 /** One action of all there are. */
 export function OneActionSelect({ id, label, value, onChange }: Control) {
-  const { t } = useTranslation('iam')
+  const { t } = useTranslation('kit')
+  const { t: named } = useTranslation('iam')
   const { vocabulary } = useVocabulary()
   return (
     <Select<string>
@@ -103,11 +104,11 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
       placeholder={t('search.action')}
       value={value ?? null}
       options={(vocabulary?.services ?? []).map((service) => ({
-        label: serviceText(t, service.id, [service]),
+        label: serviceText(named, service.id, [service]),
         options: service.actions.map((action) => ({
           value: action.id,
-          label: actionText(t, action.id),
-          search: `${actionText(t, action.id)} ${action.id}`,
+          label: actionText(named, action.id),
+          search: `${actionText(named, action.id)} ${action.id}`,
           title: action.id,
         })),
       }))}

@@ -5,7 +5,7 @@ const isBuiltIn = (name: string): name is Role => (roles as readonly string[]).i
 
 /** What people call a role: a built-in one is named by its key. */
 export function useRoleName(): (role: { readonly name: string }) => string {
-  const { t } = useTranslation('account')
+  const { t } = useTranslation('kit')
   return ({ name }) => (isBuiltIn(name) ? t(`roleNames.${name}`) : name)
 }
 

@@ -1,6 +1,6 @@
 import type { Standing } from '@zhisuan/contract/bill/arrears'
 import { createContext, lazy, use, type ComponentType } from 'react'
-import { loadMessages } from '../locales/load.ts'
+import { loadMessages } from '../i18n.ts'
 import type { LazyNamespace } from '../locales/namespaces.ts'
 import type { Route } from '../routes.ts'
 

@@ -40,6 +40,7 @@ export const loaders = {
   nextstackCompute: () => import('./zh/nextstackCompute.ts'),
   order: () => import('./zh/order.ts'),
   overview: () => import('./zh/overview.ts'),
+  price: () => import('./zh/price.ts'),
   public: () => import('./zh/public.ts'),
   report: () => import('./zh/report.ts'),
   settings: () => import('./zh/settings.ts'),

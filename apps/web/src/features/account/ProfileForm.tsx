@@ -22,7 +22,7 @@ const { body } = users.updateCurrent
 
 /** Who one is, and how one wants to be called. */
 export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; readonly onDirty: (dirty: boolean) => void }) {
-  const { t } = useTranslation('account')
+  const { t } = useTranslation(['account', 'kit'])
   const [form] = Form.useForm<Values>()
   const change = useChange(users.updateCurrent, { invalidates: [users.current], silent: true })
 
@@ -36,7 +36,7 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
     }
   }
 
-  const roles = user.permissions.map(({ role }) => t(`roleNames.${role}`))
+  const roles = user.permissions.map(({ role }) => t(`kit:roleNames.${role}`))
   return (
     <>
       <Descriptions

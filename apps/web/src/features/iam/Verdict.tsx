@@ -20,7 +20,7 @@ const isSame = (left: Place, right: Place): boolean => left.policy_id === right.
 
 /** What was decided, the statement that decided in its document, and why others did not. */
 export function Verdict({ answer, action }: { readonly answer: Answer; readonly action: string }) {
-  const { t } = useTranslation(['iam', 'account'])
+  const { t } = useTranslation(['iam', 'kit'])
   const { user, outcome, by, statements, resource } = answer
   const others = statements.filter((one) => by === null || !isSame(one, by))
   return (

@@ -25,7 +25,7 @@ const whyPath = (user: string, action: string, resource: string): string => with
 
 /** Who may do something: asked in the address, so that it can be passed on. */
 export function WhoTool() {
-  const { t } = useTranslation(['iam', 'account'])
+  const { t } = useTranslation(['iam', 'kit'])
   const [search, setSearch] = useSearchParams()
   const [action, resource] = [search.get('action'), search.get('resource') ?? '']
   return (

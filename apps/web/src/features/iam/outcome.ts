@@ -23,13 +23,13 @@ export const isBuiltIn = ({ policy_id }: Pick<Place, 'policy_id'>): boolean =>
   policy_id.startsWith('role:') || policy_id === 'everybody' || policy_id === 'system'
 
 /** Whose statement it is, in words. */
-export function policyText(t: TFunction<['iam', 'account']>, { policy_id, policy_name }: Place): string {
+export function policyText(t: TFunction<['iam', 'kit']>, { policy_id, policy_name }: Place): string {
   const role = policy_id.replace(/^role:/, '')
-  if (policy_id.startsWith('role:') && isRole(role)) return t('decision.builtInPolicy', { role: t(`account:roleNames.${role}`) })
+  if (policy_id.startsWith('role:') && isRole(role)) return t('decision.builtInPolicy', { role: t(`kit:roleNames.${role}`) })
   if (policy_id === 'everybody') return t('decision.everybodyPolicy')
   return policy_id === 'system' ? t('decision.systemPolicy') : policy_name
 }
 
 /** 第 1 条（Careful）. */
-export const statementText = (t: TFunction<['iam', 'account']>, { index, sid }: Place): string =>
+export const statementText = (t: TFunction<['iam', 'kit']>, { index, sid }: Place): string =>
   sid === null ? t('decision.statement', { number: index + 1 }) : t('decision.statementSid', { number: index + 1, sid })

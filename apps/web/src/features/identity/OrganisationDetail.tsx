@@ -131,7 +131,7 @@ function Administrators({ organisation }: { readonly organisation: Detail }) {
 }
 
 function AdministratorDialog({ roleId, organisation, onClose }: Dialog<{ roleId: string; organisation: Detail }>) {
-  const { t } = useTranslation(['identity', 'iam'])
+  const { t } = useTranslation('identity')
   const add = useChange(customRoles.addMember, { invalidates: invalidatedByUserRole, silent: true })
   return (
     <FormDialog<{ user_id: string }>

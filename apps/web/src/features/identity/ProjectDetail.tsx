@@ -96,7 +96,7 @@ function Members({ project }: { readonly project: KeptProject }) {
 }
 
 function MemberDialog({ project, onClose }: Dialog<{ project: KeptProject }>) {
-  const { t } = useTranslation(['identity', 'iam'])
+  const { t } = useTranslation('identity')
   const add = useChange(keptProjects.addMember, { invalidates: invalidatedByProject, silent: true })
   return (
     <FormDialog<{ user_id: string }>

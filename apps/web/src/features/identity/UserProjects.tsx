@@ -65,7 +65,7 @@ export function UserProjects({ user }: { readonly user: Detail }) {
 }
 
 function JoinDialog({ user, bpId, onClose }: Dialog<{ user: Detail; bpId: string }>) {
-  const { t } = useTranslation(['identity', 'iam'])
+  const { t } = useTranslation(['identity', 'kit'])
   const add = useChange(keptProjects.addMember, { invalidates: invalidatedByProject, silent: true })
   const label = t('user.detailTab.projects')
   return (
@@ -84,7 +84,7 @@ function JoinDialog({ user, bpId, onClose }: Dialog<{ user: Detail; bpId: string
           rows={({ items }) => items}
           nameOf={({ name }) => name}
           label={label}
-          placeholder={t('iam:search.project')}
+          placeholder={t('kit:search.project')}
         />
       </Field>
     </FormDialog>

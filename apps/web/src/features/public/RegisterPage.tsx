@@ -87,7 +87,7 @@ function Registering({ login }: { readonly login: string }) {
 
 /** Whoever has the link is let in, however the platform lets in others. */
 function Invited({ token, login }: { readonly token: string; readonly login: string }) {
-  const { t } = useTranslation(['public', 'account'])
+  const { t } = useTranslation(['public', 'kit'])
   const invitation = useCall(invitations.look, { params: { token } }, { silent: true })
   const info = useSystemInfo()
   // 400: spent, taken back, too old, or no invitation at all.
@@ -105,7 +105,7 @@ function Invited({ token, login }: { readonly token: string; readonly login: str
         showIcon
         className="zs-above"
         title={t('invited.to', { organisation: bp_name })}
-        description={t('invited.by', { who: invited_by, role: t(`account:roleNames.${role}`), at: format.dateTime(expires_at) })}
+        description={t('invited.by', { who: invited_by, role: t(`kit:roleNames.${role}`), at: format.dateTime(expires_at) })}
       />
       {info.data.sms_available ? (
         <RegisterForm login={login} invitation={token} />

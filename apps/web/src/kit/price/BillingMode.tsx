@@ -25,7 +25,7 @@ export function BillingMode({
   readonly onChange: (value: Billing) => void
   readonly prepaidOnly?: boolean
 }) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   const { mode } = value
   const modes = prepaidOnly ? prepaidPeriods : (['hour', ...prepaidPeriods] as const)
   return (

@@ -10,10 +10,10 @@ export interface Made {
 }
 
 export default function NewPriceView({ items, bpId = null }: Made) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   return (
-    <section className="zs-price-storage" aria-label={t('price.title')}>
-      <div className="zs-soft">{t('price.title')}</div>
+    <section className="zs-price-storage" aria-label={t('title')}>
+      <div className="zs-soft">{t('title')}</div>
       <Price items={items} period="hour" bpId={bpId} />
     </section>
   )

@@ -1,8 +1,8 @@
 import type { PrepaidKind } from '@zhisuan/contract/bill/order'
 import { lazy, Suspense } from 'react'
-import { loadMessages } from '../../locales/load.ts'
+import { loadMessages } from '../../i18n.ts'
 
-const load = async () => (await Promise.all([import('./PrepaidLostView.tsx'), loadMessages(['order'])]))[0]
+const load = async () => (await Promise.all([import('./PrepaidLostView.tsx'), loadMessages(['price'])]))[0]
 // With their messages: the pages that delete things have no other word of orders.
 const One = lazy(async () => ({ default: (await load()).PrepaidLostOne }))
 const Many = lazy(async () => ({ default: (await load()).PrepaidLostMany }))

@@ -9,7 +9,7 @@ import './price.css'
 
 /** Until when one is paid, and the order that gives the rest back: by itself nothing does. */
 export function PrepaidLostOne({ id }: { readonly id: string }) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   // Asked of the orders: of what is gone, while this is still open, they answer too.
   const { data } = useCall(orders.list, { query: { status: 'delivered', resource_id: id, page_size: 100 } }, { silent: true })
   const paying = (data?.items ?? [])
@@ -33,7 +33,7 @@ export function PrepaidLostOne({ id }: { readonly id: string }) {
 
 /** How many of several are paid in advance. */
 export function PrepaidLostMany({ type, ids }: { readonly type: PrepaidKind; readonly ids: readonly string[] }) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   const { data } = useCall(orders.list, { query: { status: 'delivered', resource_type: type, page_size: 1000 } }, { silent: true })
   if (data === undefined) return null
   const paid = new Set(

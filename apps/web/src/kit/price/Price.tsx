@@ -14,13 +14,13 @@ import { useQuote, type PartialQuote } from './useQuote.ts'
 
 type QuoteLine = z.output<typeof quoteLine>
 
-const names = (t: TFunction<'order'>, items: readonly QuoteItem[]): string =>
+const names = (t: TFunction<'price'>, items: readonly QuoteItem[]): string =>
   items.map(({ meter, variant }) => (variant === '' || meter === 'volume.size' ? t(`meter.${meter}`) : `${t(`meter.${meter}`)} ${variant}`)).join('、')
 const timesOf = (amount: string, times: bigint): string => toDecimal(toMinor(amount) * times)
 
 /** The parts of an amount, each with the formula that made it. */
 export function QuoteLines({ lines, count }: { readonly lines: readonly QuoteLine[]; readonly count: number }) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   return (
     <table className="zs-price-lines">
       <thead>
@@ -47,7 +47,7 @@ export function QuoteLines({ lines, count }: { readonly lines: readonly QuoteLin
   )
 }
 
-function formulaText(t: TFunction<'order'>, line: QuoteLine, count: number): string {
+function formulaText(t: TFunction<'price'>, line: QuoteLine, count: number): string {
   const unit = t(`unit.${meters[line.meter].unit}`)
   const parts = line.parts.map(({ units, price }) => `${units} ${unit} × ${price}`)
   const sum = parts.length > 1 ? `(${parts.join(' + ')})` : (parts[0] ?? '0')
@@ -73,24 +73,23 @@ export function Price({
   readonly times?: number
   readonly bpId?: string | null
 }) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   const { data, error } = useQuote(items, period, count, bpId)
   if (items.length === 0) return <span className="zs-soft">{format.nothing}</span>
   if (data === undefined)
     return (
       <span className="zs-soft" aria-live="polite">
-        {error === null ? t('price.pending') : t('price.failed')}
+        {error === null ? t('pending') : t('failed')}
       </span>
     )
   const { quote, unpriced } = data
-  const missing =
-    unpriced.length > 0 && (period === 'hour' ? t('price.noneOf', { items: names(t, unpriced) }) : t('price.prepaidNone', { items: names(t, unpriced) }))
+  const missing = unpriced.length > 0 && (period === 'hour' ? t('noneOf', { items: names(t, unpriced) }) : t('prepaidNone', { items: names(t, unpriced) }))
   if (quote === null) {
     return (
       <span className="zs-price">
         {period === 'hour' ? (
           <>
-            {t('price.none')} <span className="zs-soft">{t('price.noneNote')}</span>
+            {t('none')} <span className="zs-soft">{t('noneNote')}</span>
           </>
         ) : (
           <span className="zs-bad">{missing}</span>
@@ -102,16 +101,14 @@ export function Price({
   const list = timesOf(quote.list_amount, BigInt(times))
   return (
     <span className="zs-price" aria-live="polite">
-      <strong className="zs-number">
-        {period === 'hour' ? t('price.hour', { amount: small(amount) }) : t('price.prepaid', { amount: format.money(amount) })}
-      </strong>
-      {list !== amount && <del className="zs-soft zs-number">{t('price.saved', { amount: period === 'hour' ? small(list) : format.money(list) })}</del>}
+      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: small(amount) }) : t('prepaid', { amount: format.money(amount) })}</strong>
+      {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? small(list) : format.money(list) })}</del>}
       {period === 'hour' && (
-        <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
+        <span className="zs-soft zs-number">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
       )}
-      <Popover trigger="click" title={t('price.how')} content={<QuoteLines lines={quote.lines} count={count} />}>
+      <Popover trigger="click" title={t('how')} content={<QuoteLines lines={quote.lines} count={count} />}>
         <Button type="link" size="small" className="zs-price-how">
-          {t('price.how')}
+          {t('how')}
         </Button>
       </Popover>
       {missing !== false && <span className={period === 'hour' ? 'zs-soft' : 'zs-bad'}>{missing}</span>}
@@ -131,20 +128,20 @@ export function PriceChange({
   readonly then: readonly QuoteItem[]
   readonly bpId?: string | null
 }) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   const [before, after] = [hourly(useQuote(now, 'hour', 1, bpId).data), hourly(useQuote(then, 'hour', 1, bpId).data)]
   const change = before === null || after === null ? null : after - before
   return (
     <div className="zs-price-change">
       <dl>
         <div>
-          <dt>{t('price.now')}</dt>
+          <dt>{t('now')}</dt>
           <dd>
             <Price items={now} period="hour" bpId={bpId} />
           </dd>
         </div>
         <div>
-          <dt>{t('price.after')}</dt>
+          <dt>{t('after')}</dt>
           <dd>
             <Price items={then} period="hour" bpId={bpId} />
           </dd>
@@ -152,10 +149,8 @@ export function PriceChange({
       </dl>
       <p className="zs-soft" aria-live="polite">
         {change !== null &&
-          (change === 0n
-            ? t('price.same')
-            : t('price.change', { sign: change > 0n ? '+' : '−', amount: small(toDecimal(change < 0n ? -change : change)) }))}{' '}
-        {t('price.covered')}
+          (change === 0n ? t('same') : t('change', { sign: change > 0n ? '+' : '−', amount: small(toDecimal(change < 0n ? -change : change)) }))}{' '}
+        {t('covered')}
       </p>
     </div>
   )

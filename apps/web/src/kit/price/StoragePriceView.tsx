@@ -15,10 +15,10 @@ export interface Stored {
 }
 
 export default function StoragePriceView({ meter, bytes, exact = false, bpId = null }: Stored) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   return (
-    <section className="zs-price-storage" aria-label={t('price.title')}>
-      <div className="zs-soft">{t('price.title')}</div>
+    <section className="zs-price-storage" aria-label={t('title')}>
+      <div className="zs-soft">{t('title')}</div>
       <Price items={storageItems(meter, bytes)} period="hour" bpId={bpId} />
       <div className="zs-soft">{bytes === null ? t('storage.each') : t(exact ? 'storage.exact' : 'storage.most', { size: format.bytes(bytes) })}</div>
     </section>

@@ -14,7 +14,7 @@ type New<B extends Body = Body> = B extends Body ? { readonly resource_type: B['
 
 /** Orders something new that is paid in advance, and leads to its payment. Refused fields are those of the form. */
 export function useOrdering(): { readonly order: (what: New, billing: Billing) => Promise<OrderDetail>; readonly pending: boolean } {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   const navigate = useNavigate()
   const change = useChange(orders.create, { invalidates: [orders.list], silent: true })
   return {

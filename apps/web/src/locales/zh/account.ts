@@ -194,14 +194,4 @@ export default {
   leaveText: '“{{sections}}”中填写的内容还没有提交，离开后会丢失。',
   leave: '离开',
   stay: '留在此页',
-  roleNames: {
-    ADMIN: '平台管理员',
-    TENANT: '租户',
-    TENANT_ADMIN: '租户管理员',
-    OPERATION_SUPPORTER: '运营支撑',
-    PROVIDER: '供应商',
-    COPOTE_NORMAL: '工单用户',
-    COPOTE_REVIEWER: '工单审核员',
-    COPOTE_ADMIN: '工单管理员',
-  },
 } as const

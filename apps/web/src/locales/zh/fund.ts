@@ -6,7 +6,7 @@ export default {
     time: words.time,
     kind: words.type,
     account: '账户',
-    amount: '金额',
+    amount: words.amount,
     after: '变动后余额',
     by: words.operator,
     state: words.status,
@@ -60,7 +60,7 @@ export default {
   movement: { title: '资金流水', none: '没有这笔流水', id: '流水号', entries: '账户变动' },
   topup: {
     title: '充值',
-    amount: '金额',
+    amount: words.amount,
     method: words.method,
     next: '下一步',
     begun: '充值已创建',

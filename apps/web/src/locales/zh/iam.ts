@@ -41,7 +41,6 @@ export default {
   ownerFilter: { platform: words.platform, organisation: words.organisation },
   description: words.description,
   field: { owner: '归属组织', ownerNote: '留空则归属平台：各组织都能看到和授予，只有平台管理员能修改。' },
-  search: { user: '输入用户名查找', policy: '输入策略名称查找', role: '输入角色名称查找', project: '输入项目名称查找', action: '输入操作名称或标识查找' },
   action: { edit: words.change, delete: words.toDelete, remove: words.remove, revoke: '解除', detail: words.view },
   save: words.save,
   saved: words.isSaved,

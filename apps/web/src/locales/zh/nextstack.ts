@@ -227,7 +227,6 @@ export default {
     diskUnknown: '云平台不提供该实例的磁盘使用量',
   },
   operation: {
-    column: { what: '操作类型', status: words.result, progress: '进度', actor: words.operator, started: words.startedAt, duration: '耗时' },
     kind: {
       create: words.create,
       start: words.start,
@@ -241,8 +240,6 @@ export default {
       delete: words.toDelete,
       other: '其他操作',
     },
-    ofPart: '{{what}}“{{part}}”',
-    status: { queued: words.queued, running: '执行中', cancelling: '正在取消', succeeded: words.succeeded, failed: words.failed, cancelled: words.cancelled },
     step: {
       create: words.createInstance,
       start: words.start,
@@ -258,11 +255,6 @@ export default {
       delete: '删除实例',
       other: '处理中',
     },
-    steps: '{{done}} / {{total}} 步',
-    at: '正在：{{step}}',
-    failedAt: '失败于：{{step}}',
-    empty: '还没有操作记录',
-    waiting: '等待执行',
     cancel: '取消操作',
     cancelTitle: '取消正在进行的“{{what}}”？',
     cancelCreate: '已经创建的部分会被清除，云主机会从列表中移除。',

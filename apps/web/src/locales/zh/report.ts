@@ -135,7 +135,7 @@ export default {
     discount: words.discount,
     discountNone: '没有折扣（× 1.00）。',
     discountText: '“{{name}}”，实付 {{fraction}}；从 {{from}} 起生效，{{to}}。',
-    result: '金额',
+    result: words.amount,
     rounded: '四舍五入到 0.00000001 元；显示时向下取到分。',
   },
 } as const

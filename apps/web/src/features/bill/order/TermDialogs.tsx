@@ -34,14 +34,14 @@ function TermFields({
   readonly items: readonly QuoteItem[]
   readonly prepaidOnly: boolean
 }) {
-  const { t } = useTranslation('order')
+  const { t } = useTranslation('price')
   return (
     <>
       <Form.Item name="billing" label={t('mode.label')} required>
         <Term prepaidOnly={prepaidOnly} />
       </Form.Item>
       <p>
-        {t('price.title')}：<Price items={items} period={periodOf(billing)} count={billing.count} bpId={bpId} />
+        {t('title')}：<Price items={items} period={periodOf(billing)} count={billing.count} bpId={bpId} />
       </p>
     </>
   )

@@ -20,7 +20,7 @@ export const pathOfOrdered = ({ type, id, name }: Order['resource']): string | n
 
 /** An order by the hour has no term. */
 export const termText = (t: TFunction<'order'>, { count, period }: Pick<Order, 'count' | 'period'>): string =>
-  period === 'hour' ? t('mode.hour') : t('term', { count, period: t(`period.${period}`) })
+  period === 'hour' ? t('kind.onDemand') : t('term', { count, period: t(`period.${period}`) })
 
 /** Why something may not be done to an order now; null where it may. */
 export const refusedBy = (t: TFunction<'order'>, action: keyof typeof orderCan, { status }: Pick<Order, 'status'>): string | null =>

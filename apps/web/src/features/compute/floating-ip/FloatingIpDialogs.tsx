@@ -34,7 +34,7 @@ interface AllocateValues {
 }
 /** Takes addresses of an external network: all that are asked for, or none. */
 export function FloatingIpAllocate({ cloudId, onClose }: Dialog<{ cloudId: string }>) {
-  const { t } = useTranslation(['computeFloatingIp', 'order'])
+  const { t } = useTranslation(['computeFloatingIp', 'price'])
   const platform = useIsPlatform()
   const [form] = Form.useForm<AllocateValues>()
   const count = Form.useWatch('count', form) ?? 1
@@ -80,7 +80,7 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog<{ cloudId: strin
       )}
       <ProjectField />
       <DescriptionField schema={shape.description} />
-      <Form.Item label={t('order:price.title')}>
+      <Form.Item label={t('price:title')}>
         <Price items={eipItems({ bandwidth_mbps: null })} period="hour" times={count} />
       </Form.Item>
     </FormDialog>

@@ -51,7 +51,7 @@ export default function VolumeAdd() {
 }
 
 function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
-  const { t } = useTranslation(['computeStorage', 'order'])
+  const { t } = useTranslation(['computeStorage', 'price'])
   const navigate = useNavigate()
   const [search] = useSearchParams()
   const [form] = Form.useForm<VolumeValues>()
@@ -91,7 +91,7 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
       aside={
         <>
           <div className="zs-card">
-            <h2>{t('order:price.title')}</h2>
+            <h2>{t('price:title')}</h2>
             <Price items={computeVolumeItems([{ type, size_bytes: sizeBytes }])} period="hour" />
           </div>
           <div className="zs-card">

@@ -2,7 +2,7 @@ import Button from 'antd/es/button'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { MadeKeyPair } from './KeyPairDialog.tsx'
-import { loadMessages } from '../../../locales/load.ts'
+import { loadMessages } from '../../../i18n.ts'
 
 // They say what they say on the page of keys.
 const KeyPairDialog = lazy(() =>

@@ -44,7 +44,7 @@ export default function EipAdd() {
 }
 
 function Allocate() {
-  const { t } = useTranslation(['network', 'order'])
+  const { t } = useTranslation(['network', 'price'])
   const navigate = useNavigate()
   const cloud = useNextStackCloud()
   const platform = useIsPlatform()
@@ -83,14 +83,14 @@ function Allocate() {
   return (
     <FormPage<Values>
       form={form}
-      submitText={billing.mode === 'hour' ? t('eip.allocateOk') : t('order:toPay')}
+      submitText={billing.mode === 'hour' ? t('eip.allocateOk') : t('price:toPay')}
       submitDisabled={unorderable || (billing.mode !== 'hour' && count > 1)}
       initialValues={{ pool_id: data.items[0]?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: null }}
       aside={
         <div className="zs-card">
-          <h2>{t('order:price.title')}</h2>
+          <h2>{t('price:title')}</h2>
           {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
-          {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
+          {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('price:oneOnly')}</p>}
           <Price items={items} period={billing.mode} count={billing.count} times={count} />
         </div>
       }

@@ -38,7 +38,7 @@ const { shape } = volumes.create.body
 
 /** Makes a volume: empty, or from what was kept of another; the address may say from what, and for which instance. */
 export default function VolumeAdd() {
-  const { t } = useTranslation(['storage', 'order'])
+  const { t } = useTranslation(['storage', 'price'])
   const navigate = useNavigate()
   const [search] = useSearchParams()
   const bpId = useCurrentUser()?.bp_id ?? null
@@ -93,13 +93,13 @@ export default function VolumeAdd() {
       {cloud !== undefined && <CloudNotice cloud={cloud} />}
       <FormPage<VolumeValues>
         form={form}
-        submitText={billing.mode === 'hour' ? t('add.submit') : t('order:toPay')}
+        submitText={billing.mode === 'hour' ? t('add.submit') : t('price:toPay')}
         submitDisabled={unorderable}
         initialValues={initial}
         aside={
           <>
             <div className="zs-card">
-              <h2>{t('order:price.title')}</h2>
+              <h2>{t('price:title')}</h2>
               {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
               <Price items={items} period={billing.mode} count={billing.count} />
             </div>

@@ -48,7 +48,7 @@ const blank: VmTyped = { count: 1, description: '' }
 
 /** Creates instances: all on one page, with what was chosen beside it. What was typed survives a refusal and a reload. */
 export default function VmAdd() {
-  const { t } = useTranslation(['nextstack', 'order'])
+  const { t } = useTranslation(['nextstack', 'price'])
   const navigate = useNavigate()
   const userId = useCurrentUser()?.id ?? ''
   const { list, selected, loading } = useClouds()
@@ -278,7 +278,7 @@ export default function VmAdd() {
               {refused !== null && (
                 <Alert type="error" showIcon className="zs-above" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />
               )}
-              {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
+              {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('price:oneOnly')}</p>}
               {missing.length > 0 && <p className="zs-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
               {(trouble === 'maintenance' || trouble === 'offline') && <p className="zs-soft">{t('add.cloudUnavailable')}</p>}
             </div>
@@ -290,7 +290,7 @@ export default function VmAdd() {
               loading={create.isPending || ordering.pending}
               disabled={cloud?.status !== 'active' || unorderable || (billing.mode !== 'hour' && count > 1)}
             >
-              {billing.mode !== 'hour' ? t('order:toPay') : count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
+              {billing.mode !== 'hour' ? t('price:toPay') : count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
             </Button>
             <Button type="text" block onClick={() => void navigate(paths.nextstack.vm.list())}>
               {t('add.cancel')}

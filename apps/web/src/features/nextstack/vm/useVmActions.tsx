@@ -9,7 +9,7 @@ import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import type { DrawDialog } from '../../../kit/dialogs.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
-import { loadMessages } from '../../../locales/load.ts'
+import { loadMessages } from '../../../i18n.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { invalidatedBySnapshot } from '../snapshot/snapshotRules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
@@ -18,7 +18,7 @@ import { invalidatedByVm, whyNotVm, type VmActionName } from './vmRules.ts'
 
 // Their pickers, sliders and rules are more script than the list that offers them.
 const RenameDialog = lazy(() => import('./RenameDialog.tsx').then((module) => ({ default: module.RenameDialog })))
-const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['order'])]).then(([module]) => ({ default: module.ResizeDialog })))
+const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['price'])]).then(([module]) => ({ default: module.ResizeDialog })))
 const SnapshotCreate = lazy(() => import('../snapshot/SnapshotDialogs.tsx').then((module) => ({ default: module.SnapshotCreate })))
 const PrepaidLost = lazy(() => import('../../../kit/price/PrepaidLost.tsx').then((module) => ({ default: module.PrepaidLost })))
 const RebuildDialog = lazy(() => import('./RebuildDialog.tsx').then((module) => ({ default: module.RebuildDialog })))
