@@ -1,7 +1,8 @@
 import Progress from 'antd/es/progress'
 import type { QuotaKind } from '@zhisuan/contract/compute/project'
 import { useTranslation } from 'react-i18next'
-import { amountText, levelOf, shareOf, type Kinds } from './quota.ts'
+import { levelOf, shareOf } from '../../../kit/quotaLines.ts'
+import { amountText, type Kinds } from './quota.ts'
 import './tenancy.css'
 
 const colours = { fine: 'var(--brand)', near: 'var(--warning)', full: 'var(--bad)', over: 'var(--bad)' } as const

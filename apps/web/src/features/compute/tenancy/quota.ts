@@ -2,7 +2,7 @@ import { isBytesKind, keystoneProjects, quotaKinds, quotaServices, type ProjectQ
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { useCall } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
-import { levelOf, shareOf } from '../../../kit/quotaLines.ts'
+import { shareOf } from '../../../kit/quotaLines.ts'
 
 export type Quotas = ResponseOf<typeof keystoneProjects.mine>
 export type Kinds = ProjectQuota['kinds']
@@ -53,5 +53,3 @@ export function tightest(kinds: Kinds): QuotaKind | null {
   return used.reduce<QuotaKind | null>((most, kind) => (most === null || shared(kinds, kind) > shared(kinds, most) ? kind : most), null)
 }
 const shared = (kinds: Kinds, kind: QuotaKind): number => shareOf(kinds[kind] ?? { used: 0, limit: null }) ?? 0
-
-export { levelOf, shareOf }
