@@ -113,7 +113,7 @@ export default {
     username: words.username,
     nickname: '昵称',
     kind: '账号类型',
-    kindOption: { '1': '平台管理员', '2': '组织管理员', '4': '组织成员' },
+    kindOption: { '1': words.platformAdministrator, '2': '组织管理员', '4': '组织成员' },
     kindNote: {
       '1': '管理整个平台，不属于任何组织。',
       '2': '管理一个组织：它的成员、角色、策略与资源。',

@@ -144,7 +144,14 @@ export default {
   operation: {
     column: { what: '操作类型', status: words.result, progress: '进度', actor: words.operator, started: words.startedAt, duration: '耗时' },
     ofPart: '{{what}}“{{part}}”',
-    status: { queued: words.queued, running: '执行中', cancelling: '正在取消', succeeded: words.succeeded, failed: words.failed, cancelled: words.cancelled },
+    status: {
+      queued: words.queued,
+      running: '执行中',
+      cancelling: words.cancelling,
+      succeeded: words.succeeded,
+      failed: words.failed,
+      cancelled: words.cancelled,
+    },
     steps: '{{done}} / {{total}} 步',
     at: '正在：{{step}}',
     failedAt: '失败于：{{step}}',
@@ -162,7 +169,7 @@ export default {
     },
   },
   roleNames: {
-    ADMIN: '平台管理员',
+    ADMIN: words.platformAdministrator,
     TENANT: '租户',
     TENANT_ADMIN: '租户管理员',
     OPERATION_SUPPORTER: '运营支撑',

@@ -261,7 +261,7 @@ export default {
     cancelSnapshot: '已经保存的部分会被清除，快照会从列表中移除，云主机不受影响。',
     cancelRebuild: '系统盘还没有被改动，云主机会恢复到重装之前的状态。',
     cancelWaiting: '操作还没有开始，取消后不会再执行。',
-    cancelDone: '正在取消',
+    cancelDone: words.cancelling,
     keep: '继续执行',
   },
   console: {

@@ -147,7 +147,7 @@ export default {
     progressFine: '{{done}} / {{count}} 台完成',
     cancel: '取消执行',
     cancelNote: '正在执行的会被立即终止，还没有开始的不再开始。已经产生的影响不会撤销。',
-    cancelDone: '正在取消',
+    cancelDone: words.cancelling,
     again: '重新执行',
     againTitle: '重新执行“{{name}}”？',
     againNote: '在同样的 {{count}} 台云主机上，以 root 身份再执行一次。',

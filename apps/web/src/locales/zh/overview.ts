@@ -76,7 +76,14 @@ export default {
       other: '操作{{what}}',
     },
     deleted: '（已删除）',
-    status: { queued: words.queued, running: '执行中', cancelling: '正在取消', succeeded: words.succeeded, failed: words.failed, cancelled: words.cancelled },
+    status: {
+      queued: words.queued,
+      running: '执行中',
+      cancelling: words.cancelling,
+      succeeded: words.succeeded,
+      failed: words.failed,
+      cancelled: words.cancelled,
+    },
   },
   clouds: {
     title: words.cloud,
