@@ -1,4 +1,3 @@
-import { aliases } from './apps/web/aliases.ts'
 import { defineConfig } from 'vitest/config'
 
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
@@ -61,7 +60,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './tests/support/wavering.ts'],
     projects: [
-      { test: unit, resolve: { alias: aliases } },
+      { test: unit },
       ...Object.entries(engines).map(([name, { include, exclude, workers, servers }], index) => ({
         test: {
           name,

@@ -3,7 +3,6 @@ import { join, relative } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
-import { aliases } from './aliases.ts'
 import { chunks } from './chunks.ts'
 import { lean } from './lean.ts'
 
@@ -46,7 +45,6 @@ const contents: Plugin = {
 export default defineConfig({
   plugins: [react(), lean(import.meta.dirname), contents, compress],
   root: import.meta.dirname,
-  resolve: { alias: aliases },
   build: {
     manifest: true,
     target: 'es2023',

@@ -13,6 +13,10 @@ describe('imports', () => {
     expect(sources.filter((file) => /^export (type )?(\*|\{[^}]*\})[^;'"]* from '/m.test(read(file)))).toEqual([])
   })
 
+  it('of texts are from i18n.ts: of the library there are only its types', () => {
+    expect(sources.filter((file) => /^import \{[^;']*from '(react-)?i18next'/m.test(read(file)))).toEqual([])
+  })
+
   it('of what is loaded later obey the same faces', () => {
     const faces = new Set([...read('.oxlintrc.json').matchAll(/"!\.\.\/([a-z][\w-]*\/[^"]+)"/g)].flatMap(([, path = '']) => `features/${path}`))
     const web = 'apps/web/src/'

@@ -6,7 +6,7 @@ import { loaders, present, type LazyNamespace } from './locales/namespaces.ts'
  * What i18next and react-i18next do for this console: texts by keys, with places to fill. There is one language (en is
  * specified to be identical, and nothing offers a switch), no plural of its own and no text from elsewhere, so that
  * little of the two is left, and they were a tenth of what the sign-in page loads. Their types stay: with
- * them the compiler knows each key. `react-i18next` is this file (aliases.ts).
+ * them the compiler knows each key.
  */
 
 interface Texts {
@@ -48,6 +48,7 @@ function translationOf(namespaces: string | readonly string[] = 'shell'): { read
   return known
 }
 
+/** The texts of some namespaces, the first of them without naming it: `const { t } = useTranslation('edge')`. */
 export const useTranslation = translationOf as unknown as typeof UseTranslation
 
 export const i18n = {

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { cloudLoad } from '@zhisuan/contract/constants'
 import './cloudLabels.css'

@@ -2,7 +2,7 @@ import Button from 'antd/es/button'
 import Input, { type InputProps } from 'antd/es/input'
 import Space from 'antd/es/space'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 
 /** Six digits, and the button that has them sent; it counts down until another may be asked for. */
 export function CodeInput({

@@ -1,7 +1,7 @@
 import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { useReturnFocus } from './focus.ts'
 import './confirm.css'
 

@@ -1,5 +1,5 @@
 import type { EngineRequest } from '@zhisuan/contract/problem'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import type { ApiError } from '../api/client.ts'
 import { errorText } from '../api/toasts.ts'
 import { copyText } from './copy.ts'

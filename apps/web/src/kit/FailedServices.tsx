@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import type { Problem } from '@zhisuan/contract/problem'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { errorText } from '../api/toasts.ts'
 import { FailedEngine } from './ErrorPanel.tsx'
 

@@ -1,5 +1,5 @@
 import Tooltip from 'antd/es/tooltip'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { parseCloudLabel, type CloudLabel } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'
 

@@ -1,5 +1,5 @@
 import Modal from 'antd/es/modal'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 
 /** Asks before what was typed and not sent is lost. */
 export function LeaveDialog({ open, onLeave, onStay }: { readonly open: boolean; readonly onLeave: () => void; readonly onStay: () => void }) {

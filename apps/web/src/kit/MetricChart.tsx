@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import './chart.css'
 import { summarise, type ChartSeries } from './chartSeries.ts'
 

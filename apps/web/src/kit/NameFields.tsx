@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import type { z } from 'zod'
 import { TextAreaField, TextField } from './fields.tsx'
 

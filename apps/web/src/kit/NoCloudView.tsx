@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { Link } from 'react-router'
 import { EmptyState } from './EmptyState.tsx'
 import { paths } from '../paths.ts'

@@ -1,7 +1,7 @@
 import Progress from 'antd/es/progress'
 import type { Operation } from '@zhisuan/contract/operation'
 import type { vms } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import type { Action } from './actions.tsx'
 import { col, type Column } from './columns.tsx'
 import * as format from './format.ts'

@@ -1,6 +1,6 @@
 import Select from 'antd/es/select'
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { labelled } from './fields.tsx'
 import { SearchSelect, useSearchOptions, type Named } from './SearchSelect.tsx'
 

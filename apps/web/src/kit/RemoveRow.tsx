@@ -1,6 +1,6 @@
 import DeleteOutlined from '@ant-design/icons/es/icons/DeleteOutlined'
 import Button from 'antd/es/button'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 
 /** Takes a row out of a list of a form. */
 export function RemoveRow({ index, onRemove }: { readonly index: number; readonly onRemove: () => void }) {

@@ -1,7 +1,7 @@
 import DownloadOutlined from '@ant-design/icons/es/icons/DownloadOutlined'
 import Button from 'antd/es/button'
 import { exportFormats, type ExportFormat } from '@zhisuan/contract/exports'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 
 const texts = { csv: 'save.csv', xlsx: 'save.xlsx' } as const
 

@@ -2,7 +2,7 @@ import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import Space from 'antd/es/space'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { bytesOf, sizeUnits, unitOf, type SizeUnit } from './sizes.ts'
 
 /** A size in bytes, typed in the unit that suits it. */

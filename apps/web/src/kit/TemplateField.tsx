@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import Radio from 'antd/es/radio'
 import { templateNames } from '@zhisuan/contract/nextstack/security-group'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 
 /** What a new security group lets in at first, of either family. */
 export function TemplateField({ extra }: { readonly extra?: string }) {

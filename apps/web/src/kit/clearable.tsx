@@ -1,5 +1,5 @@
 import CloseCircleFilled from '@ant-design/icons/es/icons/CloseCircleFilled'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 
 function ClearIcon() {
   const { t } = useTranslation('kit')

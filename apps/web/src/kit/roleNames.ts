@@ -1,5 +1,5 @@
 import { roles, type Role } from '@zhisuan/contract/roles'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 
 const isBuiltIn = (name: string): name is Role => (roles as readonly string[]).includes(name)
 

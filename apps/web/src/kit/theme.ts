@@ -5,7 +5,7 @@ const sans =
   "-apple-system, BlinkMacSystemFont, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Source Han Sans SC', 'Noto Sans SC', 'Noto Sans CJK SC', sans-serif"
 const mono = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Sarasa Mono SC', 'Noto Sans Mono CJK SC', monospace"
 
-/** Every pair of text and ground here has a contrast of at least 4.5 to 1. styles.css repeats what plain elements need. */
+/** Every pair of text and ground here has a contrast of at least 4.5 to 1. styles/tokens.css repeats what plain elements need. */
 export const theme: ThemeConfig = {
   cssVar: { key: 'zs' },
   hashed: false,
@@ -33,7 +33,7 @@ export const theme: ThemeConfig = {
     // antd would mix these from the strong colours above, which are dark for the sake of contrast, and get mud.
     colorPrimaryBg: '#edf2fc',
     colorPrimaryBgHover: '#e0e9fa',
-    // The ring around what has the focus, as strong as styles.css draws it.
+    // The ring around what has the focus, as strong as styles/base.css draws it.
     colorPrimaryBorder: '#1d4fb8',
     colorPrimaryBorderHover: '#12306f',
     lineWidthFocus: 2,

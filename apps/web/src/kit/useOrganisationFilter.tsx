@@ -1,6 +1,6 @@
 import { organisations } from '@zhisuan/contract/ums/user'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { useCall } from '../api/hooks.ts'
 import type { Named } from './SearchSelect.tsx'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { useNavigate } from 'react-router'
 import { errors } from '@zhisuan/contract/errors'
 import { fieldTexts } from '@zhisuan/contract/texts'

@@ -1,7 +1,7 @@
 import ArrowLeftOutlined from '@ant-design/icons/es/icons/ArrowLeftOutlined'
 import Button from 'antd/es/button'
 import type { Ref } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { paths } from '../paths.ts'
 import type { Route } from '../routes.ts'

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { Link, NavLink } from 'react-router'
 import { useSystemInfo } from '../session/useSystemInfo.ts'
 import { PagePlaceholder } from '../kit/Placeholder.tsx'

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { Navigate, useLocation, useNavigate } from 'react-router'
 import { notify, onSessionEnd } from '../api/notify.ts'
 import { ErrorPanel } from '../kit/ErrorPanel.tsx'

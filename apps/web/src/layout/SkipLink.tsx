@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import './frame.css'
 
 /** For the keyboard: past everything that is on every page. */

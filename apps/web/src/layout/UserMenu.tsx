@@ -1,7 +1,7 @@
 import DownOutlined from '@ant-design/icons/es/icons/DownOutlined'
 import Button from 'antd/es/button'
 import Dropdown from 'antd/es/dropdown'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { Link, useNavigate } from 'react-router'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { isPlatformKind, mayAccess } from '@zhisuan/contract/roles'

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { useSystemInfo } from './useSystemInfo.ts'
 
 const key = 'zhisuan.brand'

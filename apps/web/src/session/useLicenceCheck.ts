@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n.ts'
 import { constants } from '@zhisuan/contract/constants'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { licences } from '@zhisuan/contract/sys/sys'

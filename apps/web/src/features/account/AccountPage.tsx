@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import Skeleton from 'antd/es/skeleton'
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { system } from '@zhisuan/contract/sys/sys'
 import { useCall } from '../../api/hooks.ts'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { verification } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { useChange } from '../../api/hooks.ts'

@@ -1,6 +1,6 @@
 import Modal from 'antd/es/modal'
 import { useEffect } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useBlocker } from '../../kit/navigation.ts'
 
 /** Asks before the page is left while some of its forms hold what was not submitted. */

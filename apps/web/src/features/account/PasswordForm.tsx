@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { users } from '@zhisuan/contract/ums/user'
 import { passwordNew } from '@zhisuan/contract/validation'

@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import Tag from 'antd/es/tag'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { users } from '@zhisuan/contract/ums/user'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'

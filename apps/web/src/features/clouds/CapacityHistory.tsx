@@ -1,7 +1,7 @@
 import Segmented from 'antd/es/segmented'
 import { capacityRanges, capacitySteps, clouds, type CapacityRange } from '@zhisuan/contract/cmp/cloud'
 import { useCallback, useMemo, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'

@@ -1,5 +1,5 @@
 import { cloudProducts, clouds, cloudStatuses } from '@zhisuan/contract/cmp/cloud'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Input from 'antd/es/input'
 import { useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import type { Controlled } from '../../kit/fields.tsx'
 import './clouds.css'
 

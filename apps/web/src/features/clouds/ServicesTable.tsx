@@ -1,6 +1,6 @@
 import Table from 'antd/es/table'
 import type { CloudServiceState } from '@zhisuan/contract/cmp/cloud'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { serviceTone } from './cloudRules.ts'

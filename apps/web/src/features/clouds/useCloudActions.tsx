@@ -1,5 +1,5 @@
 import { clouds, type Cloud } from '@zhisuan/contract/cmp/cloud'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { cloudMoves, invalidatedByCloud, whyNotCloud, type CloudMove } from './cloudRules.ts'

@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { NoCloud } from '../../kit/NoCloud.tsx'
 import { paths } from '../../paths.ts'

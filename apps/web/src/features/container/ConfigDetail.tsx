@@ -1,5 +1,5 @@
 import { configs } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { Gone } from '../../kit/Gone.tsx'
 import { useCall } from '../../api/hooks.ts'

@@ -1,5 +1,5 @@
 import { configs, type Config } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import type { Action } from '../../kit/actions.tsx'

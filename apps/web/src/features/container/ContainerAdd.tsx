@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import { containers } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'

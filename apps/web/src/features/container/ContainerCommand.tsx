@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import { containers } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useParams } from 'react-router'
 import { whilePassing } from '../../kit/whilePassing.ts'
 import { useCall } from '../../api/hooks.ts'

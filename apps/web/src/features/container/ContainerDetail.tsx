@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { containers, type Container } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../kit/whilePassing.ts'
 import { useOne } from '../../api/hooks.ts'

@@ -1,5 +1,5 @@
 import { containers, containerTransitional, type Container } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { OperationTable } from '../../kit/OperationTable.tsx'
 import { operationTexts } from './containerRules.ts'
 

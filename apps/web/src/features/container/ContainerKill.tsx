@@ -1,6 +1,6 @@
 import { containers, type Container } from '@zhisuan/contract/cis/container'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'

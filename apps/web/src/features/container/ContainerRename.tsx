@@ -1,5 +1,5 @@
 import { containers, type Container } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'

@@ -1,5 +1,5 @@
 import type { Container } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { containerTones, healthTones } from './containerRules.ts'

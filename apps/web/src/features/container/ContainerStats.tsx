@@ -1,6 +1,6 @@
 import { containers, type Container } from '@zhisuan/contract/cis/container'
 import { useCallback, useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'

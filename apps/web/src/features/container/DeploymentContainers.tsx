@@ -1,5 +1,5 @@
 import { containerStatuses, deployments } from '@zhisuan/contract/cis/container'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useParams } from 'react-router'
 import { filter } from '../../kit/filters.ts'
 import { usePageTitle } from '../../kit/PageHead.tsx'

@@ -1,5 +1,5 @@
 import { memo, useEffect, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import * as format from '../../kit/format.ts'
 import { splitAtMatches } from '../../kit/logText.ts'
 import type { LogLook, ShownLine } from './logLines.ts'

@@ -1,5 +1,5 @@
 import { services } from '@zhisuan/contract/aos/stack'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useParams } from 'react-router'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'

@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import Progress from 'antd/es/progress'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { errorText } from '../../api/toasts.ts'
 import type { Upload } from './fileUpload.ts'
 import type { Uploads } from './useUploads.ts'

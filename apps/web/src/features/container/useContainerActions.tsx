@@ -1,6 +1,6 @@
 import { containers, type Container } from '@zhisuan/contract/cis/container'
 import { type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import type { BatchAction } from '../../kit/BatchBar.tsx'

@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import { edges, type Edge, type Label, type Taint } from '@zhisuan/contract/ecrm/edge'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByEdge } from './edgeRules.ts'

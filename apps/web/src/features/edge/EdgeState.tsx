@@ -1,6 +1,6 @@
 import Tag from 'antd/es/tag'
 import type { Edge } from '@zhisuan/contract/ecrm/edge'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { awaitsConfirmation, edgeTones, isUpgrading } from './edgeRules.ts'
 

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { edges, gateways, type Edge } from '@zhisuan/contract/ecrm/edge'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { Field, TextField } from '../../kit/fields.tsx'

@@ -1,7 +1,7 @@
 import { gatewayCan, gateways, gatewayStatuses, type Gateway } from '@zhisuan/contract/ecrm/edge'
 import { sites } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { allowed } from '../../kit/allowed.ts'

@@ -1,7 +1,7 @@
 import Table from 'antd/es/table'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { edgeImages, type Edge } from '@zhisuan/contract/ecrm/edge'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ActionMenu, type Action } from '../../kit/actions.tsx'
 import { col, type Column } from '../../kit/columns.tsx'

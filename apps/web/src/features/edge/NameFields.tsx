@@ -1,6 +1,6 @@
 import { constants } from '@zhisuan/contract/constants'
 import { regions } from '@zhisuan/contract/ecrm/region'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { TextAreaField, TextField } from '../../kit/fields.tsx'
 import { field } from '../../kit/rules.ts'
 import { uniqueName } from './uniqueName.ts'

@@ -1,6 +1,6 @@
 import Descriptions from 'antd/es/descriptions'
 import type { EdgeDetail } from '@zhisuan/contract/ecrm/edge'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import * as format from '../../kit/format.ts'
 import { StatusTag, type StatusTone } from '../../kit/StatusTag.tsx'
 import { upgradeNames } from './edgeRules.ts'

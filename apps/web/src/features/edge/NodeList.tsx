@@ -1,6 +1,6 @@
 import { activations, edges, edgeStatuses } from '@zhisuan/contract/ecrm/edge'
 import { regions, sites } from '@zhisuan/contract/ecrm/region'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'

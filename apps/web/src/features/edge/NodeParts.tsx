@@ -1,7 +1,7 @@
 import Table from 'antd/es/table'
 import type { NodeFacts, NodeMetrics } from '@zhisuan/contract/agent/node'
 import type { EdgeDetail } from '@zhisuan/contract/ecrm/edge'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { col, type Column } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'

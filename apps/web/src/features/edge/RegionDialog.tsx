@@ -1,6 +1,6 @@
 import Select from 'antd/es/select'
 import { lookups, regions, type Region } from '@zhisuan/contract/ecrm/region'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { Field } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'

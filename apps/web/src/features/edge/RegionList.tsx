@@ -1,5 +1,5 @@
 import { regions, type Region } from '@zhisuan/contract/ecrm/region'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'

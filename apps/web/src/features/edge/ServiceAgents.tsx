@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import InputNumber from 'antd/es/input-number'
 import { serviceAgents, type Edge, type ServiceAgent } from '@zhisuan/contract/ecrm/edge'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'

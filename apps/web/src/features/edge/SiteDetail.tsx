@@ -1,7 +1,7 @@
 import { byId } from '@zhisuan/contract/define'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { sites } from '@zhisuan/contract/ecrm/region'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
 import { Gone } from '../../kit/Gone.tsx'
 import { useOne } from '../../api/hooks.ts'

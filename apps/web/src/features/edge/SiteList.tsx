@@ -1,6 +1,6 @@
 import { regions, sites, type Site } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { col, type Column } from '../../kit/columns.tsx'

@@ -1,6 +1,6 @@
 import Select from 'antd/es/select'
 import { sites } from '@zhisuan/contract/ecrm/region'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import type { Controlled } from '../../kit/fields.tsx'
 

@@ -1,5 +1,5 @@
 import { sites, type Site } from '@zhisuan/contract/ecrm/region'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { invalidatedBySite } from './edgeRules.ts'

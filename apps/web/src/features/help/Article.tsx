@@ -1,7 +1,7 @@
 import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Button from 'antd/es/button'
 import { Children, isValidElement, memo, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import Markdown, { type Components } from 'react-markdown'
 import { Link } from 'react-router'
 import { copyText } from '../../kit/copy.ts'

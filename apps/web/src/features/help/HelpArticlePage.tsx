@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { useEffect, useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useParams } from 'react-router'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'

@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { articleIds, loadArticle, type ArticleId } from './articles.ts'
 import type { Searchable } from './search.ts'
 

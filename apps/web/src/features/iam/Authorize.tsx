@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { DetailTabs } from '../../kit/DetailPage.tsx'
 import { GrantTable } from './GrantTable.tsx'
 import { WhoTool } from './WhoTool.tsx'

@@ -1,6 +1,6 @@
 import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Button from 'antd/es/button'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { copyText } from '../../kit/copy.ts'
 import './iam.css'
 

@@ -1,5 +1,5 @@
 import { grants, type Grant } from '@zhisuan/contract/iam/grant'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import type { Rule } from 'antd/es/form'
 import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'

@@ -1,6 +1,6 @@
 import { boundaries, grants } from '@zhisuan/contract/iam/grant'
 import { contactKinds, policies, type Contact, type Policy } from '@zhisuan/contract/iam/policy'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
 import { useOne, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'

@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
 import { useOne, useCall } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import { resourceTypes, type ResourceType } from '@zhisuan/contract/iam/service'
 import { resourceName } from '@zhisuan/contract/policy/resource'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'

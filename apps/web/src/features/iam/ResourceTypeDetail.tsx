@@ -1,6 +1,6 @@
 import { resourceTypes, services, type ResourceType } from '@zhisuan/contract/iam/service'
 import { kindText } from '@zhisuan/contract/kindTexts'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne, useCall, useChange } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import type { ResourceType } from '@zhisuan/contract/iam/service'
 import { kindText } from '@zhisuan/contract/kindTexts'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { paths } from '../../paths.ts'

@@ -1,6 +1,6 @@
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { roles, type Role } from '@zhisuan/contract/roles'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'

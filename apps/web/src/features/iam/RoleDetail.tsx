@@ -1,5 +1,5 @@
 import { customRoles } from '@zhisuan/contract/iam/role'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
 import { useOne } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'

@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'

@@ -1,6 +1,6 @@
 import type { RowOf } from '../../kit/ResourceTable.tsx'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'

@@ -1,7 +1,7 @@
 import Input from 'antd/es/input'
 import Table from 'antd/es/table'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import type { Column } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import './iam.css'

@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import type { Service } from '@zhisuan/contract/iam/service'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { paths } from '../../paths.ts'

@@ -1,5 +1,5 @@
 import { policies } from '@zhisuan/contract/iam/policy'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import './iam.css'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import { decisions } from '@zhisuan/contract/iam/decision'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useSearchParams } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { TextField } from '../../kit/fields.tsx'

@@ -1,6 +1,6 @@
 import type { Contact } from '@zhisuan/contract/iam/policy'
 import type { Grant } from '@zhisuan/contract/iam/grant'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { grants } from '@zhisuan/contract/iam/grant'

@@ -1,6 +1,6 @@
 import { policyLimits } from '@zhisuan/contract/policy/document'
 import { policies, type Policy } from '@zhisuan/contract/iam/policy'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'

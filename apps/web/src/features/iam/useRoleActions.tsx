@@ -1,5 +1,5 @@
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'

@@ -1,5 +1,5 @@
 import { boundaries } from '@zhisuan/contract/iam/grant'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'

@@ -1,7 +1,7 @@
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { invitations, type Invitation } from '@zhisuan/contract/ums/invitation'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'

@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import Modal from 'antd/es/modal'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { copyText } from '../../kit/copy.ts'
 import { useReturnFocus } from '../../kit/focus.ts'
 import './identity.css'

@@ -1,7 +1,7 @@
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'

@@ -1,5 +1,5 @@
 import { keptProjects } from '@zhisuan/contract/iam/project'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'

@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne, useCall, useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'

@@ -1,5 +1,5 @@
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import type { ReactNode } from 'react'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'

@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { users } from '@zhisuan/contract/ums/user'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { DetailTabs } from '../../kit/DetailPage.tsx'

@@ -1,5 +1,5 @@
 import { users, type Session } from '@zhisuan/contract/ums/user'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'

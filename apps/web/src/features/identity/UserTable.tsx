@@ -1,6 +1,6 @@
 import { roles } from '@zhisuan/contract/roles'
 import { users, userStatuses, type User } from '@zhisuan/contract/ums/user'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import type { ReactNode } from 'react'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'

@@ -1,6 +1,6 @@
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
 import { lazy } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'

@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'

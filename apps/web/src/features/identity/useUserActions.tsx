@@ -1,6 +1,6 @@
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { users, type User } from '@zhisuan/contract/ums/user'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { useDialog } from '../../kit/dialogs.tsx'

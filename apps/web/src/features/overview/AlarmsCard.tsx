@@ -3,7 +3,7 @@ import ExclamationCircleFilled from '@ant-design/icons/es/icons/ExclamationCircl
 import { kindText } from '@zhisuan/contract/kindTexts'
 import type { OverviewAlarm } from '@zhisuan/contract/nextstack/overview'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { listOf } from '../../kinds.ts'
 import { paths, withQuery } from '../../paths.ts'

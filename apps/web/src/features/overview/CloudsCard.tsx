@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import Progress from 'antd/es/progress'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import type { Cloud, CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { EmptyState } from '../../kit/EmptyState.tsx'

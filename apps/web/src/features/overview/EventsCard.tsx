@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import { overview, type OverviewEvent } from '@zhisuan/contract/nextstack/overview'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'

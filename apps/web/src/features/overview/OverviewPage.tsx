@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'

@@ -1,7 +1,7 @@
 import Segmented from 'antd/es/segmented'
 import { overview, trendRanges, trendSteps, type TrendRange } from '@zhisuan/contract/nextstack/overview'
 import { useCallback, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'

@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { system } from '@zhisuan/contract/sys/sys'
 import { consultations } from '@zhisuan/contract/ums/consultation'
 import { useCall } from '../../api/hooks.ts'

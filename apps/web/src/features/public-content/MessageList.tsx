@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { consultations } from '@zhisuan/contract/ums/consultation'
 import { col, type Column } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'

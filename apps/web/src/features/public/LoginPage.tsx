@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useLocation, useSearchParams } from 'react-router'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { useCall } from '../../api/hooks.ts'

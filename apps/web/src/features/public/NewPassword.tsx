@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { passwordNew, passwordTyped } from '@zhisuan/contract/validation'
 import { PasswordField } from '../../kit/fields.tsx'

@@ -1,6 +1,6 @@
 import { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } from '@simplewebauthn/browser'
 import { useEffect, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { passkeys } from '@zhisuan/contract/ums/passkey'
 import { ApiError, request } from '../../api/client.ts'
 import { errorText } from '../../api/toasts.ts'

@@ -1,5 +1,5 @@
 import { useRef, useState, type FormEvent } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { errors } from '@zhisuan/contract/errors'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { useChange } from '../../api/hooks.ts'

@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { singleSignOn } from '@zhisuan/contract/ums/identityProvider'
 import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { errors } from '@zhisuan/contract/errors'
 import { singleSignOn } from '@zhisuan/contract/ums/identityProvider'
 import { otp as otpRule } from '@zhisuan/contract/ums/second-factor'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { errors } from '@zhisuan/contract/errors'
 import { auth, verification } from '@zhisuan/contract/ums/auth'
 import { otp } from '@zhisuan/contract/ums/second-factor'

@@ -1,5 +1,5 @@
 import type { FormInstance } from 'antd/es/form'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { errors } from '@zhisuan/contract/errors'
 import { toApiError } from '../../api/client.ts'
 import { notify } from '../../api/notify.ts'

@@ -1,6 +1,6 @@
 import { configs, type ConfigChange, type ConfigEntry } from '@zhisuan/contract/sys/sys'
 import Form from 'antd/es/form'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { Gone } from '../../kit/Gone.tsx'
 import { useCall } from '../../api/hooks.ts'

@@ -1,5 +1,5 @@
 import { configs, type ConfigEntry, type EnvironmentEntry } from '@zhisuan/contract/sys/sys'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { col } from '../../kit/columns.tsx'
 import { DetailTabs } from '../../kit/DetailPage.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'

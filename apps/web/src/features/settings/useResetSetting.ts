@@ -1,5 +1,5 @@
 import { configs, system, type ConfigEntry } from '@zhisuan/contract/sys/sys'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { isSet, nameOf, valueText } from './settingText.ts'

@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import { stacks } from '@zhisuan/contract/aos/stack'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'

@@ -1,5 +1,5 @@
 import { stackDeployments, type Stack } from '@zhisuan/contract/aos/stack'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useParams } from 'react-router'
 import { whilePassing } from '../../kit/whilePassing.ts'
 import { useOne } from '../../api/hooks.ts'

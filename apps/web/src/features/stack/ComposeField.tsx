@@ -1,5 +1,5 @@
 import { useId, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { CodeEditor } from './CodeEditor.tsx'
 import type { CodeEditorHandle, CodeProblem } from '../../kit/codeEditorView.tsx'
 import type { Controlled } from '../../kit/fields.tsx'

@@ -1,6 +1,6 @@
 import Modal from 'antd/es/modal'
 import { stacks, type Stack, type StackRevision } from '@zhisuan/contract/aos/stack'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'

@@ -1,7 +1,7 @@
 import Skeleton from 'antd/es/skeleton'
 import Table from 'antd/es/table'
 import { stackTransitional, type Stack, type StackRevision } from '@zhisuan/contract/aos/stack'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { ActionMenu, type Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'

@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import { nodeStacks, stacks, type Stack } from '@zhisuan/contract/aos/stack'
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { whilePassing } from '../../kit/whilePassing.ts'
 import { useOne, useCall } from '../../api/hooks.ts'

@@ -1,5 +1,5 @@
 import { templates, type Template } from '@zhisuan/contract/aos/stack'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'

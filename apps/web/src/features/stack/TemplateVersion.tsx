@@ -1,6 +1,6 @@
 import { templates } from '@zhisuan/contract/aos/stack'
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { Gone } from '../../kit/Gone.tsx'
 import { useCall } from '../../api/hooks.ts'

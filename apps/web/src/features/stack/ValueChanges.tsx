@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import * as format from '../../kit/format.ts'
 import type { ValueChange } from './sourceForm.ts'
 import './stack.css'

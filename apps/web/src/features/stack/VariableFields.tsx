@@ -3,7 +3,7 @@ import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { fitsVariable, type Variable } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { refusing } from '../../kit/rules.ts'
 import './stack.css'
 

@@ -1,5 +1,5 @@
 import { templates, type Template } from '@zhisuan/contract/aos/stack'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { stackPaths } from './stackPaths.ts'

@@ -2,7 +2,7 @@ import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import Switch from 'antd/es/switch'
 import { prepaidPeriods, type PrepaidPeriod } from '@zhisuan/contract/bill/order'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import './price.css'
 
 /** How something is paid for: by the hour, or so many months or years in advance. */

@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import type { QuoteItem } from './items.ts'
 import { Price } from './Price.tsx'
 import './price.css'

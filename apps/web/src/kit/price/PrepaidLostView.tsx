@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { orders, type PrepaidKind } from '@zhisuan/contract/bill/order'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import * as format from '../format.ts'

@@ -4,7 +4,7 @@ import { previewHours, type BillingPeriod, type quoteLine } from '@zhisuan/contr
 import { meters } from '@zhisuan/contract/bill/meter'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import type { z } from 'zod'
 import * as format from '../format.ts'
 import type { QuoteItem } from './items.ts'

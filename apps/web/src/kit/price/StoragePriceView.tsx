@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import * as format from '../format.ts'
 import { storageItems, type StorageMeter } from './items.ts'
 import { Price } from './Price.tsx'

@@ -1,6 +1,6 @@
 import { orders, type OrderDetail } from '@zhisuan/contract/bill/order'
 import type { BodyInput } from '@zhisuan/contract/define'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { ApiError, toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'

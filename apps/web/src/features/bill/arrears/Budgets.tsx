@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { budgets, type Budget } from '@zhisuan/contract/bill/budget'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'

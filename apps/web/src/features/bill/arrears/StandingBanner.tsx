@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import type { Standing } from '@zhisuan/contract/bill/arrears'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'

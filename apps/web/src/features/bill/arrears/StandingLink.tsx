@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { lazy, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 
 // Most people never open it, and its tables are more script than what offers it.
 const Drawer = lazy(async () => ({ default: (await import('./StandingDrawer.tsx')).StandingDrawer }))

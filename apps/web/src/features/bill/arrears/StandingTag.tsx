@@ -1,5 +1,5 @@
 import type { StandingState } from '@zhisuan/contract/bill/arrears'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { StatusTag, type StatusTone } from '../../../kit/StatusTag.tsx'
 
 export const standingTones: Readonly<Record<StandingState, StatusTone>> = { normal: 'good', low: 'warning', arrears: 'bad', suspended: 'bad' }

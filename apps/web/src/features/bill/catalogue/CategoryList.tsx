@@ -1,5 +1,5 @@
 import { categories, type Category } from '@zhisuan/contract/bill/catalogue'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'

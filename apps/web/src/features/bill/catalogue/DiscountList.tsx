@@ -1,5 +1,5 @@
 import { useSearchParams } from 'react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 import { useNamedOrganisation } from '../../../kit/useOrganisationFilter.tsx'
 import './catalogue.css'

@@ -1,6 +1,6 @@
 import { billingPeriods, discounts, discountStates, type Discount } from '@zhisuan/contract/bill/catalogue'
 import { type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'

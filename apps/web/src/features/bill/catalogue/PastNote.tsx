@@ -1,5 +1,5 @@
 import Alert from 'antd/es/alert'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 
 /** What everybody who changes a price has to know first. */
 export function PastNote() {

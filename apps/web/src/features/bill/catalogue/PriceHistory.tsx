@@ -1,5 +1,5 @@
 import { billingPeriods, skus, type Price, type Sku } from '@zhisuan/contract/bill/catalogue'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'

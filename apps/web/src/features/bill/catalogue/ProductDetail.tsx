@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { products, type Product } from '@zhisuan/contract/bill/catalogue'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { useOne, useCall } from '../../../api/hooks.ts'

@@ -1,5 +1,5 @@
 import { categories, products, type Category, type Product } from '@zhisuan/contract/bill/catalogue'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'

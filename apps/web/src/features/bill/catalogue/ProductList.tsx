@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import { categories, products, unpriced, type Product } from '@zhisuan/contract/bill/catalogue'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { useCall } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'

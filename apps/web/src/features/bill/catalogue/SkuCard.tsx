@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { billingPeriods, skus, type BillingPeriod, type Price, type Sku } from '@zhisuan/contract/bill/catalogue'
 import { useId, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import * as format from '../../../kit/format.ts'

@@ -3,7 +3,7 @@ import type { BillingPeriod } from '@zhisuan/contract/bill/catalogue'
 import type { Meter } from '@zhisuan/contract/bill/meter'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { useId, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { costOf, unitOf, type Tiers } from './catalogueText.ts'
 import './catalogue.css'
 

@@ -1,6 +1,6 @@
 import { products, unpriced, type Product, type UnpricedUse } from '@zhisuan/contract/bill/catalogue'
 import Alert from 'antd/es/alert'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { Field } from '../../../kit/fields.tsx'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { topupCan, topupMethods, topups, topupStatuses, type Topup, type TopupStatus } from '@zhisuan/contract/bill/topup'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'

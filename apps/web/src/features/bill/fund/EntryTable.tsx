@@ -1,7 +1,7 @@
 import Drawer from 'antd/es/drawer'
 import Skeleton from 'antd/es/skeleton'
 import { accounts, ledgerKinds, ownersAccounts, type LedgerEntry } from '@zhisuan/contract/bill/account'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'

@@ -1,5 +1,5 @@
 import Skeleton from 'antd/es/skeleton'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'

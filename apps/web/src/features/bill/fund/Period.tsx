@@ -1,6 +1,6 @@
 import Input from 'antd/es/input'
 import dayjs from 'dayjs'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import './fund.css'
 

@@ -1,6 +1,6 @@
 import type { Wallet } from '@zhisuan/contract/bill/account'
 import { toMinor } from '@zhisuan/contract/bill/money'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Amount } from './Amount.tsx'
 import './fund.css'
 

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import { invoiceTitles, titleKinds, type InvoiceTitle, type InvoiceTitleInput } from '@zhisuan/contract/bill/invoice'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { RadioField, TextField } from '../../../kit/fields.tsx'

@@ -1,6 +1,6 @@
 import { orderKinds, orders, orderStatuses, type Order } from '@zhisuan/contract/bill/order'
 import { kindText } from '@zhisuan/contract/kindTexts'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'

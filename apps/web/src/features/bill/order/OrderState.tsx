@@ -1,6 +1,6 @@
 import type { Order } from '@zhisuan/contract/bill/order'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { leftText, orderTones } from './orderText.ts'
 

@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { orders, type Order } from '@zhisuan/contract/bill/order'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { errorText } from '../../../api/toasts.ts'

@@ -1,5 +1,5 @@
 import { orders, type Order } from '@zhisuan/contract/bill/order'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { refusedBy } from './orderText.ts'

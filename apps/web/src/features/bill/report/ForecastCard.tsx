@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import type { UsageForecast } from '@zhisuan/contract/bill/consume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import type { ApiError } from '../../../api/client.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'

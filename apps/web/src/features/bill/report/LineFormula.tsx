@@ -1,6 +1,6 @@
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { UsageLineShape } from '@zhisuan/contract/bill/consume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
 import './report.css'
 

@@ -3,7 +3,7 @@ import { consumes, type MonthOverview as Overview, type ResourceShare, type Usag
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useCallback, useMemo, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'

@@ -2,7 +2,7 @@ import { consumes, type ResourceMonth as Detail } from '@zhisuan/contract/bill/c
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useParams } from 'react-router'
 import { useOne, useChange } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'

@@ -1,7 +1,7 @@
 import { meters, type Meter } from '@zhisuan/contract/bill/meter'
 import type { Kind } from '@zhisuan/contract/kind'
 import { kindText } from '@zhisuan/contract/kindTexts'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 
 /** All kinds that can be in a bill. */
 export const billedKinds = [

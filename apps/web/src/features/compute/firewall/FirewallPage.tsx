@@ -1,7 +1,7 @@
 import { firewallServices } from '@zhisuan/contract/compute/firewall'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall } from '../../../api/hooks.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'

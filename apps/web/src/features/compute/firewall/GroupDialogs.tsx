@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import { firewallGroups, firewallPolicies, type FirewallGroup, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { CheckField, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'

@@ -1,6 +1,6 @@
 import { firewallGroups, type FirewallGroup } from '@zhisuan/contract/compute/firewall'
 import { computePorts } from '@zhisuan/contract/compute/network'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
 import { ActionMenu, type Action } from '../../../kit/actions.tsx'

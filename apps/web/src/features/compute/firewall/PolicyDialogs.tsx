@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { firewallPolicies, firewallRules, type FirewallPolicy, type FirewallRule } from '@zhisuan/contract/compute/firewall'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { CheckField, Field, TextField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'

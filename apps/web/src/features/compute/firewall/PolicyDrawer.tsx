@@ -1,5 +1,5 @@
 import { firewallPolicies, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import type { Action } from '../../../kit/actions.tsx'
 import * as format from '../../../kit/format.ts'

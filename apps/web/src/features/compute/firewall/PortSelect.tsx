@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { firewallGroups } from '@zhisuan/contract/compute/firewall'
 import { computePorts, type ComputePort } from '@zhisuan/contract/compute/network'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCloudLines } from '../CloudTable.tsx'
 import { Trouble } from '../Trouble.tsx'
 import { called } from './firewallText.ts'

@@ -13,7 +13,7 @@ import {
   type FirewallMatch,
   type FirewallRule,
 } from '@zhisuan/contract/compute/firewall'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { CheckField, Field, RadioField, SwitchField, TextField } from '../../../kit/fields.tsx'

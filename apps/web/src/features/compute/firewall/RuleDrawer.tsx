@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { firewallRules, opensAll, type FirewallRule } from '@zhisuan/contract/compute/firewall'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import type { Action } from '../../../kit/actions.tsx'
 import * as format from '../../../kit/format.ts'

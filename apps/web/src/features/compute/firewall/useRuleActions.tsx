@@ -1,5 +1,5 @@
 import { firewallRules, type FirewallRule } from '@zhisuan/contract/compute/firewall'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { called, invalidatedByFirewall } from './firewallText.ts'

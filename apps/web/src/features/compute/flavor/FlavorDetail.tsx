@@ -1,5 +1,5 @@
 import { computeFlavors } from '@zhisuan/contract/compute/flavor'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'

@@ -1,5 +1,5 @@
 import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'

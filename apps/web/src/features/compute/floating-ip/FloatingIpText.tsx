@@ -1,6 +1,6 @@
 import type { ComputeFloatingIp } from '@zhisuan/contract/compute/floating-ip'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'

@@ -1,5 +1,5 @@
 import { computeFloatingIps, floatingIpCan, floatingIpUse, type ComputeFloatingIp } from '@zhisuan/contract/compute/floating-ip'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'

@@ -3,7 +3,7 @@ import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { computeImages, computeImageVisibilities, computeOsTypes, type ComputeImage } from '@zhisuan/contract/compute/image'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { SwitchField, TextField } from '../../../kit/fields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 

@@ -1,6 +1,6 @@
 import Input from 'antd/es/input'
 import { computeImages, type ComputeImage } from '@zhisuan/contract/compute/image'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { Field, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'

@@ -1,5 +1,5 @@
 import type { ComputeImage } from '@zhisuan/contract/compute/image'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { imageTones } from './imageRules.ts'

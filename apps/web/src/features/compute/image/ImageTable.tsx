@@ -1,6 +1,6 @@
 import { computeImages, computeImageStatuses, computeImageTransitional, type ComputeImage } from '@zhisuan/contract/compute/image'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'

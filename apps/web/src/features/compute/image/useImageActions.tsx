@@ -1,5 +1,5 @@
 import { computeImageCan, computeImages, type ComputeImage } from '@zhisuan/contract/compute/image'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { DrawDialog } from '../../../kit/dialogs.tsx'

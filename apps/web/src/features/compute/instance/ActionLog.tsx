@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, type ComputeInstance } from '@zhisuan/contract/compute/instance'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useLines, type ItemOf } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { readingOf } from '../../../kit/ResourceTable.tsx'

@@ -1,6 +1,6 @@
 import type { ComputeFlavor } from '@zhisuan/contract/compute/flavor'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { computeFlavorItems, computeVolumeItems } from '../../../kit/price/items.ts'
 import { Price } from '../../../kit/price/Price.tsx'
 import * as format from '../../../kit/format.ts'

@@ -1,5 +1,5 @@
 import Select from 'antd/es/select'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import type { ItemOf } from '../../../api/hooks.ts'
 import { useCloudLines, type CloudListCall } from '../CloudTable.tsx'
 import { Trouble } from '../Trouble.tsx'

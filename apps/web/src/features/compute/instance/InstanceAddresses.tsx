@@ -2,7 +2,7 @@ import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Button from 'antd/es/button'
 import Popover from 'antd/es/popover'
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { copyText } from '../../../kit/copy.ts'
 import '../../../kit/addresses.css'
 

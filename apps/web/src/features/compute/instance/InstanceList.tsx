@@ -1,5 +1,5 @@
 import { computeInstances, instanceStates, type ComputeInstance } from '@zhisuan/contract/compute/instance'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'

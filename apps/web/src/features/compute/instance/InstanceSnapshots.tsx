@@ -3,7 +3,7 @@ import { computeImages, type ComputeImage, type ComputeImageStatus } from '@zhis
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
 import type { TFunction } from 'i18next'
 import { lazy, Suspense } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'

@@ -2,7 +2,7 @@ import ExclamationCircleFilled from '@ant-design/icons/es/icons/ExclamationCircl
 import LockOutlined from '@ant-design/icons/es/icons/LockOutlined'
 import Tooltip from 'antd/es/tooltip'
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { isPassing, toneOf } from './instanceRules.ts'
 

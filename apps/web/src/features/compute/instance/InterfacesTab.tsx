@@ -7,7 +7,7 @@ import { computeInstances, type ComputeInstanceDetail } from '@zhisuan/contract/
 import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
 import { computeNetworks, computePorts } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { serverGroupPolicies, serverGroups } from '@zhisuan/contract/compute/instance'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { RadioField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'

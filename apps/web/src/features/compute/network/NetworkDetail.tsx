@@ -1,6 +1,6 @@
 import { computeNetworks, computeSubnets, type ComputeSubnet } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'

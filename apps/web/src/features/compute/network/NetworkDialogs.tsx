@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { computeNetworks, computeSubnets, type ComputeNetwork, type ComputeSubnet } from '@zhisuan/contract/compute/network'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { CheckField, SwitchField, TextField } from '../../../kit/fields.tsx'

@@ -1,6 +1,6 @@
 import { computeNetworks, networkStatuses, type ComputeNetwork } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { filter } from '../../../kit/filters.ts'

@@ -1,5 +1,5 @@
 import { computePorts } from '@zhisuan/contract/compute/network'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'

@@ -1,5 +1,5 @@
 import { computePorts, type ComputePort } from '@zhisuan/contract/compute/network'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import type { EmptyText } from '../../../kit/RowsTable.tsx'
 import { CloudTable } from '../CloudTable.tsx'
 import { portColumns } from './PortList.tsx'

@@ -1,6 +1,6 @@
 import Table from 'antd/es/table'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne, useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'

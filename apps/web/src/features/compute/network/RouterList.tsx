@@ -1,7 +1,7 @@
 import { networkStatuses } from '@zhisuan/contract/compute/network'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'

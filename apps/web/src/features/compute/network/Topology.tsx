@@ -1,6 +1,6 @@
 import { computeNetworks, computePorts, type ComputeNetwork, type ComputePort } from '@zhisuan/contract/compute/network'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'

@@ -1,5 +1,5 @@
 import { computePorts, portCan, type ComputePort } from '@zhisuan/contract/compute/network'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { invalidatedByNetwork } from './networkText.ts'

@@ -1,5 +1,5 @@
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { invalidatedByNetwork } from './networkText.ts'

@@ -14,7 +14,7 @@ import {
 import { errors } from '@zhisuan/contract/errors'
 import type { TFunction } from 'i18next'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'

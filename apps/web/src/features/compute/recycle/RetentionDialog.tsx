@@ -1,5 +1,5 @@
 import { retention, retentions } from '@zhisuan/contract/compute/recycled'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'

@@ -13,7 +13,7 @@ import {
   type RuleDirection,
   type RuleWish,
 } from '@zhisuan/contract/compute/security-group'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { Field, RadioField } from '../../../kit/fields.tsx'

@@ -1,7 +1,7 @@
 import Tag from 'antd/es/tag'
 import { computeSecurityGroups, type ComputeSecurityRule, type RuleDirection } from '@zhisuan/contract/compute/security-group'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'

@@ -1,6 +1,6 @@
 import { computeSecurityGroups, kindOfGroup, type ComputeSecurityGroup } from '@zhisuan/contract/compute/security-group'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'

@@ -1,6 +1,6 @@
 import Typography from 'antd/es/typography'
 import { computeVolumeBackups } from '@zhisuan/contract/compute/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'

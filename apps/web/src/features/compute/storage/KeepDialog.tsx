@@ -10,7 +10,7 @@ import {
   type ComputeVolumeSnapshot,
 } from '@zhisuan/contract/compute/volume'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'

@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeSnapshotStatuses, computeVolumeSnapshots, type ComputeVolume, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'

@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeVolumes } from '@zhisuan/contract/compute/volume'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'

@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import type { ComputeStorageMessage, ComputeVolume } from '@zhisuan/contract/compute/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'

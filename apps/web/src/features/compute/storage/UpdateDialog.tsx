@@ -1,5 +1,5 @@
 import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots } from '@zhisuan/contract/compute/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'

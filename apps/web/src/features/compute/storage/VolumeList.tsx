@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeVolumes, computeVolumeStatuses, computeVolumeTransfers, type ComputeVolume, type ComputeVolumeTransfer } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'

@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import { projects } from '@zhisuan/contract/issue/project'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { useCurrentUser } from '../../../session/user.ts'

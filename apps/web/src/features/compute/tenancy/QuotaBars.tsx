@@ -1,6 +1,6 @@
 import Progress from 'antd/es/progress'
 import type { QuotaKind } from '@zhisuan/contract/compute/project'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { levelOf, shareOf } from '../../../kit/quotaLines.ts'
 import { amountText, type Kinds } from './quota.ts'
 import './tenancy.css'

@@ -14,7 +14,7 @@ import {
   type QuotaKind,
 } from '@zhisuan/contract/compute/project'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'

@@ -1,5 +1,5 @@
 import Alert from 'antd/es/alert'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { amountText, quotaIn, shortfalls, useQuotas, type MadeIn, type Wants } from './quota.ts'
 import './tenancy.css'
 

@@ -1,5 +1,5 @@
 import { keystoneProjects, type KeystoneProject } from '@zhisuan/contract/compute/project'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { AdoptDialog } from './AdoptDialog.tsx'

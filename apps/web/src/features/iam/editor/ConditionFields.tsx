@@ -6,7 +6,7 @@ import { operatorParts, type ConditionOperator } from '@zhisuan/contract/policy/
 import { contextKeys, keyType, tagPrefixes } from '@zhisuan/contract/policy/keys'
 import type { PolicyProblem } from '@zhisuan/contract/policy/problems'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import {
   conditionRows,

@@ -1,7 +1,7 @@
 import { readPolicy, type PolicyProblem, type PolicyVocabulary } from '@zhisuan/contract/policy/problems'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { lazy, Suspense, useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import '../../../kit/codeEditor.css'
 import { actionText, serviceText } from '../../../kit/actionText.ts'
 import type { Vocabulary } from '../../../kit/useVocabulary.ts'

@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { compilePattern } from '@zhisuan/contract/policy/pattern'
 import { kindText } from '@zhisuan/contract/kindTexts'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { nameWith, type Vocabulary } from '../../../kit/useVocabulary.ts'
 
 /** Names of resources: those of the chosen actions are offered, others are typed. */

@@ -1,6 +1,6 @@
 import type { Command } from '@zhisuan/contract/nextstack/command'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import { CommandComposer, type Draft } from './CommandComposer.tsx'

@@ -1,5 +1,5 @@
 import { commands, commandStatuses, type Command } from '@zhisuan/contract/nextstack/command'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'

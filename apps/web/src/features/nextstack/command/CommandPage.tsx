@@ -1,5 +1,5 @@
 import Segmented from 'antd/es/segmented'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { PageActions } from '../../../kit/PageHead.tsx'
 import VmCommand from '../vm/VmCommand.tsx'

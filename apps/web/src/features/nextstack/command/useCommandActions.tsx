@@ -1,5 +1,5 @@
 import { commands, type Command } from '@zhisuan/contract/nextstack/command'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { request, toApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { toastError } from '../../../api/notify.ts'

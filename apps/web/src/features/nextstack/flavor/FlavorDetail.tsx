@@ -1,6 +1,6 @@
 import { flavors, type Flavor, type FlavorVm } from '@zhisuan/contract/nextstack/flavor'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'

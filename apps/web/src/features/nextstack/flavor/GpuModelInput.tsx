@@ -1,6 +1,6 @@
 import AutoComplete from 'antd/es/auto-complete'
 import { hosts } from '@zhisuan/contract/nextstack/host'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 
 /** A GPU's model as hosts name it: chosen among those there are, or typed before they are. */

@@ -1,5 +1,5 @@
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { FlavorDrawer, invalidatedByFlavor } from './FlavorDrawer.tsx'

@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { hosts, type HostDetail as Detail } from '@zhisuan/contract/nextstack/host'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne } from '../../../api/hooks.ts'

@@ -1,6 +1,6 @@
 import Table from 'antd/es/table'
 import type { HostDetail } from '@zhisuan/contract/nextstack/host'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'

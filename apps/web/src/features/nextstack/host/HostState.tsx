@@ -1,6 +1,6 @@
 import Tag from 'antd/es/tag'
 import type { Host } from '@zhisuan/contract/nextstack/host'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { hostTones } from './hostRules.ts'
 

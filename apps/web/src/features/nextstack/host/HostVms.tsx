@@ -1,6 +1,6 @@
 import type { Host } from '@zhisuan/contract/nextstack/host'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col } from '../../../kit/columns.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'

@@ -1,6 +1,6 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { hosts, type Host } from '@zhisuan/contract/nextstack/host'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { invalidatedByHost, whyNotHost } from './hostRules.ts'

@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import { imageLibrary } from '@zhisuan/contract/nextstack/image'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { SwitchField, TextField } from '../../../kit/fields.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'

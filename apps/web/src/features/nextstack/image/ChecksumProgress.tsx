@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import Progress from 'antd/es/progress'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import './image.css'
 
 /** While a file is read through for its checksum, which takes as long as the disk does. @param share 0 to 1 */

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { imageLibrary, type Image } from '@zhisuan/contract/nextstack/image'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { AboutFields } from './AboutFields.tsx'

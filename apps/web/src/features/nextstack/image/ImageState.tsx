@@ -1,5 +1,5 @@
 import type { Image } from '@zhisuan/contract/nextstack/image'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
 import { StateTag } from '../storage/StateTag.tsx'
 import { imageTones, shareOf } from './imageRules.ts'

@@ -1,7 +1,7 @@
 import Tag from 'antd/es/tag'
 import { imageLibrary, imageStatuses, type Image } from '@zhisuan/contract/nextstack/image'
 import { vmTypes } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'

@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { keyPairs, type KeyPair } from '@zhisuan/contract/nextstack/key-pair'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'

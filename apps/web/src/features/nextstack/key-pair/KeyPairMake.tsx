@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { lazy, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import type { MadeKeyPair } from './KeyPairDialog.tsx'
 import { loadMessages } from '../../../i18n.ts'
 

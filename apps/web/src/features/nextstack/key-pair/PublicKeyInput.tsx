@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Input from 'antd/es/input'
 import { useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { keyLine } from './keyFiles.ts'
 import '../compute.css'
 

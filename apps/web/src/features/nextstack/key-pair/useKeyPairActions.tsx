@@ -1,5 +1,5 @@
 import { keyPairs, type KeyPair } from '@zhisuan/contract/nextstack/key-pair'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { copyText } from '../../../kit/copy.ts'

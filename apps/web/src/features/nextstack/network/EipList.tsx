@@ -1,6 +1,6 @@
 import { eips, eipStatuses, type Eip } from '@zhisuan/contract/nextstack/eip'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'

@@ -1,7 +1,7 @@
 import Pagination from 'antd/es/pagination'
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
 import { useOne, useCall } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'

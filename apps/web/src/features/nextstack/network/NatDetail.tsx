@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import Table from 'antd/es/table'
 import { natGateways, type DnatRule, type NatGateway } from '@zhisuan/contract/nextstack/nat'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne, useChange } from '../../../api/hooks.ts'

@@ -13,7 +13,7 @@ import {
   type SecurityRule,
 } from '@zhisuan/contract/nextstack/security-group'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { toApiError, type ApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { securityGroups, type templateNames } from '@zhisuan/contract/nextstack/security-group'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'

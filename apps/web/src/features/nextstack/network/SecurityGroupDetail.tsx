@@ -1,6 +1,6 @@
 import { securityGroups } from '@zhisuan/contract/nextstack/security-group'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne } from '../../../api/hooks.ts'

@@ -1,6 +1,6 @@
 import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'

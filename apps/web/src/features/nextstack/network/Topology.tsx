@@ -1,5 +1,5 @@
 import { vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useCall } from '../../../api/hooks.ts'

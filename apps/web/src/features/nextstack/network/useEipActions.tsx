@@ -1,5 +1,5 @@
 import { eipCan, eips, type Eip } from '@zhisuan/contract/nextstack/eip'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'

@@ -1,5 +1,5 @@
 import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'

@@ -1,5 +1,5 @@
 import { natGateways, type NatGateway } from '@zhisuan/contract/nextstack/nat'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { DnatAdd, NatEdit } from './NatDialogs.tsx'

@@ -1,5 +1,5 @@
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { EipPoolDialog } from './EipPoolDialog.tsx'

@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import { vpcCan, vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'

@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import { snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
 import { vms } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne, useCall } from '../../../api/hooks.ts'

@@ -6,7 +6,7 @@ import { snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { Field } from '../../../kit/fields.tsx'

@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { vmCan, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 
 /** As many as a menu shows; more are found by typing. */

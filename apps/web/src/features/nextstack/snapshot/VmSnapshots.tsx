@@ -1,5 +1,5 @@
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCloud } from '../../../session/cloud.ts'
 import { ScheduleTable } from './ScheduleTable.tsx'
 import { SnapshotTable } from './SnapshotTable.tsx'

@@ -1,5 +1,5 @@
 import Progress from 'antd/es/progress'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
 import './storage.css'
 import { fillOf, shareOf } from './storageRules.ts'

@@ -1,6 +1,6 @@
 import { volumeContents, type Volume } from '@zhisuan/contract/nextstack/volume'
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import type { Controlled } from '../../../kit/fields.tsx'
 import '../nextstack.css'
 

@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'

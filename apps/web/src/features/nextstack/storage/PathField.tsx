@@ -1,6 +1,6 @@
 import Input from 'antd/es/input'
 import { mountPath, type Volume } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Field } from '../../../kit/fields.tsx'
 import '../../../kit/form.css'
 

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { storagePools, type StoragePool } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { errorText } from '../../../api/toasts.ts'
 import * as format from '../../../kit/format.ts'

@@ -1,5 +1,5 @@
 import type { StoragePool } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { StatusTag, type StatusTone } from '../../../kit/StatusTag.tsx'
 import type messages from '../../../locales/zh/storage.ts'
 

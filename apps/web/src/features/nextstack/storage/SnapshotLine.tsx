@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import type { VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
 import { useId, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
 import './storage.css'
 

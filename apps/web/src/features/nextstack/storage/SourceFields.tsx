@@ -1,6 +1,6 @@
 import Select from 'antd/es/select'
 import { volumeBackups, volumes, volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'

@@ -1,6 +1,6 @@
 import Table from 'antd/es/table'
 import { storagePools, volumes, type StoragePool } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useParams } from 'react-router'
 import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'

@@ -1,6 +1,6 @@
 import { storagePools, type StoragePool } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'

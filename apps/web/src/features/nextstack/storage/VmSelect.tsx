@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import type { Volume } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import type { Controlled } from '../../../kit/fields.tsx'
 

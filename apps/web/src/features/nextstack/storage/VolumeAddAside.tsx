@@ -1,7 +1,7 @@
 import Progress from 'antd/es/progress'
 import { quotas, type QuotaLine } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { amountText, levelOf, shareOf } from '../../../kit/quotaLines.ts'
 import './storage.css'

@@ -1,7 +1,7 @@
 import Alert from 'antd/es/alert'
 import Typography from 'antd/es/typography'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne } from '../../../api/hooks.ts'

@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { storagePools, volumes, volumeStatuses } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { filter } from '../../../kit/filters.ts'

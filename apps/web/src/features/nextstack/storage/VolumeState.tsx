@@ -1,5 +1,5 @@
 import type { Volume } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'

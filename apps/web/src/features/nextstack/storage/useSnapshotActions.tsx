@@ -1,6 +1,6 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumeSnapshotCan, volumeSnapshots, type VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'

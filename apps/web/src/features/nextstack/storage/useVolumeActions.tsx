@@ -1,6 +1,6 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import { createVmBody } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { field } from '../../../kit/rules.ts'

@@ -1,5 +1,5 @@
 import Slider from 'antd/es/slider'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { sizeUnits } from '../../../kit/sizes.ts'
 import type { Controlled } from '../../../kit/fields.tsx'

@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { vmTypes, type VmType } from '@zhisuan/contract/nextstack/vm'
 import { useId } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import '../nextstack.css'
 
 /** The two kinds of instances, what each is good for, and why one cannot be had here. Real radio buttons below. */

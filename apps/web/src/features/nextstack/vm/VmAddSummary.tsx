@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Price } from '../../../kit/price/Price.tsx'
 import type { QuoteItem } from '../../../kit/price/items.ts'
 import type { Billing } from '../../../kit/price/BillingMode.tsx'

@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { terminals, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { request } from '../../../api/client.ts'

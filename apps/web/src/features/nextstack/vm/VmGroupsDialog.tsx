@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { GroupSelect } from '../network/GroupSelect.tsx'

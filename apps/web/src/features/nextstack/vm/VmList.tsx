@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import { vms, vmStatuses, vmTypes } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'

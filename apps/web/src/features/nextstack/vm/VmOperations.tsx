@@ -1,7 +1,7 @@
 import { errors } from '@zhisuan/contract/errors'
 import type { Operation } from '@zhisuan/contract/operation'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { OperationTable } from '../../../kit/OperationTable.tsx'

@@ -1,6 +1,6 @@
 import Descriptions from 'antd/es/descriptions'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import Typography from 'antd/es/typography'
 import * as format from '../../../kit/format.ts'

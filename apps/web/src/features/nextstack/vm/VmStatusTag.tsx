@@ -1,7 +1,7 @@
 import ExclamationCircleFilled from '@ant-design/icons/es/icons/ExclamationCircleFilled'
 import Tooltip from 'antd/es/tooltip'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { vmTones } from './vmRules.ts'
 import '../nextstack.css'
