@@ -301,6 +301,8 @@ describe('an enrolled agent that means harm', () => {
       },
       { interval: 100 },
     )
+    // Collections of much garbage take long: meanwhile its tunnel may have been given up, and it comes back.
+    await isConnected(otherId, true)
     await isServed()
   })
 
