@@ -233,7 +233,7 @@ describe('billing, with the server killed in the middle', () => {
     })
     const { client } = tenants.dry
     const cloud = { query: { cloud_id } }
-    const [image] = (await client.call(images.list, { query: { cloud_id, type: 'container' } })).items
+    const image = (await client.call(images.list, { query: { cloud_id, type: 'container' } })).items.find(({ name }) => name === 'busybox')
     const [network] = (await client.call(networks.list, cloud)).items
     const [flavor] = (await client.call(flavors.list)).items
     const { items } = await client.call(vms.create, {

@@ -31,7 +31,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)(
     const ours = async (id: string) => (await engine.instances.list()).filter((one) => one.tags['vm_id'] === id)
     const create = async (name: string): Promise<string> => {
       const query = { cloud_id }
-      const [image] = (await client.call(images.list, { query })).items
+      const image = (await client.call(images.list, { query })).items.find(({ name }) => name === 'busybox')
       const [network] = (await client.call(networks.list, { query })).items
       const [flavor] = (await client.call(flavors.list)).items
       const { items } = await client.call(vms.create, {
@@ -54,7 +54,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)(
       await restart()
       cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
       // Built on this host at the first start.
-      await until(async () => (await client.call(images.list, { query: { cloud_id } })).total > 0, 'the first image')
+      await until(async () => (await client.call(images.list, { query: { cloud_id } })).items.some(({ name }) => name === 'busybox'), 'the first image')
     })
     afterAll(async () => {
       await server?.stop()

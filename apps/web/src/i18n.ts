@@ -1,12 +1,10 @@
-import type { TFunction, i18n as I18n } from 'i18next'
-import type { useTranslation as UseTranslation } from 'react-i18next'
+import type { FlatNamespace, Namespace, TFunction } from 'i18next'
 import { loaders, present, type LazyNamespace } from './locales/namespaces.ts'
 
 /*
- * What i18next and react-i18next do for this console: texts by keys, with places to fill. There is one language (en is
- * specified to be identical, and nothing offers a switch), no plural of its own and no text from elsewhere, so that
- * little of the two is left, and they were a tenth of what the sign-in page loads. Their types stay: with
- * them the compiler knows each key.
+ * What i18next does for this console: texts by keys, with places to fill. There is one language (en is specified to be
+ * identical, and nothing offers a switch), no plural of its own and no text from elsewhere, so that little of it is left,
+ * and it was a tenth of what the sign-in page loads. Its types stay: with them the compiler knows each key.
  */
 
 interface Texts {
@@ -37,36 +35,36 @@ function say(namespaces: readonly string[], key: string, values: Readonly<Record
   return (text ?? String(values['defaultValue'] ?? name)).replace(/\{\{(\w+)\}\}/g, (_, place: string) => String(values[place] ?? ''))
 }
 
-const fixed = new Map<string, { readonly t: TFunction }>()
+const fixed = new Map<string, { readonly t: unknown }>()
 
-/** The same every time, so that nothing that depends on it is made anew. */
-function translationOf(namespaces: string | readonly string[] = 'shell'): { readonly t: TFunction } {
-  const id = String(namespaces)
-  const all = typeof namespaces === 'string' ? [namespaces] : namespaces
-  const known = fixed.get(id) ?? { t: ((key: string, values?: Readonly<Record<string, unknown>>) => say(all, key, values)) as unknown as TFunction }
-  fixed.set(id, known)
-  return known
+/**
+ * The texts of some namespaces, those of the first without naming it: `const { t } = useTranslation('edge')`. The same
+ * function every time, so that nothing that depends on it is made anew.
+ */
+export function useTranslation<const N extends Namespace = 'shell'>(namespaces?: N): { readonly t: TFunction<N> } {
+  const all: readonly string[] = typeof namespaces === 'object' ? namespaces : [namespaces ?? 'shell']
+  const known = fixed.get(String(all)) ?? { t: (key: string, values?: Readonly<Record<string, unknown>>) => say(all, key, values) }
+  fixed.set(String(all), known)
+  // What may be asked for is the library's types' to say.
+  return known as { readonly t: TFunction<N> }
 }
 
-/** The texts of some namespaces, the first of them without naming it: `const { t } = useTranslation('edge')`. */
-export const useTranslation = translationOf as unknown as typeof UseTranslation
+/** The same for what is no component. */
+export const textsOf = <const N extends Namespace>(namespaces: N): TFunction<N> => useTranslation(namespaces).t
 
-export const i18n = {
-  t: translationOf().t,
-  getFixedT: (_language: string, namespaces: string | readonly string[]) => translationOf(namespaces).t,
-  hasResourceBundle: (_language: string, namespace: string) => texts.has(namespace),
-  addResourceBundle: (_language: string, namespace: string, bundle: Texts) => void texts.set(namespace, { ...texts.get(namespace), ...bundle }),
-  removeResourceBundle: (_language: string, namespace: string) => void texts.delete(namespace),
-} as unknown as Pick<I18n, 't' | 'getFixedT' | 'hasResourceBundle' | 'addResourceBundle' | 'removeResourceBundle'>
+/** Texts that every page has by their keys, and all others by `namespace:key`. */
+export const translate = textsOf<readonly ['shell', ...Exclude<FlatNamespace, 'shell'>[]]>(['shell'])
+
+export const addTexts = (namespace: string, more: Texts): void => void texts.set(namespace, { ...texts.get(namespace), ...more })
 
 /** Brings messages that are not there yet; those that are cost nothing. */
 export async function loadMessages(namespaces: readonly LazyNamespace[]): Promise<void> {
   await Promise.all(
     namespaces
-      .filter((namespace) => !i18n.hasResourceBundle('zh', namespace))
+      .filter((namespace) => !texts.has(namespace))
       .map(async (namespace) => {
         const messages = await loaders[namespace]()
-        i18n.addResourceBundle('zh', namespace, messages.default)
+        addTexts(namespace, messages.default)
       }),
   )
 }

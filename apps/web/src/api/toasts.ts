@@ -1,6 +1,6 @@
 import { constants } from '@zhisuan/contract/constants'
 import { errors } from '@zhisuan/contract/errors'
-import { i18n } from '../i18n.ts'
+import { translate } from '../i18n.ts'
 import { noAnswer, type ApiError } from './client.ts'
 
 /** What the person is told of a failed call: section 8, in one place. */
@@ -16,9 +16,9 @@ const terminalPath = /\/terminals?(\/|\?|$)/
 
 /** The text for a person: the catalogue's by code, else the server's message (client.ts), else 未知状态. */
 export function errorText(error: Pick<ApiError, 'status' | 'code' | 'message'>): string {
-  if (error.code === noAnswer.timeout) return i18n.t('error.timeout')
-  if (error.code === noAnswer.offline) return i18n.t('error.offline')
-  return error.message === '' ? i18n.t('error.unknown') : error.message
+  if (error.code === noAnswer.timeout) return translate('error.timeout')
+  if (error.code === noAnswer.offline) return translate('error.offline')
+  return error.message === '' ? translate('error.unknown') : error.message
 }
 
 /** @param onLoginPage there, only a failed sign-in by password says anything. */
@@ -29,7 +29,7 @@ export function decideToast(error: Pick<ApiError, 'status' | 'code' | 'message' 
     return error.path.startsWith(passwordTokenPath) ? { kind: 'toast', text: errorText(error) } : { kind: 'none' }
   }
   if (silentPath.test(error.path)) return { kind: 'none' }
-  if (error.status === 409 && error.method === 'POST' && terminalPath.test(error.path)) return { kind: 'toast', text: i18n.t('error.oneTerminal') }
+  if (error.status === 409 && error.method === 'POST' && terminalPath.test(error.path)) return { kind: 'toast', text: translate('error.oneTerminal') }
   if (error.code === errors.repositoryPasswordUnset.code) return { kind: 'none' }
   // The first-password page covers everything; a toast for each refused call would only add noise.
   if (error.code === errors.initialPasswordUnchanged.code) return { kind: 'none' }

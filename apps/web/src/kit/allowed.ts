@@ -1,4 +1,4 @@
-import { i18n } from '../i18n.ts'
+import { translate } from '../i18n.ts'
 
 /**
  * Why an action is refused in this state, or null where it is allowed: from the contract's `…Can`
@@ -11,5 +11,5 @@ export function allowed<State extends string, Table extends Readonly<Record<stri
   state: State,
   stateLabel: string,
 ): string | null {
-  return canTable[action]?.includes(state) === true ? null : i18n.t('kit:action.stateForbids', { state: stateLabel })
+  return canTable[action]?.includes(state) === true ? null : translate('kit:action.stateForbids', { state: stateLabel })
 }

@@ -1,12 +1,12 @@
 import { constants } from '@zhisuan/contract/constants'
 import { notify } from '../api/notify.ts'
-import { i18n } from '../i18n.ts'
+import { translate } from '../i18n.ts'
 
 /** Copies and says so for 2.5 s. */
 export async function copyText(text: string): Promise<void> {
   const done = await write(text)
-  if (done) notify('success', i18n.t('kit:copy.done'), constants.copyToastMs)
-  else notify('error', i18n.t('kit:copy.failed'))
+  if (done) notify('success', translate('kit:copy.done'), constants.copyToastMs)
+  else notify('error', translate('kit:copy.failed'))
 }
 
 async function write(text: string): Promise<boolean> {

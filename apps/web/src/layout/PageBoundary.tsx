@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react'
-import { i18n } from '../i18n.ts'
+import { translate } from '../i18n.ts'
 import '../kit/panel.css'
 
 interface State {
@@ -43,8 +43,8 @@ export class PageBoundary extends Component<{ readonly children: ReactNode; read
     return (
       <div className="zs-card">
         <div className="zs-panel" role="alert">
-          <p className="zs-panel-title">{i18n.t(missing ? 'boundary.missingTitle' : 'boundary.title')}</p>
-          <p>{i18n.t(missing ? 'boundary.missingText' : 'boundary.text')}</p>
+          <p className="zs-panel-title">{translate(missing ? 'boundary.missingTitle' : 'boundary.title')}</p>
+          <p>{translate(missing ? 'boundary.missingText' : 'boundary.text')}</p>
           <p className="zs-panel-note">
             <code>{error.message}</code>
           </p>
@@ -60,10 +60,10 @@ export class PageBoundary extends Component<{ readonly children: ReactNode; read
                 }
               }}
             >
-              {i18n.t(missing ? 'boundary.reload' : 'boundary.retry')}
+              {translate(missing ? 'boundary.reload' : 'boundary.retry')}
             </button>
             <a href="/" className="zs-button zs-button-plain">
-              {i18n.t('boundary.home')}
+              {translate('boundary.home')}
             </a>
           </span>
         </div>

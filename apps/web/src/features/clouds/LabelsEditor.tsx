@@ -5,8 +5,7 @@ import Button from 'antd/es/button'
 import ColorPicker from 'antd/es/color-picker'
 import type { Rule } from 'antd/es/form'
 import Input from 'antd/es/input'
-import { useTranslation } from '../../i18n.ts'
-import { i18n } from '../../i18n.ts'
+import { translate, useTranslation } from '../../i18n.ts'
 import { CloudLabels } from '../../kit/CloudLabels.tsx'
 import { newLabel, readLabel, writeLabel, wrongWith, type EditedLabel } from './labels.ts'
 import type { Controlled } from '../../kit/fields.tsx'
@@ -18,7 +17,7 @@ const labelsMax = 20
 export const labelsRule: Rule = {
   validator: async (_rule, value: readonly string[] | undefined) => {
     const wrong = (value ?? []).map(wrongWith).find((one) => one !== null)
-    if (wrong !== undefined && wrong !== null) throw new Error(wrong.message || i18n.t('clouds:label.broken'))
+    if (wrong !== undefined && wrong !== null) throw new Error(wrong.message || translate('clouds:label.broken'))
   },
 }
 

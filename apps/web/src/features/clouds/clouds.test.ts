@@ -1,7 +1,7 @@
 import '@zhisuan/contract/validation'
 import { cloudCan, cloudStatuses, parseCloudLabel } from '@zhisuan/contract/cmp/cloud'
 import { describe, expect, it } from 'vitest'
-import { i18n } from '../../i18n.ts'
+import { textsOf } from '../../i18n.ts'
 import shell from '../../locales/zh/shell.ts'
 import { capacitySeries } from './capacitySeries.ts'
 import { connectionOf, firstValues } from './cloudForm.ts'
@@ -10,7 +10,7 @@ import { newLabel, readLabel, writeLabel, wrongWith } from './labels.ts'
 
 describe('moving a cloud', () => {
   it('is allowed exactly where the contract allows it, and says why not', () => {
-    const t = i18n.getFixedT<['clouds', 'shell']>('zh', ['clouds', 'shell'])
+    const t = textsOf(['clouds', 'shell'])
     // Object.keys loses the key type.
     for (const move of Object.keys(cloudMoves) as CloudMove[]) {
       for (const status of cloudStatuses) {

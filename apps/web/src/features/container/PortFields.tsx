@@ -3,8 +3,7 @@ import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { fieldTexts } from '@zhisuan/contract/texts'
-import { useTranslation } from '../../i18n.ts'
-import { i18n } from '../../i18n.ts'
+import { translate, useTranslation } from '../../i18n.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankPort, type SpecValues } from './specForm.ts'
@@ -12,7 +11,7 @@ import { onceIn } from '../../kit/isTwice.ts'
 import { refusing } from '../../kit/rules.ts'
 import './container.css'
 
-const portRule = refusing((value: number | null | undefined) => ((value ?? 0) < 1 || (value ?? 0) > 65_535 ? i18n.t('container:field.portRequired') : null))
+const portRule = refusing((value: number | null | undefined) => ((value ?? 0) < 1 || (value ?? 0) > 65_535 ? translate('container:field.portRequired') : null))
 /** No port of the node twice, where its protocol is the same. */
 const keyOf = ({ host_port, protocol }: SpecValues['ports'][number]): string => (typeof host_port === 'number' ? `${host_port}/${protocol}` : '')
 const onceRule = (index: number) => onceIn(['spec', 'ports'], index, keyOf, fieldTexts.portTwice)

@@ -2,8 +2,7 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import { containerSpec } from '@zhisuan/contract/cis/container'
-import { useTranslation } from '../../i18n.ts'
-import { i18n } from '../../i18n.ts'
+import { translate, useTranslation } from '../../i18n.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { CheckField, Field, TextField } from '../../kit/fields.tsx'
@@ -23,7 +22,7 @@ const restarts = ['unless-stopped', 'always', 'on-failure', 'no'] as const
 const lineRule = (schema: typeof shape.command | typeof shape.entrypoint) =>
   refusing((line: string | undefined) => {
     const words = wordsOf(line ?? '')
-    return words === null ? i18n.t('container:field.commandOpen') : wrongWith(schema, words)
+    return words === null ? translate('container:field.commandOpen') : wrongWith(schema, words)
   })
 
 /** What a container is made from, below `spec` of the form around it. */

@@ -1,7 +1,7 @@
 import Form from 'antd/es/form'
 import type { Rule } from 'antd/es/form'
 import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
-import { useTranslation } from '../../i18n.ts'
+import { translate, useTranslation } from '../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
@@ -11,7 +11,6 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import { i18n } from '../../i18n.ts'
 import { paths } from '../../paths.ts'
 import { newDocument, writeJson } from './editor/builderDocument.ts'
 import { PolicyEditor, problemsOf } from './editor/PolicyEditor.tsx'
@@ -39,8 +38,8 @@ export default function PolicyAdd() {
 const documentRule = ({ known }: Vocabulary): Rule => ({
   validator: async (_rule, text: string) => {
     const problems = problemsOf(text, known)
-    if (problems === null) throw new Error(i18n.t('iam:editor.syntax'))
-    if (problems.length > 0) throw new Error(i18n.t('iam:policy.wrong', { count: problems.length }))
+    if (problems === null) throw new Error(translate('iam:editor.syntax'))
+    if (problems.length > 0) throw new Error(translate('iam:policy.wrong', { count: problems.length }))
   },
 })
 

@@ -97,8 +97,8 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
           <div className="zs-card">
             <h2>{t('add.aboutTitle')}</h2>
             <ul className="co-about">
-              {([0, 1, 2] as const).map((at) => (
-                <li key={at}>{t(`add.about.${at}`)}</li>
+              {(['apart', 'grows', 'copies'] as const).map((about) => (
+                <li key={about}>{t(`add.about.${about}`)}</li>
               ))}
             </ul>
           </div>

@@ -1,8 +1,7 @@
 import Button from 'antd/es/button'
 import { lazy, Suspense, useState } from 'react'
-import { useTranslation } from '../../../i18n.ts'
+import { loadMessages, useTranslation } from '../../../i18n.ts'
 import type { MadeKeyPair } from './KeyPairDialog.tsx'
-import { loadMessages } from '../../../i18n.ts'
 
 // They say what they say on the page of keys.
 const KeyPairDialog = lazy(() =>

@@ -1,12 +1,11 @@
 import { whilePassing } from '../../../kit/whilePassing.ts'
-import { i18n } from '../../../i18n.ts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addTexts, textsOf } from '../../../i18n.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import messages from '../../../locales/zh/snapshot.ts'
 import { makerOf, whenText, whyNotSnapshot, isPassing } from './snapshotRules.ts'
 
-beforeAll(() => void i18n.addResourceBundle('zh', 'snapshot', messages))
-afterAll(() => void i18n.removeResourceBundle('zh', 'snapshot'))
-const t = i18n.getFixedT('zh', 'snapshot')
+beforeAll(() => void addTexts('snapshot', messages))
+const t = textsOf('snapshot')
 
 describe('what can be done to a snapshot', () => {
   it('is what the contract allows in its state', () => {

@@ -1,11 +1,11 @@
 import { volumeBackups, volumes, volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
 import { beforeAll, expect, it } from 'vitest'
-import { i18n } from '../../../i18n.ts'
+import { addTexts, textsOf } from '../../../i18n.ts'
 import messages from '../../../locales/zh/storage.ts'
 import { volumeOperationTexts } from './volumeOperationText.ts'
 
-beforeAll(() => void i18n.addResourceBundle('zh', 'storage', messages))
-const texts = volumeOperationTexts(i18n.getFixedT('zh', 'storage'))
+beforeAll(() => void addTexts('storage', messages))
+const texts = volumeOperationTexts(textsOf('storage'))
 
 it('names every operation that a call begins', () => {
   for (const call of [volumes.create, volumes.attach, volumes.detach, volumes.grow, volumes.restore, volumes.delete])

@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from 'vitest'
-import { i18n } from '../../../i18n.ts'
+import { addTexts, textsOf } from '../../../i18n.ts'
 import messages from '../../../locales/zh/nextstack.ts'
 import { cancelText, operationText, stepText } from './vmOperationText.ts'
 
-beforeAll(() => void i18n.addResourceBundle('zh', 'nextstack', messages))
-const t = i18n.getFixedT('zh', 'nextstack')
+beforeAll(() => void addTexts('nextstack', messages))
+const t = textsOf('nextstack')
 
 it('names operations and steps, also ones that it does not know yet', () => {
   expect(operationText(t, 'nextstack.vm.rebuild')).toBe('重装系统')

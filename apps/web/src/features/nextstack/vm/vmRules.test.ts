@@ -2,12 +2,12 @@ import { errors } from '@zhisuan/contract/errors'
 import { vmCan, vmStatuses, vmTransitional, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { whilePassing } from '../../../kit/whilePassing.ts'
-import { i18n } from '../../../i18n.ts'
+import { addTexts, textsOf } from '../../../i18n.ts'
 import messages from '../../../locales/zh/nextstack.ts'
 import { isPassing, vmActions, vmTones, whyNotVm, type VmActionName, isChanging } from './vmRules.ts'
 
-beforeAll(() => void i18n.addResourceBundle('zh', 'nextstack', messages))
-const t = i18n.getFixedT('zh', 'nextstack')
+beforeAll(() => void addTexts('nextstack', messages))
+const t = textsOf('nextstack')
 const active = { status: 'active' } as const
 const at = (status: VmStatus, operation_id: string | null = null) => ({ status, operation_id })
 // Object.keys loses the key type.
