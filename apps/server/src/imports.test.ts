@@ -10,7 +10,7 @@ const sources = globSync('{apps,packages}/*/src/**/*.{ts,tsx}', { cwd: root })
 describe('imports', () => {
   it('are from where a thing is defined: nothing is exported once more', () => {
     expect(sources.length).toBeGreaterThan(1_000)
-    expect(sources.filter((file) => /^export (type )?(\*|\{[^}]*\})[^;'"]* from '/m.test(read(file)))).toEqual([])
+    expect(sources.filter((file) => /^export (type )?(\*|\{)/m.test(read(file)))).toEqual([])
   })
 
   it('of texts are from i18n.ts: of the library there are only its types', () => {

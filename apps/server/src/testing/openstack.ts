@@ -3,7 +3,7 @@ import type { Call, ResponseOf } from '@zhisuan/contract/define'
 import { emptyProject } from '@zhisuan/engines/openstack/clear'
 import { createOpenStack, type OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { all } from '@zhisuan/engines/openstack/session'
-import { administrator, cloudIsThere, registration } from '@zhisuan/engines/openstack/local'
+import { administrator, registration } from '@zhisuan/engines/openstack/local'
 import { ownName } from '@zhisuan/engines/openstack/testing'
 import { expect } from 'vitest'
 import { addressOf } from '../modules/cmp/cloud/cloud.engines.ts'
@@ -11,8 +11,6 @@ import { insertCloud } from '../modules/cmp/cloud/cloud.store.ts'
 import { uuidv7 } from '../platform/ids.ts'
 import type { TestApp } from './app.ts'
 import { send, type AnyInput } from './call.ts'
-
-export { cloudIsThere }
 
 /** Makes the OpenStack of this host known to the server, as a registration would. @returns the cloud's id */
 export const knowOpenStack = (app: TestApp, changes: Partial<CloudConnection> = {}): Promise<string> => knowCloud(app, { ...registration(), ...changes })

@@ -3,7 +3,7 @@
 import { allCalls } from '@zhisuan/contract/calls'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { describe, expect, it } from 'vitest'
-import texts from '../locales/zh/iam.ts'
+import texts from '../locales/zh/action.ts'
 
 /** Policies are about all that take a token, and the audit log names public ones, too. */
 const actions = allCalls.filter(({ access, audit }) => access !== 'public' || audit).map(({ id }) => id)
@@ -19,6 +19,6 @@ describe('names of actions', () => {
         ...(named(texts.verbs, verb.join('.')) ? [] : [`verbs.${verb.join('.')}`]),
       ]
     })
-    expect([...new Set(missing)], 'add them to locales/zh/iam.ts').toEqual([])
+    expect([...new Set(missing)], 'add them to locales/zh/action.ts').toEqual([])
   })
 })

@@ -92,7 +92,6 @@ export function ProjectSelect(control: Control) {
 /** One action of all there are. */
 export function OneActionSelect({ id, label, value, onChange }: Control) {
   const { t } = useTranslation('kit')
-  const { t: named } = useTranslation('iam')
   const { vocabulary } = useVocabulary()
   return (
     <Select<string>
@@ -104,11 +103,11 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
       placeholder={t('search.action')}
       value={value ?? null}
       options={(vocabulary?.services ?? []).map((service) => ({
-        label: serviceText(named, service.id, [service]),
+        label: serviceText(service.id, [service]),
         options: service.actions.map((action) => ({
           value: action.id,
-          label: actionText(named, action.id),
-          search: `${actionText(named, action.id)} ${action.id}`,
+          label: actionText(action.id),
+          search: `${actionText(action.id)} ${action.id}`,
           title: action.id,
         })),
       }))}

@@ -11,6 +11,7 @@ export const present = { shell, kit, routes }
  */
 export const loaders = {
   account: () => import('./zh/account.ts'),
+  action: () => import('./zh/action.ts'),
   application: () => import('./zh/application.ts'),
   arrears: () => import('./zh/arrears.ts'),
   catalogue: () => import('./zh/catalogue.ts'),

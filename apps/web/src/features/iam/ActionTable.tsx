@@ -20,13 +20,13 @@ export function ActionTable({ actions, withType }: { readonly actions: readonly 
       label={t('service.keyword')}
       rows={actions}
       rowKey="id"
-      textOf={({ id, summary }) => `${actionText(t, id)} ${id} ${summary}`}
+      textOf={({ id, summary }) => `${actionText(id)} ${id} ${summary}`}
       countText={(count) => t('service.count', { count })}
       columns={[
         col.text<ServiceAction>(
           'name',
           t('column.action'),
-          (action) => (action.method === null && action.summary !== '' ? action.summary : actionText(t, action.id)),
+          (action) => (action.method === null && action.summary !== '' ? action.summary : actionText(action.id)),
           { width: 180 },
         ),
         col.custom<ServiceAction>('id', t('column.actionId'), ({ id }) => <CopyName name={id} />, { width: 250 }),

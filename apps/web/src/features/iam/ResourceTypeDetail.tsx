@@ -27,7 +27,7 @@ export default function ResourceTypeDetail() {
       title={(type) => kindText(type.id)}
       actions={actionsOf}
       facts={(type) => [
-        { key: 'service', label: t('column.service'), value: <Link to={paths.iam.service.detail(type.service)}>{serviceText(t, type.service)}</Link> },
+        { key: 'service', label: t('column.service'), value: <Link to={paths.iam.service.detail(type.service)}>{serviceText(type.service)}</Link> },
         { key: 'kind', label: t('service.kind'), value: t(type.built_in ? 'service.builtIn' : 'service.custom') },
         ...(type.built_in ? [] : [{ key: 'description', label: t('description'), value: type.description || format.nothing }]),
         { key: 'actions', label: t('column.actions'), value: <CopyName name={`${type.id}.*`} /> },

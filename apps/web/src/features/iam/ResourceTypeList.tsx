@@ -24,7 +24,7 @@ export default function ResourceTypeList() {
             label={t('resource.keyword')}
             rows={types}
             rowKey="id"
-            textOf={({ id, service }) => `${kindText(id)} ${id} ${serviceText(t, service, services)}`}
+            textOf={({ id, service }) => `${kindText(id)} ${id} ${serviceText(service, services)}`}
             countText={(count) => t('resource.count', { count })}
             toolbar={
               <Button type="primary" onClick={() => void navigate(paths.iam.resource.add())}>
@@ -38,7 +38,7 @@ export default function ResourceTypeList() {
                 note: ({ id, description }) => (description === '' ? id : `${id} · ${description}`),
               }),
               col.text<ResourceType>('kind', t('service.kind'), ({ built_in }) => t(built_in ? 'service.builtIn' : 'service.custom'), { width: 80 }),
-              col.text<ResourceType>('service', t('column.service'), ({ service }) => serviceText(t, service, services), {
+              col.text<ResourceType>('service', t('column.service'), ({ service }) => serviceText(service, services), {
                 to: ({ service }) => paths.iam.service.detail(service),
                 width: 160,
               }),

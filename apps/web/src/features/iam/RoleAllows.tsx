@@ -70,7 +70,7 @@ export function RoleAllows({ role }: { readonly role: RoleRow }) {
       {shown.map(({ service, types }) => (
         <section key={service.id} className="ia-allows">
           <h3>
-            {serviceText(t, service.id)} <span className="zs-code zs-soft">{service.id}</span>
+            {serviceText(service.id)} <span className="zs-code zs-soft">{service.id}</span>
           </h3>
           <dl>
             {types.map(({ type, said }) => (
@@ -79,7 +79,7 @@ export function RoleAllows({ role }: { readonly role: RoleRow }) {
                 <dd>
                   {said.map(({ id, allowance }) => (
                     <Tag key={id} title={id} color={colours[allowance]}>
-                      {verbText(t, id)}
+                      {verbText(id)}
                       {allowance !== 'yes' && `（${t(`allows.${allowance}`)}）`}
                     </Tag>
                   ))}

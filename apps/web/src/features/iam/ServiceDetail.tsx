@@ -24,7 +24,7 @@ export default function ServiceDetail() {
     <DetailPage
       query={query}
       gone={{ to: paths.iam.service.list() }}
-      title={(service) => serviceText(t, service.id, [service])}
+      title={(service) => serviceText(service.id, [service])}
       actions={actionsOf}
       facts={(service) => [
         { key: 'id', label: t('column.actionId'), value: <CopyName name={`${service.id}.*`} /> },

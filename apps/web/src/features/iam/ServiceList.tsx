@@ -23,7 +23,7 @@ export default function ServiceList() {
             label={t('service.keyword')}
             rows={services}
             rowKey="id"
-            textOf={({ id, name, actions }) => `${serviceText(t, id)} ${name} ${id} ${actions.map((action) => action.id).join(' ')}`}
+            textOf={({ id, name, actions }) => `${serviceText(id)} ${name} ${id} ${actions.map((action) => action.id).join(' ')}`}
             countText={(count) => t('service.serviceCount', { count })}
             toolbar={
               <Button type="primary" onClick={() => void navigate(paths.iam.service.add())}>
@@ -31,7 +31,7 @@ export default function ServiceList() {
               </Button>
             }
             columns={[
-              col.name<Service>('name', t('column.service'), (service) => serviceText(t, service.id, [service]), {
+              col.name<Service>('name', t('column.service'), (service) => serviceText(service.id, [service]), {
                 width: 220,
                 to: ({ id }) => paths.iam.service.detail(id),
                 note: ({ description }) => description,

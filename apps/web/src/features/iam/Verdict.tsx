@@ -30,7 +30,7 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
         showIcon
         title={
           <>
-            {t(`decision.outcome.${outcome}`)}：{actionText(t, action)}
+            {t(`decision.outcome.${outcome}`)}：{actionText(action)}
           </>
         }
         description={

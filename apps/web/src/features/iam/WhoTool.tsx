@@ -46,8 +46,8 @@ export function WhoTool() {
         </Button>
       </Form>
       {action !== null && (
-        <section aria-label={actionText(t, action)}>
-          <h3>{actionText(t, action)}</h3>
+        <section aria-label={actionText(action)}>
+          <h3>{actionText(action)}</h3>
           <ResourceTable
             call={decisions.who}
             input={{ query: { action, ...(resource !== '' && { resource }) } }}

@@ -16,7 +16,7 @@ import { paths, withQuery } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
 import './identity.css'
 
-type T = TFunction<['identity', 'iam']>
+type T = TFunction<'identity'>
 
 /** What came of it, in the catalogue's words; what a text would have filled in is not kept. */
 function resultText(t: T, code: number): string {
@@ -34,9 +34,7 @@ export function AuditTable({
   readonly query?: Partial<QueryInput<typeof audits.list>>
   readonly toolbar?: ReactNode
 }) {
-  const { t } = useTranslation(['identity', 'iam'])
-  // Some names of actions are in the other namespace only.
-  const { t: iam } = useTranslation('iam')
+  const { t } = useTranslation('identity')
   return (
     <>
       <ResourceTable
@@ -50,7 +48,7 @@ export function AuditTable({
             to: ({ actor }) => (actor === null ? null : paths.iam.user.detail(actor.id)),
             width: 120,
           }),
-          col.text<AuditRecord>('call', t('column.action'), ({ call }) => actionText(iam, call), { width: 200, note: ({ call }) => call }),
+          col.text<AuditRecord>('call', t('column.action'), ({ call }) => actionText(call), { width: 200, note: ({ call }) => call }),
           col.status<AuditRecord>('result', t('column.result'), ({ code }) => ({ tone: code === 0 ? 'good' : 'bad', text: resultText(t, code) }), {
             width: 160,
           }),
@@ -72,8 +70,7 @@ export function AuditTable({
 
 /** All that the log keeps of one call. */
 function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onClose: () => void }) {
-  const { t } = useTranslation(['identity', 'iam'])
-  const { t: iam } = useTranslation('iam')
+  const { t } = useTranslation('identity')
   useReturnFocus()
   const { number, at, actor, access_key, call, code, object_id, bp_id, ip, request_id, hash } = record
   const facts: readonly (readonly [label: string, value: ReactNode])[] = [
@@ -93,7 +90,7 @@ function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onC
     ],
     ...(access_key === null ? [] : [[t('audit.accessKey'), access_key.name] as const]),
     [t('column.organisation'), bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: bp_id })}>{bp_id}</Link>],
-    [t('column.action'), actionText(iam, call)],
+    [t('column.action'), actionText(call)],
     [
       t('audit.call'),
       <span key="call" className="zs-code">

@@ -88,7 +88,7 @@ export default {
     unused: '还没有使用过',
     synced: '已同步',
     syncedHint: '保存在密码管理器或设备厂商的账号里，在同一账号的其他设备上也可以使用',
-    rename: '改名',
+    rename: words.rename,
     renamed: '已改名',
     save: words.save,
     remove: words.toDelete,

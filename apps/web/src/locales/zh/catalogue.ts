@@ -9,7 +9,7 @@ export default {
   byWhom: words.createdBy,
   unknownAuthor: '未记录',
   column: { name: words.name, description: words.description, created: words.createdAt, updated: words.updatedAt },
-  action: { edit: words.edit, delete: words.toDelete, rename: '改名' },
+  action: { edit: words.edit, delete: words.toDelete, rename: words.rename },
   deleted: words.isDeleted,
   saved: words.saved,
 

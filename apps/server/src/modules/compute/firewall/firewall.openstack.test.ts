@@ -1,9 +1,10 @@
 import { firewallGroups, firewallPolicies, firewallRules, firewallServices } from '@zhisuan/contract/compute/firewall'
 import { errors } from '@zhisuan/contract/errors'
+import { cloudIsThere } from '@zhisuan/engines/openstack/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
-import { cloudIsThere, directly, knowOpenStack } from '../../../testing/openstack.ts'
+import { directly, knowOpenStack } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 
 describe.runIf(cloudIsThere)('firewalls of a cloud that has none', () => {

@@ -12,11 +12,12 @@ import type { Problem } from '@zhisuan/contract/problem'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { all } from '@zhisuan/engines/openstack/session'
 import { ownName, until, untilGone } from '@zhisuan/engines/openstack/testing'
+import { cloudIsThere } from '@zhisuan/engines/openstack/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send, type Answer } from '../../../testing/call.ts'
-import { cloudIsThere, directly, forgetProjects, items, knowOpenStack } from '../../../testing/openstack.ts'
+import { directly, forgetProjects, items, knowOpenStack } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 
 const gib = 2 ** 30

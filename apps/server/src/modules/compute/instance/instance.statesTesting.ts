@@ -14,10 +14,11 @@ import { errors } from '@zhisuan/contract/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { all } from '@zhisuan/engines/openstack/session'
 import { ownName, until, untilGone } from '@zhisuan/engines/openstack/testing'
+import { cloudIsThere } from '@zhisuan/engines/openstack/local'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send, type Answer } from '../../../testing/call.ts'
-import { cloudIsThere, directly, forgetProjects, items, knowOpenStack } from '../../../testing/openstack.ts'
+import { directly, forgetProjects, items, knowOpenStack } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 
 /** Where an instance stays until something is asked for; all others pass by themselves. */

@@ -2,10 +2,11 @@ import { computeInstances as instances } from '@zhisuan/contract/compute/instanc
 import { computeVolumes as volumes } from '@zhisuan/contract/compute/volume'
 import { all } from '@zhisuan/engines/openstack/session'
 import { ownName, until } from '@zhisuan/engines/openstack/testing'
+import { cloudIsThere } from '@zhisuan/engines/openstack/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call } from '../../../testing/call.ts'
-import { cloudIsThere, directly, forgetProjects, knowOpenStack } from '../../../testing/openstack.ts'
+import { directly, forgetProjects, knowOpenStack } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { meteredKinds } from './metering.rules.ts'
 

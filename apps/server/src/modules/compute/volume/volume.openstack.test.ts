@@ -13,10 +13,11 @@ import type { Problem } from '@zhisuan/contract/problem'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { all } from '@zhisuan/engines/openstack/session'
 import { catalogued, createFaultyWay, ownName, until } from '@zhisuan/engines/openstack/testing'
+import { cloudIsThere } from '@zhisuan/engines/openstack/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
-import { cloudIsThere, directly, forgetProjects, items, knowOpenStack, lines } from '../../../testing/openstack.ts'
+import { directly, forgetProjects, items, knowOpenStack, lines } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 
 const gib = 2 ** 30

@@ -1,6 +1,5 @@
 import { kindText } from '@zhisuan/contract/kindTexts'
 import TreeSelect from 'antd/es/tree-select'
-import type { TFunction } from 'i18next'
 import { useMemo, useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { actionText, serviceText, verbText } from '../../../kit/actionText.ts'
@@ -20,10 +19,7 @@ const withPattern = (name: string, pattern: string) => (
   </span>
 )
 
-const tagOf =
-  (t: TFunction<'iam'>) =>
-  (name: string, pattern: string): string =>
-    pattern.endsWith('*') ? `${name} ${pattern}` : actionText(t, pattern)
+const tagOf = (name: string, pattern: string): string => (pattern.endsWith('*') ? `${name} ${pattern}` : actionText(pattern))
 
 /** Actions as a tree that is searched; a pattern that is typed can be chosen too. */
 export function ActionSelect({
@@ -45,10 +41,10 @@ export function ActionSelect({
         vocabulary,
         {
           everything: t('editor.everything'),
-          service: (id) => serviceText(t, id, vocabulary.services),
+          service: (id) => serviceText(id, vocabulary.services),
           type: (id) => kindText(id),
-          verb: (id) => verbText(t, id),
-          tag: tagOf(t),
+          verb: verbText,
+          tag: tagOf,
           title: withPattern,
         },
         value,

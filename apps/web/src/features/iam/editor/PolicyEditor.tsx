@@ -38,10 +38,10 @@ export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: 
           of === 'everything'
             ? t('editor.everything')
             : of === 'service'
-              ? serviceText(t, pattern.slice(0, -2), vocabulary.services)
+              ? serviceText(pattern.slice(0, -2), vocabulary.services)
               : of === 'type'
                 ? kindText(pattern)
-                : actionText(t, pattern),
+                : actionText(pattern),
       })),
       resources: [
         { value: '*', text: t('editor.allResources') },
