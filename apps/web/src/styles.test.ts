@@ -143,6 +143,13 @@ describe('styles', () => {
     expect(coloured).toEqual([])
   })
 
+  it('take sizes of type and corners from the tokens', () => {
+    const measured = rules.flatMap(({ file, selectors, declarations }) =>
+      declarations.filter((one) => /^(font|font-size|border[a-z-]*-radius): .*\dpx/.test(one)).map((one) => `${file} ${selectors}: ${one}`),
+    )
+    expect(measured).toEqual([])
+  })
+
   it('read tokens that there are, and each is read', () => {
     const tokens = new Set([...(styles['./styles/tokens.css'] ?? '').matchAll(/(--[\w-]+):/g)].map(([, name = '']) => name))
     const all = [...Object.values(styles), ...Object.values(sources)].join('\n')
