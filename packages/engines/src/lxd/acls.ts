@@ -5,6 +5,7 @@ import { checkAcl } from '../network.checks.ts'
 import type { Acl, AclRule, Acls } from '../network.ts'
 import { find, undisturbed } from './objects.ts'
 import { change } from './operations.ts'
+import { parse } from './parse.ts'
 import type { Server } from './server.ts'
 import { sameTexts, tagged, tagsOf } from './tags.ts'
 import type { Transport } from './transport.ts'
@@ -34,11 +35,29 @@ const acl = z.object({
 
 const path = (name: string): string => `/1.0/network-acls/${encodeURIComponent(name)}`
 
+/** How often is asked again where LXD says that there is none, and lists it. */
+const mostTries = 5
+
 export function createAcls(transport: Transport, server: Server): Acls {
-  const read = async (name: string, options: CallOptions) => {
+  /**
+   * LXD 5.0 looks through all networks for users of an ACL, and answers 404 where one of them goes meanwhile: that an ACL
+   * is gone is certain only where its list of names, which looks at nothing else, has it no longer.
+   */
+  const unlessGone = async <T>(name: string, options: CallOptions, ask: () => Promise<T | null>): Promise<T | null> => {
     await server.needs(['network_acl'], options)
-    return find(transport, path(name), acl, 'ACL', options)
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await ask()
+        if (answer !== null) return answer
+      } catch (error) {
+        if (!isEngineError(error, 'not_found')) throw error
+      }
+      const { metadata } = await transport.ask('/1.0/network-acls', { signal: options.signal })
+      if (!parse(z.array(z.string()), metadata, 'ACLs').some((one) => one.split('?')[0] === path(name))) return null
+      if (tries >= mostTries) throw new EngineError('busy', `${name} is listed, and LXD does not find it`)
+    }
   }
+  const read = (name: string, options: CallOptions) => unlessGone(name, options, () => find(transport, path(name), acl, 'ACL', options))
 
   return {
     async get(name, options = {}) {
@@ -63,12 +82,10 @@ export function createAcls(transport: Transport, server: Server): Acls {
     },
 
     async delete(name, options = {}) {
-      await server.needs(['network_acl'], options)
-      try {
+      await unlessGone(name, options, async () => {
         await change(transport, path(name), { method: 'DELETE' }, options)
-      } catch (error) {
-        if (!isEngineError(error, 'not_found')) throw error
-      }
+        return true
+      })
     },
   }
 }

@@ -255,6 +255,7 @@ describe('an ACL', () => {
 
   it('is asked for with all its rules', async () => {
     fake.on('GET /1.0/network-acls/guard', failure(404, 'Network ACL not found'))
+    fake.on('GET /1.0/network-acls', sync([]))
     await engine.networks.acls.apply(wanted)
     expect(fake.changes()).toEqual(['POST /1.0/network-acls'])
     expect(fake.last('POST', '/1.0/network-acls').json).toEqual({ ...raw, name: 'guard', config: { 'user.zhisuan.group_id': '3' } })
@@ -297,8 +298,21 @@ describe('an ACL', () => {
   })
   it('that another made at the same time is looked at', async () => {
     fake.on('GET /1.0/network-acls/guard', failure(404, 'Network ACL not found'), there())
+    fake.on('GET /1.0/network-acls', sync([]))
     fake.on('POST /1.0/network-acls', failure(500, 'UNIQUE constraint failed: networks_acls.project_id, networks_acls.name'))
     await engine.networks.acls.apply(wanted)
+  })
+  it('is not taken for gone where a network goes that LXD looks through for its users', async () => {
+    const looked = failure(404, 'Network not found')
+    fake.on('GET /1.0/network-acls', sync(['/1.0/network-acls/other', '/1.0/network-acls/guard']))
+    fake.on('GET /1.0/network-acls/guard', looked, there())
+    expect(await engine.networks.acls.get('guard')).toMatchObject({ name: 'guard' })
+    fake.on('DELETE /1.0/network-acls/guard', looked, looked, done)
+    await engine.networks.acls.delete('guard')
+    expect(fake.changes()).toEqual(['DELETE /1.0/network-acls/guard', 'DELETE /1.0/network-acls/guard', 'DELETE /1.0/network-acls/guard'])
+    // Rather not done, and tried again later, than said to be done.
+    fake.on('DELETE /1.0/network-acls/guard', looked)
+    await expect(engine.networks.acls.delete('guard')).rejects.toMatchObject({ kind: 'busy' })
   })
   it('in use is not deleted', async () => {
     fake.on('DELETE /1.0/network-acls/guard', failure(500, 'Cannot delete an ACL that is in use'))
