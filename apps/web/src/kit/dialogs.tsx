@@ -1,4 +1,4 @@
-import { createContext, Suspense, use, useCallback, useMemo, useState, type ReactNode } from 'react'
+import { createContext, Suspense, use, useCallback, useMemo, useRef, useState, type ReactNode } from 'react'
 
 /** Draws a dialog, which calls `close` when it is done. It may be lazy. */
 export type DrawDialog = (close: () => void) => ReactNode
@@ -10,7 +10,9 @@ const DialogContext = createContext<{ readonly dialog: Open; readonly question: 
 /** One place in which at most one thing is drawn. */
 function usePlace(): readonly [shown: ReactNode, open: Open] {
   const [shown, setShown] = useState<{ readonly draw: DrawDialog; readonly key: number } | null>(null)
-  const open = useCallback((draw: DrawDialog) => setShown((before) => ({ draw, key: (before?.key ?? 0) + 1 })), [])
+  // Never the same again: what one that is gone does at last must not close the next, nor may the next begin with what was typed there.
+  const opened = useRef(0)
+  const open = useCallback((draw: DrawDialog) => setShown({ draw, key: ++opened.current }), [])
   return [shown !== null && <Suspense key={shown.key}>{shown.draw(() => setShown((now) => (now?.key === shown.key ? null : now)))}</Suspense>, open]
 }
 
