@@ -97,8 +97,10 @@ export function Price({
       </span>
     )
   }
-  const amount = timesOf(quote.amount, BigInt(times))
-  const list = timesOf(quote.list_amount, BigInt(times))
+  // While it is typed it may be 1.5, or nothing that can be had: its field says so, and this is the price of one.
+  const many = Number.isSafeInteger(times) && times > 0 ? BigInt(times) : 1n
+  const amount = timesOf(quote.amount, many)
+  const list = timesOf(quote.list_amount, many)
   return (
     <span className="zs-price" aria-live="polite">
       <strong className="zs-number">{period === 'hour' ? t('hour', { amount: small(amount) }) : t('prepaid', { amount: format.money(amount) })}</strong>

@@ -24,7 +24,8 @@ export function TierPicture({
   const unit = unitOf(t, meter)
   const [units, setUnits] = useState<number | null>((tiers.at(-1)?.above ?? 0) + 1)
   const highest = tiers.reduce((most, { price }) => (toMinor(price) > most ? toMinor(price) : most), 1n)
-  const { parts, amount } = costOf(tiers, units ?? 0)
+  // 1.5 on the way to 15 is not rounded yet.
+  const { parts, amount } = costOf(tiers, Math.floor(units ?? 0))
   return (
     <div className="bc-tiers">
       <table>
