@@ -24,6 +24,7 @@ describe('rows that are all here', () => {
   it('fit all filters at once; a filter that nobody knows keeps none away', () => {
     expect(names({ filters: { size: '1', keyword: 'vm' } })).toEqual(['vm-9'])
     expect(names({ filters: { other: '1' } })).toHaveLength(3)
+    expect(names({ filters: { size: '3' } }, { matches: {} })).toEqual(['网关'])
   })
   it('are sorted as people count', () => {
     expect(names({ sort: 'name' })).toEqual(['网关', 'vm-9', 'vm-10'])

@@ -22,7 +22,7 @@ function compare(a: string | number | null, b: string | number | null, direction
 }
 
 /** Of a filter whose key is no field of the row nothing is known, and it keeps none away. */
-const holds = (row: object, key: string, value: string): boolean => !(key in row) || Object(row)[key] === value
+const holds = (row: object, key: string, value: string): boolean => !(key in row) || String(Reflect.get(row, key)) === value
 
 /** The rows that fit the filters, in the order that was chosen. */
 export function arranged<Row extends object>(

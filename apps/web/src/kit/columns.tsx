@@ -126,15 +126,21 @@ export const col = {
     value: (row: Row) => { readonly tone: StatusTone; readonly text: string; readonly note?: string | null },
     options: ColumnOptions = {},
   ): Column<Row> =>
-    base<Row>(key, title, { width: 120, ...options }, (row) => {
-      const { tone, text, note } = value(row)
-      return (
-        <>
-          <StatusTag tone={tone}>{text}</StatusTag>
-          {note !== null && note !== undefined && note !== '' && <div className="zs-name-note">{cut(note, options.width)}</div>}
-        </>
-      )
-    }),
+    base<Row>(
+      key,
+      title,
+      { width: 120, ...options },
+      (row) => {
+        const { tone, text, note } = value(row)
+        return (
+          <>
+            <StatusTag tone={tone}>{text}</StatusTag>
+            {note !== null && note !== undefined && note !== '' && <div className="zs-name-note">{cut(note, options.width)}</div>}
+          </>
+        )
+      },
+      (row) => value(row).text,
+    ),
   number: <Row,>(key: string, title: string, value: (row: Row) => number | null | undefined, options: ColumnOptions = {}): Column<Row> => ({
     ...base<Row>(key, title, options, (row) => format.number(value(row)), value),
     ...right,
