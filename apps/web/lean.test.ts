@@ -25,6 +25,8 @@ describe('what a module takes of the contract', () => {
     ['a field of its body', 'rules(vms.rename.body.shape.name)'],
     ['its body under that name', 'const { body } = vms.rename'],
     ['all of it', 'const { ...rest } = vms.rename'],
+    ['its body by another name of the call', 'const call = vms.rename\nrules(call.body.shape.name)'],
+    ['its body, or that of another', 'rules((made ? vms.rename : vms.create).body.shape.name)'],
   ])('is the whole, where it reads of a call %s', async (_, code) => {
     expect(await transformed(`import { vms } from '@zhisuan/contract/nextstack/vm'\n${code}`)).not.toContain('?lean')
   })

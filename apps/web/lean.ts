@@ -253,13 +253,21 @@ function namesIn(program: ESTree.Program) {
   return { places, used, declared: new Set(places.filter(isDeclared).map(({ name }) => name)) }
 }
 
-/** The names of which a module reads schemas: `clouds.create.body`, `const { body } = clouds.create`. */
+/** What an expression is taken out of, by name: `clouds` of `clouds.create`, both of a choice between two. */
+function takenFrom(of: ESTree.Expression | ESTree.Super | null): readonly string[] {
+  if (of?.type === 'Identifier') return [of.name]
+  if (of?.type === 'MemberExpression') return takenFrom(of.object)
+  if (of?.type === 'ParenthesizedExpression') return takenFrom(of.expression)
+  if (of?.type === 'ConditionalExpression') return [...takenFrom(of.consequent), ...takenFrom(of.alternate)]
+  return []
+}
+
+/** The names of which a module reads schemas: `clouds.create.body`, `const { body } = clouds.create`, also by another name of theirs. */
 function checkedIn(program: ESTree.Program): ReadonlySet<string> {
   const names = new Set<string>()
-  const add = (of: ESTree.Expression | null): void => {
-    let base = of
-    while (base?.type === 'MemberExpression') base = base.object
-    if (base?.type === 'Identifier') names.add(base.name)
+  const others: { readonly name: string; readonly of: readonly string[] }[] = []
+  const add = (of: ESTree.Expression | ESTree.Super | null): void => {
+    for (const name of takenFrom(of)) names.add(name)
   }
   new Visitor({
     MemberExpression({ object, property }) {
@@ -268,7 +276,10 @@ function checkedIn(program: ESTree.Program): ReadonlySet<string> {
     VariableDeclarator({ id, init }) {
       if (id.type === 'ObjectPattern' && id.properties.some((one) => one.type !== 'Property' || (one.key.type === 'Identifier' && schemas.has(one.key.name))))
         add(init)
+      if (id.type === 'Identifier') others.push({ name: id.name, of: takenFrom(init) })
     },
   }).visit(program)
+  // What is added is looked at too: one may be named after another.
+  for (const name of names) for (const other of others) if (other.name === name) for (const of of other.of) names.add(of)
   return names
 }
