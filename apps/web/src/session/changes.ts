@@ -7,7 +7,7 @@ import { request, toApiError } from '../api/client.ts'
 import { pause } from '../api/pause.ts'
 
 /** Whose answers are no longer true where something of a kind has changed, beside those about the kind itself: calls by the beginning of their ids. */
-const touched: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+export const touched: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   'nextstack.vm': ['nextstack.flavor.vms', 'cmp.cloud.'],
   'nextstack.snapshot': ['nextstack.snapshotSchedule.'],
   'nextstack.vpc': ['nextstack.network.'],
