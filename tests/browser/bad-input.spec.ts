@@ -41,8 +41,8 @@ test.describe('bad input is refused beside its field, and stays', () => {
     await expect(page.locator('.ant-form-item-explain-error').filter({ hasText: /^不能小于规格要求的/ })).toBeVisible()
     for (const label of ['名称', '描述', '登录密码', 'SSH 公钥'] as const) await expect(field(page, label)).toHaveValue(typed[label])
     await expect(disk).toHaveValue('1')
-    // More than fifty cannot be typed.
-    await expect(field(page, '数量')).toHaveValue('50')
+    await expect(wrong(page, '数量')).toHaveText('数量为1到50')
+    await expect(field(page, '数量')).toHaveValue('51')
 
     await fill(page, { 名称: 'third', 描述: '', 登录密码: '', 'SSH 公钥': '', 数量: '1' })
     await disk.fill('20')

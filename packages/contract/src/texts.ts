@@ -41,6 +41,7 @@ export const fieldTexts = {
   labelImage: '图片地址须以 https:// 或 / 开头',
   lxdProject: '项目名只能包含字母、数字、点、下划线和连字符，最多63个字符',
   format: '格式不正确',
+  wholeNumber: '请输入整数',
   licenceFile: '请粘贴完整的许可证内容',
   flavorCores: 'CPU核数为1到512',
   flavorMemory: '内存至少64 MB',

@@ -18,6 +18,8 @@ function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
         : undefined
     case 'invalid_format':
       return issue.format === 'regex' ? fieldTexts.format : undefined
+    case 'invalid_type':
+      return issue.expected === 'int' ? fieldTexts.wholeNumber : undefined
     default:
       return undefined
   }

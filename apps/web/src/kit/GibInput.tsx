@@ -3,12 +3,11 @@ import { sizeUnits } from './sizes.ts'
 
 const gib = sizeUnits.GB
 
-/** A disk's size in bytes, typed in whole GB. A control of a form. */
+/** A disk's size in bytes, typed in whole GB. A control of a form, whose rules refuse what is too small: an end of antd's own would be set instead of it. */
 export function GibInput({
   id,
   value,
   onChange,
-  leastBytes = gib,
   label,
   disabled = false,
   wide = false,
@@ -16,7 +15,6 @@ export function GibInput({
   readonly id?: string
   readonly value?: number | null
   readonly onChange?: (bytes: number | null) => void
-  readonly leastBytes?: number
   /** Where no label of a form names it. */
   readonly label?: string
   readonly disabled?: boolean
@@ -28,7 +26,6 @@ export function GibInput({
       {...(id !== undefined && { id })}
       {...(label !== undefined && { 'aria-label': label })}
       style={{ width: wide ? '100%' : 160 }}
-      min={Math.ceil(leastBytes / gib)}
       disabled={disabled}
       precision={0}
       suffix="GB"

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { limitsOf, refusing, wrongWith } from './rules.ts'
+import { limitsOf, refusing, wholeBetween, wrongWith } from './rules.ts'
 
 it('a text has the length that its schema ends it at, also where it may be left out', () => {
   expect(limitsOf(z.string().trim().min(1).max(64))).toEqual({ maxLength: 64 })
@@ -31,4 +31,12 @@ it('a rule of a form refuses with the text that it finds, and only then', async 
   const judge = (value: number) => refusing((typed: number) => typed > 3 && 'too much').validator?.({}, value, () => undefined)
   await expect(judge(3)).resolves.toBeUndefined()
   await expect(judge(4)).rejects.toThrow('too much')
+})
+
+it('a number without a schema is whole and between its ends, or nothing yet', async () => {
+  const judge = (value: number | null) => wholeBetween({ min: 1, max: 200 }).validator?.({}, value, () => undefined)
+  for (const value of [null, 1, 200]) await expect(judge(value)).resolves.toBeUndefined()
+  await expect(judge(1.5)).rejects.toThrow('请输入整数')
+  await expect(judge(0)).rejects.toThrow('不能小于1')
+  await expect(judge(201)).rejects.toThrow('不能大于200')
 })

@@ -1,3 +1,4 @@
+import { fieldTexts, limitTexts } from '@zhisuan/contract/texts'
 import type { FormInstance, Rule, RuleObject } from 'antd/es/form'
 import type { z } from 'zod'
 import type { FieldError } from '../api/client.ts'
@@ -75,6 +76,15 @@ export function limitsOf(schema: z.ZodType | undefined): { readonly maxLength?: 
   const { minValue: min, maxValue: max } = inner as z.ZodNumber
   return { ...(known(min) && { min }), ...(known(max) && { max }) }
 }
+
+/** A rule of a number that no schema judges: it is whole, and between these ends. */
+export const wholeBetween = ({ min = -Infinity, max = Infinity }: { readonly min?: number; readonly max?: number }): RuleObject =>
+  refusing((value: number | null | undefined) => {
+    if (typeof value !== 'number') return null
+    if (!Number.isInteger(value)) return fieldTexts.wholeNumber
+    if (value < min) return limitTexts.least.int.replace('{limit}', String(min))
+    return value > max && limitTexts.most.int.replace('{limit}', String(max))
+  })
 
 /** The second of two password entries. */
 export const samePassword =

@@ -97,7 +97,7 @@ export function SiteDialog({ site, regionId, onSaved, onClose }: Dialog<{ site: 
             }),
           ]}
         >
-          <InputNumber min={-90} max={90} precision={6} className="ed-number" />
+          <InputNumber precision={6} className="ed-number" />
         </Form.Item>
       </div>
       <DescriptionField />

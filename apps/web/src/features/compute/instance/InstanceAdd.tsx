@@ -14,6 +14,7 @@ import { computeNetworks } from '@zhisuan/contract/compute/network'
 import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { computeVolumes, computeVolumeSnapshots, computeVolumeTypes } from '@zhisuan/contract/compute/volume'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
+import { fieldTexts } from '@zhisuan/contract/texts'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
@@ -25,7 +26,7 @@ import { ErrorPanel, FailedEngine } from '../../../kit/ErrorPanel.tsx'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { CheckField, Field, RadioField, TextAreaField, TextField, type Controlled } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { showFieldErrors } from '../../../kit/rules.ts'
+import { refusing, showFieldErrors } from '../../../kit/rules.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { paths } from '../../../paths.ts'
 import { useCurrentUser } from '../../../session/user.ts'
@@ -39,7 +40,7 @@ import { CloudSelect, CloudSelectMany } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { clearDraft, readDraft, writeDraft } from './instanceDraft.ts'
-import { blank, bodyOf, failuresOf, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
+import { blank, bodyOf, failuresOf, gib, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
 import { invalidatedByInstance } from './instanceRules.ts'
 import { KeyPairMake } from '../../nextstack/key-pair/KeyPairMake.tsx'
 import { ServerGroupMake } from './ServerGroupMake.tsx'
@@ -51,6 +52,7 @@ import '../../../kit/panel.css'
 import '../../../kit/form.css'
 
 const { shape } = createInstanceBody
+const diskRule = refusing((bytes: number | null | undefined) => (bytes ?? gib) < gib && fieldTexts.computeVolumeSize)
 const userDataBytes = 48 * 1024
 const countMost = 20
 
@@ -202,9 +204,12 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                 label={t('add.rootSize')}
                 extra={t('add.rootSizeNote', { size: format.bytes(least) })}
                 required={type === 'image'}
-                rules={type === 'image' ? required(t('add.rootSize')) : []}
+                rules={[
+                  ...(type === 'image' ? required(t('add.rootSize')) : []),
+                  refusing((bytes: number | null | undefined) => (bytes ?? least) < least && t('add.rootSizeNote', { size: format.bytes(least) })),
+                ]}
               >
-                <GibInput wide leastBytes={least} label={t('add.rootSize')} />
+                <GibInput wide label={t('add.rootSize')} />
               </Form.Item>
               {type === 'image' && (
                 <Form.Item name={['source', 'disk', 'volume_type']} label={t('add.rootType')}>
@@ -235,7 +240,12 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
               <>
                 {rows.map((row, at) => (
                   <div key={row.key} className="ci-line" role="group" aria-label={t('add.disk', { number: at + 1 })}>
-                    <Form.Item name={[row.name, 'size_bytes']} label={t('add.disk', { number: at + 1 })} rules={required(t('add.diskSize'))} required>
+                    <Form.Item
+                      name={[row.name, 'size_bytes']}
+                      label={t('add.disk', { number: at + 1 })}
+                      rules={[...required(t('add.diskSize')), diskRule]}
+                      required
+                    >
                       <GibInput wide label={`${t('add.disk', { number: at + 1 })} ${t('add.diskSize')}`} />
                     </Form.Item>
                     <Form.Item name={[row.name, 'volume_type']} label={t('add.diskType')}>
