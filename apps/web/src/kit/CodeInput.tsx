@@ -29,7 +29,7 @@ export function CodeInput({
 
   return (
     <Space.Compact block>
-      <Input {...input} inputMode="numeric" autoComplete="one-time-code" maxLength={6} />
+      <Input {...input} inputMode="numeric" autoComplete="one-time-code" />
       <Button onClick={() => void ask()} loading={sending} disabled={seconds > 0}>
         {seconds > 0 ? t('code.again', { seconds }) : t('code.get')}
       </Button>

@@ -30,7 +30,7 @@ export interface FormDialogProps<Values extends object, Answer> {
   readonly form?: FormInstance<Values>
   readonly width?: number
   readonly onValuesChange?: (changed: Partial<Values>, all: Values) => void
-  /** Form.Items, with rules from `field(schema)`. */
+  /** As in a FormPage. */
   readonly children: ReactNode
 }
 

@@ -18,7 +18,7 @@ export interface FormPageProps<Values extends object> {
   /** Why it cannot be sent stands beside the form. */
   readonly submitDisabled?: boolean
   readonly onCancel?: () => void
-  /** Form.Items, with rules from `field(schema)`. */
+  /** Fields of `fields.tsx`, with their schemas; a Form.Item with `field(schema)` around what none of them is. */
   readonly children: ReactNode
   /** Beside the form: a summary, a price. */
   readonly aside?: ReactNode

@@ -9,6 +9,7 @@ import Select from 'antd/es/select'
 import Tooltip from 'antd/es/tooltip'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from '../i18n.ts'
+import { notify } from '../api/notify.ts'
 import type { ColumnSettings } from './columnSettings.ts'
 import { clearable } from './clearable.tsx'
 import type { Filter } from './filters.ts'
@@ -118,6 +119,9 @@ function ColumnChoices({ settings }: { readonly settings: ColumnSettings }) {
   )
 }
 
+/** As many as `keyword` of contract/validation.ts takes, which would bring zod along. */
+const mostCharacters = 128
+
 function KeywordFilter({
   list,
   label,
@@ -129,12 +133,17 @@ function KeywordFilter({
   readonly value: string
   readonly onSearch: (text: string) => void
 }) {
+  const { t } = useTranslation('kit')
   const [text, setText] = useState(value)
   const [recent, setRecent] = useState(() => readSearches(list))
   useEffect(() => setText(value), [value])
   const go = (next: string): void => {
     const trimmed = next.trim()
     setText(trimmed)
+    if (trimmed.length > mostCharacters) {
+      notify('error', t('table.keywordTooLong', { limit: mostCharacters, length: trimmed.length }))
+      return
+    }
     if (trimmed !== '') setRecent(rememberSearch(list, trimmed))
     if (trimmed !== value) onSearch(trimmed)
   }
@@ -146,7 +155,13 @@ function KeywordFilter({
       onChange={(next: string) => setText(next)}
       onSelect={(chosen: string) => go(chosen)}
     >
-      <Input.Search aria-label={label} placeholder={label} allowClear={clearable} onSearch={go} maxLength={128} />
+      <Input.Search
+        aria-label={label}
+        placeholder={label}
+        allowClear={clearable}
+        onSearch={go}
+        {...(text.trim().length > mostCharacters && { status: 'error', 'aria-invalid': true })}
+      />
     </AutoComplete>
   )
 }

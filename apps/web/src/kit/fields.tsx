@@ -75,28 +75,32 @@ interface Code {
 }
 const codeProps = { className: 'zs-code', spellCheck: false }
 
-/** A line of text, no longer than its schema lets it be. */
-export function TextField({ code = false, ...props }: With<InputProps> & Code) {
+/** Props of a field that is typed into. It takes no length: what was pasted too long would be cut off unsaid, and rules refuse it instead. */
+type Typed<Control> = With<Omit<Control, 'maxLength' | 'count' | 'showCount'>>
+
+/** A line of text. */
+export function TextField({ code = false, ...props }: Typed<InputProps> & Code) {
   const [field, control] = parted(props)
   return (
     <Field {...field}>
-      <Input autoComplete="off" {...limitsOf(props.schema)} {...(code && codeProps)} {...control} />
+      <Input autoComplete="off" {...(code && codeProps)} {...control} />
     </Field>
   )
 }
 
-/** Text of several lines. It is cut off only where its length is shown: a script that was pasted too long is refused. */
-export function TextAreaField({ code = false, ...props }: With<TextAreaProps> & Code) {
+/** Text of several lines; with `showCount` it says how long it is, and may be by its schema. */
+export function TextAreaField({ code = false, showCount = false, ...props }: Typed<TextAreaProps> & Code & { readonly showCount?: boolean }) {
   const [field, control] = parted(props)
+  const { maxLength: max } = limitsOf(props.schema)
   return (
     <Field {...field}>
-      <Input.TextArea {...(props.showCount === true && limitsOf(props.schema))} {...(code && codeProps)} {...control} />
+      <Input.TextArea {...(showCount && { showCount, ...(max !== undefined && { count: { max } }) })} {...(code && codeProps)} {...control} />
     </Field>
   )
 }
 
-/** What nobody shall read over a shoulder. One that was pasted too long is refused. */
-export function PasswordField(props: With<PasswordProps>) {
+/** What nobody shall read over a shoulder. */
+export function PasswordField(props: Typed<PasswordProps>) {
   const [field, control] = parted(props)
   return (
     <Field {...field}>
@@ -109,7 +113,11 @@ export function PasswordField(props: With<PasswordProps>) {
 export function CheckField({ text, missing, ...props }: With<CheckboxProps> & { readonly text: ReactNode }) {
   const [field, control] = parted(props)
   return (
-    <Field valuePropName="checked" {...field} {...(missing !== undefined && { rules: [refusing((checked: unknown) => checked !== true && missing)] })}>
+    <Field
+      valuePropName="checked"
+      {...field}
+      {...(missing !== undefined && { rules: [refusing((checked: unknown) => checked !== true && missing), ...(field.rules ?? [])] })}
+    >
       <Checkbox {...control}>{text}</Checkbox>
     </Field>
   )
@@ -131,6 +139,7 @@ export interface Values<One> {
   /** What each is called; the values are words themselves where it is left out. */
   readonly labelOf?: ((value: One) => ReactNode) | undefined
 }
+/** The same as options of a control; nothing where there are no `values`. */
 export const optionsOf = <One,>({ values, labelOf = String }: Values<One>) => values && { options: values.map((value) => ({ value, label: labelOf(value) })) }
 
 /** One of a few, all of which are seen. */

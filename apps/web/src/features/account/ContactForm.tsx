@@ -51,7 +51,6 @@ export function PhoneForm(props: FormProps) {
         validateTrigger="onBlur"
         type="tel"
         autoComplete="tel-national"
-        maxLength={11}
       />
     </ContactForm>
   )
@@ -70,15 +69,7 @@ export function EmailForm(props: FormProps) {
       onSend={({ email }) => sendCode.mutateAsync({ params: { email } })}
       onSubmit={({ email, code, password }) => change.mutateAsync({ body: { email, code, password } })}
     >
-      <TextField
-        name="email"
-        label={t('newEmail')}
-        schema={users.changeEmail.body.shape.email}
-        validateTrigger="onBlur"
-        type="email"
-        autoComplete="email"
-        maxLength={254}
-      />
+      <TextField name="email" label={t('newEmail')} schema={users.changeEmail.body.shape.email} validateTrigger="onBlur" type="email" autoComplete="email" />
     </ContactForm>
   )
 }

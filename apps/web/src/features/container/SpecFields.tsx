@@ -36,7 +36,7 @@ export function SpecFields() {
       </Form.Item>
       <div className="cn-pair">
         <TextField name={['spec', 'entrypoint']} label={t('field.entrypoint')} rules={[lineRule(shape.entrypoint)]} code />
-        <TextField name={['spec', 'working_dir']} label={t('field.workingDir')} rules={optional(shape.working_dir)} maxLength={1_024} code />
+        <TextField name={['spec', 'working_dir']} label={t('field.workingDir')} rules={optional(shape.working_dir)} code />
       </div>
       <Form.Item label={t('field.env')} className="cn-list">
         <EnvFields />

@@ -57,7 +57,7 @@ export function GatewayDialog({ siteId, onClose }: Dialog<{ siteId?: string }>) 
         />
       </Field>
       <div className="ed-pair">
-        <TextField name="address" label={t('gateway.host')} extra={t('gateway.hostNote')} schema={shape.address} code maxLength={253} />
+        <TextField name="address" label={t('gateway.host')} extra={t('gateway.hostNote')} schema={shape.address} code />
         <NumberField name="port" label={t('gateway.port')} schema={shape.port} className="ed-number" />
       </div>
       <DescriptionField />

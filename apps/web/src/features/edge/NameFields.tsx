@@ -1,4 +1,3 @@
-import { constants } from '@zhisuan/contract/constants'
 import { regions } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from '../../i18n.ts'
 import { TextAreaField, TextField } from '../../kit/fields.tsx'
@@ -23,7 +22,6 @@ export function NameField({ kind, own }: { readonly kind: Parameters<typeof uniq
       validateFirst
       required={required}
       autoFocus
-      maxLength={constants.nameMaxLength}
     />
   )
 }

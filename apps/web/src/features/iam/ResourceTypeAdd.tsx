@@ -76,7 +76,7 @@ function NewType({ vocabulary, wish }: { readonly vocabulary: Vocabulary; readon
         placeholder={t('grant.required')}
         options={own.map(({ id, name }) => ({ value: id, label: `${name}（${id}）` }))}
       />
-      <TextField name="type" label={t('resource.type')} extra={t('resource.typeNote')} schema={shape.type} maxLength={32} code placeholder="invoice" />
+      <TextField name="type" label={t('resource.type')} extra={t('resource.typeNote')} schema={shape.type} code placeholder="invoice" />
       <ContentFields service={service} type={type} />
     </FormPage>
   )

@@ -73,7 +73,7 @@ function NewService() {
       onSubmit={submit}
     >
       <p className="zs-soft ia-lead">{t('service.customLead')}</p>
-      <TextField name="id" label={t('service.id')} extra={t('service.idNote')} schema={shape.id} autoFocus maxLength={32} code />
+      <TextField name="id" label={t('service.id')} extra={t('service.idNote')} schema={shape.id} autoFocus code />
       <ContentFields focus={false} />
       <OrganisationField name="bp_id" label={t('field.owner')} extra={t('service.ownerNote')} />
     </FormPage>
@@ -145,7 +145,6 @@ function ActionRows() {
                 name={[name, 'name']}
                 schema={actionShape.name}
                 required={false}
-                maxLength={65}
                 code
                 placeholder="invoice.approve"
                 aria-label={t('service.actionName', { number: name + 1 })}

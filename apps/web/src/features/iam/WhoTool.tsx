@@ -40,7 +40,7 @@ export function WhoTool() {
         }
       >
         <ActionField name="action" label={t('decision.action')} missing={t('grant.required')} />
-        <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} maxLength={256} />
+        <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} rules={[{ max: 256 }]} />
         <Button type="primary" htmlType="submit">
           {t('decision.ask')}
         </Button>

@@ -74,7 +74,7 @@ export function WhyTool() {
       >
         <UserField name="user_id" label={t('decision.user')} missing={t('grant.required')} known={answer?.said.user} />
         <ActionField name="action" label={t('decision.action')} missing={t('grant.required')} />
-        <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} maxLength={256} />
+        <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} rules={[{ max: 256 }]} />
         <ContextFields />
         <Button type="primary" htmlType="submit" loading={isPending}>
           {t('decision.ask')}
@@ -100,7 +100,7 @@ function ContextFields() {
                 <Form.Item name={[name, 'key']} noStyle>
                   <Select aria-label={t('decision.contextKey')} options={askedKeys.map((value) => ({ value, label: conditionKeyText(t, value) }))} />
                 </Form.Item>
-                <TextField name={[name, 'value']} noStyle aria-label={t('decision.contextValue')} maxLength={256} />
+                <TextField name={[name, 'value']} noStyle aria-label={t('decision.contextValue')} rules={[{ max: 256 }]} />
                 <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('decision.removeContext', { key: name + 1 })} onClick={() => remove(name)} />
               </div>
             ))}

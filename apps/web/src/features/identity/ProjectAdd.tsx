@@ -40,7 +40,7 @@ export default function ProjectAdd() {
     >
       <OrganisationField name="bp_id" label={t('project.owner')} missing={t('required')} known={known} />
       <NameField schema={shape.name} />
-      <TextField name="key" label={t('project.key')} extra={t('project.keyNote')} schema={shape.key} maxLength={32} autoCapitalize="none" spellCheck={false} />
+      <TextField name="key" label={t('project.key')} extra={t('project.keyNote')} schema={shape.key} autoCapitalize="none" spellCheck={false} />
       <DescriptionField schema={shape.description} />
     </FormPage>
   )

@@ -172,9 +172,9 @@ export function ContactFields({
   const { t } = useTranslation('identity')
   return (
     <>
-      <TextField name="nickname" label={t('user.nickname')} schema={shape.nickname} required={false} maxLength={64} />
-      <TextField name="phone" label={t('column.phone')} schema={shape.phone} required={false} type="tel" maxLength={11} />
-      <TextField name="email" label={t('column.email')} extra={t('user.contactNote')} schema={shape.email} required={false} type="email" maxLength={254} />
+      <TextField name="nickname" label={t('user.nickname')} schema={shape.nickname} required={false} />
+      <TextField name="phone" label={t('column.phone')} schema={shape.phone} required={false} type="tel" />
+      <TextField name="email" label={t('column.email')} extra={t('user.contactNote')} schema={shape.email} required={false} type="email" />
     </>
   )
 }

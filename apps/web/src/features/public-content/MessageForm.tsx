@@ -82,7 +82,7 @@ export function MessageForm() {
       scrollToFirstError={{ block: 'center', focus: true }}
     >
       <TextField name="name" label={t('board.name')} extra={t('board.nameHint')} schema={shape.name} validateTrigger="onBlur" autoComplete="name" />
-      <TextField name="phone" label={t('board.phone')} schema={shape.phone} validateTrigger="onBlur" type="tel" autoComplete="tel-national" maxLength={11} />
+      <TextField name="phone" label={t('board.phone')} schema={shape.phone} validateTrigger="onBlur" type="tel" autoComplete="tel-national" />
       <Field name="code" label={t('board.code')} extra={t('board.codeHint')} schema={shape.code} validateTrigger="onSubmit">
         <CodeInput send={send} />
       </Field>

@@ -160,7 +160,7 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
       <Field name="username" label={t('register.username')} schema={body.username} required={false}>
         <Input autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={64} autoFocus />
       </Field>
-      <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" maxLength={11} />
+      <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" />
       <Field name="code" label={t('login.code')} schema={body.code} required={false}>
         <CodeInput send={send} />
       </Field>

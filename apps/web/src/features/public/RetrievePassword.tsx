@@ -43,7 +43,7 @@ function RetrievePasswordForm({ onBack, onDone }: RetrievePasswordProps) {
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit}>
       <p className="zs-soft">{t('retrieve.text')}</p>
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
-      <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" maxLength={11} autoFocus />
+      <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" autoFocus />
       <Field name="code" label={t('login.code')} schema={body.code} required={false}>
         <CodeInput send={send} />
       </Field>

@@ -36,6 +36,7 @@ export default {
     resetColumns: '恢复默认',
     clearFilters: '清除筛选',
     stale: '刷新失败，数据截至 {{time}}',
+    keywordTooLong: '搜索内容不能超过 {{limit}} 个字符，现有 {{length}} 个',
   },
   batch: {
     region: '批量操作',

@@ -75,9 +75,7 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog<{ cloudId: strin
         />
       </Field>
       <NumberField name="count" label={t('field.count')} extra={t('field.countNote')} schema={shape.count} required />
-      {platform && count === 1 && (
-        <TextField name="address" label={t('field.address')} extra={t('field.addressNote')} schema={shape.address} code maxLength={15} />
-      )}
+      {platform && count === 1 && <TextField name="address" label={t('field.address')} extra={t('field.addressNote')} schema={shape.address} code />}
       <ProjectField />
       <DescriptionField schema={shape.description} />
       <Form.Item label={t('price:title')}>

@@ -78,7 +78,7 @@ export function UrlFields() {
       <Field name="url" label={t('field.url')} extra={t('field.urlNote')} validateTrigger="onBlur" schema={shape.url}>
         <Input inputMode="url" placeholder="https://" />
       </Field>
-      <TextField name="sha256" label={t('field.sha256')} extra={t('field.sha256Note')} validateTrigger="onBlur" schema={shape.sha256} code maxLength={64} />
+      <TextField name="sha256" label={t('field.sha256')} extra={t('field.sha256Note')} validateTrigger="onBlur" schema={shape.sha256} code />
       <TypeField />
     </>
   )

@@ -129,7 +129,7 @@ function Allocate() {
       <NumberField name="count" label={t('eip.count')} schema={shape.count} className="nt-number" />
       {count === 1 && (
         <>
-          <TextField name="address" label={t('eip.address')} extra={t('eip.addressNote')} schema={shape.address} code maxLength={15} />
+          <TextField name="address" label={t('eip.address')} extra={t('eip.addressNote')} schema={shape.address} code />
           <NameField schema={shape.name} focus={false} />
         </>
       )}

@@ -169,7 +169,7 @@ function RuleDialog({ rule, fresh, onDone, onClose }: Dialog<{ rule: SecurityRul
       <RadioField name="action" label={t('rule.action')} optionType="button" values={ruleActions.toReversed()} labelOf={(value) => t(`rule.${value}`)} />
       <RadioField name="protocol" label={t('rule.protocol')} optionType="button" values={ruleProtocols} labelOf={(value) => t(`rule.${value}`)} />
       {hasPorts && <TextField name="ports" label={t('rule.ports')} extra={t('rule.portsNote')} schema={shape.ports} code placeholder="22" />}
-      <TextField name="remote" label={t('rule.remote')} extra={t('rule.remoteNote')} schema={shape.remote} maxLength={18} code />
+      <TextField name="remote" label={t('rule.remote')} extra={t('rule.remoteNote')} schema={shape.remote} code />
       <TextField name="description" label={t('rule.description')} schema={shape.description} />
     </FormDialog>
   )

@@ -38,7 +38,7 @@ export function VpcCreate({ cloud, onClose }: Dialog<{ cloud: CloudBasic }>) {
       }
     >
       <NameField schema={shape.name} />
-      <TextField name="cidr" label={t('field.cidr')} extra={t('field.cidrNote')} schema={shape.cidr} placeholder="10.1.0.0/24" maxLength={18} code />
+      <TextField name="cidr" label={t('field.cidr')} extra={t('field.cidrNote')} schema={shape.cidr} placeholder="10.1.0.0/24" code />
       <SwitchField name="snat" label={t('field.snat')} extra={t('field.snatNote')} />
       <SwitchField name="dhcp" label={t('field.dhcp')} />
       <Field name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} schema={shape.dns_domain.unwrap().unwrap().optional()}>
