@@ -1,4 +1,5 @@
 import './placeholder.css'
+
 /**
  * What stands for a page on its way. Plain CSS, because it belongs to the first thing that every
  * visitor loads, and antd's Skeleton and Spin weigh more than they show here.

@@ -47,6 +47,7 @@ export function guardLeaving(guard: Guard): () => void {
 const positionsKey = 'zhisuan.scroll'
 const positions = new Map<string, number>()
 
+/** One for as long as the page is open: it listens to the browser's history and is never taken down. */
 export function createNavigation(): Navigation {
   let here = currentLocation()
   let index = entry().idx ?? 0
