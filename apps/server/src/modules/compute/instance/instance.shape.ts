@@ -1,5 +1,5 @@
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
-import type { Server } from '@zhisuan/engines/openstack/compute'
+import type { InterfaceAttachment, Server } from '@zhisuan/engines/openstack/compute'
 import { isoOrNull } from '../../../platform/db/database.ts'
 
 const mib = 2 ** 20
@@ -35,4 +35,12 @@ export const shapeOf = (server: Server, everything: boolean, recycled = false): 
   created_at: isoOrNull(server.createdAt),
   updated_at: isoOrNull(server.updatedAt),
   launched_at: isoOrNull(server.launchedAt),
+})
+
+export const interfaceShape = ({ portId, networkId, mac, status, addresses }: InterfaceAttachment) => ({
+  port_id: portId,
+  network_id: networkId,
+  mac,
+  status,
+  addresses: addresses.map(({ address, subnetId }) => ({ address, subnet_id: subnetId })),
 })
