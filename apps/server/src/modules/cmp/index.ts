@@ -1,24 +1,35 @@
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { cloudMigrations } from './cloud/cloud.store.ts'
-import { cloudRoutes } from './cloud/cloud.routes.ts'
+import { createCloudEndpoints } from './cloud/cloud.endpoint.ts'
 import type { openEngine } from './cloud/cloud.engines.ts'
-import { sampleCapacityJob } from './cloud/cloud.samples.ts'
-import { createCloudService, type LicenceLimits, type CloudService } from './cloud/cloud.service.ts'
-import { licenceUsage } from './cloud/cloud.store.ts'
+import { cloudRoutes } from './cloud/cloud.routes.ts'
+import { createCapacityHistory, sampleCapacityJob } from './cloud/cloud.samples.ts'
+import { createCloudService, type CloudService } from './cloud/cloud.service.ts'
+import { cloudMigrations, licenceUsage } from './cloud/cloud.store.ts'
+import { createCloudViews } from './cloud/cloud.views.ts'
+import { registerFirstCloud } from './cloud/first-cloud.ts'
+import { createCloudRegistrations, type LicenceLimits } from './cloud/registration.service.ts'
 
 /** Clouds: what they are, how they are reached, how full they are. */
-export function createCmp(platform: Platform, others: { licence: LicenceLimits; openEngine?: typeof openEngine }): ModuleParts & { clouds: CloudService } {
-  const clouds = createCloudService(platform, others)
+export function createCmp(
+  platform: Platform,
+  { licence, openEngine: opening }: { licence: LicenceLimits; openEngine?: typeof openEngine },
+): ModuleParts & { clouds: CloudService } {
+  const endpoints = createCloudEndpoints(platform, opening)
+  const registrations = createCloudRegistrations(platform, { endpoints, licence })
+  const history = createCapacityHistory(platform)
   return {
     migrations: cloudMigrations,
     kinds: { 'cmp.cloud': { table: 'clouds' } },
-    clouds,
+    clouds: createCloudService({ db: platform.db, endpoints }),
     usageOfLicence: licenceUsage,
-    handlers: cloudRoutes(clouds),
+    handlers: cloudRoutes(createCloudViews(platform, { endpoints }), history, registrations),
     jobs: [sampleCapacityJob],
-    jobHandlers: [clouds.jobHandler],
-    start: () => clouds.start(),
-    stop: () => clouds.stop(),
+    jobHandlers: [history.jobHandler],
+    start: async () => {
+      await registerFirstCloud(platform, registrations)
+      endpoints.start()
+    },
+    stop: endpoints.stop,
   }
 }

@@ -3,7 +3,8 @@ import type { ComputeEngine } from '@zhisuan/engines/compute'
 import { createLook, type Look, type Looked } from '@zhisuan/engines/openstack/look'
 import type { Db } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import type { EndpointHealth, EndpointKind, EndpointPart } from '../../../platform/endpoints.ts'
+import { createEndpoints, type EndpointHealth, type EndpointKind, type EndpointPart } from '../../../platform/endpoints.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { openEngine, openOpenStack, type OpenedOpenStack } from './cloud.engines.ts'
 import { observedOf, partsOf, refuseOtherRegion, servicesOf, servicesRefusal, signInRefusal } from './cloud.openstack.ts'
 import { usageOf } from './cloud.shape.ts'
@@ -27,10 +28,16 @@ export interface CloudLook {
   readonly host_name: string | null
 }
 
-export type CloudKind = EndpointKind<CloudRow, CloudConnection, OpenedCloud, CloudLook>
+type CloudKind = EndpointKind<CloudRow, CloudConnection, OpenedCloud, CloudLook>
+
+export type CloudEndpoints = ReturnType<typeof createCloudEndpoints>
+
+/** @param openComputeEngine how an engine of the first family is opened, where a test has one of its own */
+export const createCloudEndpoints = (platform: Platform, openComputeEngine?: typeof openEngine) =>
+  createEndpoints(platform, cloudKind(platform.db, platform.config.DATA_DIR, openComputeEngine))
 
 /** Clouds as endpoints. */
-export const cloudKind = (db: Db, dataDir: string, openComputeEngine: typeof openEngine = openEngine): CloudKind => ({
+const cloudKind = (db: Db, dataDir: string, openComputeEngine: typeof openEngine = openEngine): CloudKind => ({
   topic: 'cloud',
   column: 'clouds.connection',
   connection: cloudConnection,

@@ -1,7 +1,9 @@
-import type { CloudCapacity } from '@zhisuan/contract/cmp/cloud'
+import type { CapacityRange, CapacitySample, CloudCapacity } from '@zhisuan/contract/cmp/cloud'
 import { z } from 'zod'
-import type { Db, Sql } from '../../../platform/db/database.ts'
-import { defineJob } from '../../../platform/jobs.ts'
+import { found } from '../../../platform/errors.ts'
+import { defineJob, handleJob } from '../../../platform/jobs.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { countInstances } from './cloud.contents.ts'
 import * as store from './cloud.store.ts'
 import type { CloudRow } from './cloud.store.ts'
 
@@ -10,18 +12,27 @@ const sampleEveryMs = 300_000
 /** A little longer than the longest range that is shown. */
 const samplesKeptMs = 30 * 24 * 3_600_000 + 3_600_000
 
+export type CapacityHistory = ReturnType<typeof createCapacityHistory>
+
+/** What clouds had and how full they were, as far back as it is kept. */
+export const createCapacityHistory = (platform: Pick<Platform, 'db' | 'now' | 'modules'>) => ({
+  async capacity(id: string, range: CapacityRange): Promise<{ items: CapacitySample[] }> {
+    found(await store.getCloud(platform.db, id))
+    return { items: await store.capacitySamples(platform.db, id, range, platform.now()) }
+  },
+  jobHandler: handleJob(sampleCapacityJob, () => takeSamples(platform)),
+})
+
 /** Writes down what each answering cloud has, once for each five minutes, and forgets what is old. */
-export async function takeSamples(
-  db: Db,
-  now: Date,
-  countInstances: (on: Sql, rows: readonly CloudRow[]) => Promise<(row: CloudRow) => number>,
-): Promise<void> {
+async function takeSamples(platform: Pick<Platform, 'db' | 'now' | 'modules'>): Promise<void> {
+  const { db } = platform
+  const now = platform.now()
   const at = new Date(now.getTime() - (now.getTime() % sampleEveryMs))
   // What was known before a cloud fell silent says nothing of now.
   const fresh = (await store.allClouds(db)).filter(
     (row) => row.status !== 'offline' && isAnswering(row) && row.checked_at !== null && now.getTime() - row.checked_at.getTime() < sampleEveryMs,
   )
-  const instances = await countInstances(db, fresh)
+  const instances = await countInstances(platform, db, fresh)
   await store.insertSamples(
     db,
     fresh.flatMap((row) => (row.observed?.capacity == null ? [] : [sampleOf(row, row.observed.capacity, at, instances(row))])),

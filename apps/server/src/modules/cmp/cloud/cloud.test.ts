@@ -9,10 +9,12 @@ import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { createCloudEndpoints } from './cloud.endpoint.ts'
 import { addressOf } from './cloud.engines.ts'
 import { partsOf, servicesRefusal, withSecrets } from './cloud.openstack.ts'
-import { createCloudService } from './cloud.service.ts'
+import { createCapacityHistory } from './cloud.samples.ts'
 import { usageOf } from './cloud.shape.ts'
+import { createCloudRegistrations } from './registration.service.ts'
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -659,8 +661,11 @@ describe('the list', () => {
 describe('the history of a capacity', () => {
   const minute = 60_000
   /** Another server's, on the same database. */
-  const serviceOn = (on: TestApp) =>
-    createCloudService(on.platform, { licence: { assertValid: () => undefined, assertFits: async () => undefined }, openEngine: openTestEngine })
+  const serviceOn = (on: TestApp) => {
+    const endpoints = createCloudEndpoints(on.platform, openTestEngine)
+    const licence = { assertValid: () => undefined, assertFits: async () => undefined }
+    return { ...createCapacityHistory(on.platform), act: createCloudRegistrations(on.platform, { endpoints, licence }).act, stop: endpoints.stop }
+  }
 
   it('has a sample each five minutes while the cloud answers, once however many servers take it, for thirty days', async () => {
     const clock = createClock()
