@@ -9,6 +9,7 @@ import { workOnNode, type WorkOnNode } from './edge/edge.work.ts'
 import { edgeRoutes, serveTunnel } from './edge/edge.routes.ts'
 import { createEdges } from './edge/edge.service.ts'
 import { edgeMigrations, getEdge, hasEdgeNamed } from './edge/edge.store.ts'
+import { createEnrolments } from './edge/enrolment.service.ts'
 import { identityMigrations } from './edge/identity.store.ts'
 import { createPresence } from './edge/presence.ts'
 import { gatewayRoutes } from './gateway/gateway.routes.ts'
@@ -52,7 +53,8 @@ export function createEcrm(platform: Platform): ModuleParts & {
   // Each knows the other only when both are there.
   const presence = createPresence(platform, { metrics, came: (tunnel) => reach.came(tunnel) })
   const reach = createEdgeReach({ db: platform.db, tunnels: presence.tunnels, dockerIs: presence.dockerIs })
-  const edges = createEdges(platform, { metrics, tunnels: presence.tunnels, upgradesOf })
+  const enrolments = createEnrolments(platform, presence)
+  const edges = createEdges(platform, { metrics, enrolments, upgradesOf })
   const files = createAgentFiles(platform.config.DATA_DIR)
   const upgradeOperations = createUpgradeOperations({ db: platform.db, reach })
   const upgrades = createUpgrades(platform, { files, operations: upgradeOperations })
@@ -60,7 +62,7 @@ export function createEcrm(platform: Platform): ModuleParts & {
   const images = createImages(platform, { reach: reach.reach, operations: imageOperations })
   const serviceAgents = createServiceAgents(platform, createListeners({ host: platform.config.HOST, reach: reach.reach, log: platform.log }))
   const gateways = createGateways(platform, reach)
-  const localAgent = createLocalAgent(platform, { enrolment: edges.local })
+  const localAgent = createLocalAgent(platform, { enrolment: enrolments.local })
   const lookups = createLookups(platform)
   return {
     migrations: {
@@ -96,7 +98,7 @@ export function createEcrm(platform: Platform): ModuleParts & {
     drain: presence.drain,
     listening: localAgent.start,
     handlers: [
-      ...edgeRoutes(edges, upgrades),
+      ...edgeRoutes(edges, enrolments, upgrades),
       ...upgradeRoutes(upgrades, edges),
       ...imageRoutes(images),
       ...regionRoutes(createRegions(platform)),

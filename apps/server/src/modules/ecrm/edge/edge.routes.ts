@@ -6,8 +6,9 @@ import { handle, type Handler } from '../../../platform/http/handler.ts'
 import type { Tunnels } from '../../../platform/tunnel/tunnels.ts'
 import type { UpgradeService } from '../upgrade/upgrade.service.ts'
 import type { EdgeService } from './edge.service.ts'
+import type { EnrolmentService } from './enrolment.service.ts'
 
-export const edgeRoutes = (edges: EdgeService, upgrades: Pick<UpgradeService, 'confirm'>): Handler[] => [
+export const edgeRoutes = (edges: EdgeService, enrolment: EnrolmentService, upgrades: Pick<UpgradeService, 'confirm'>): Handler[] => [
   handle(calls.list, ({ actor, query }) => edges.list(actor, query)),
   handle(calls.get, ({ actor, params }) => edges.get(actor, params.id)),
   handle(calls.create, ({ actor, body, request }) => edges.create(actor, body, reachedAt(request))),
@@ -23,7 +24,7 @@ export const edgeRoutes = (edges: EdgeService, upgrades: Pick<UpgradeService, 'c
   handle(calls.unbind, ({ actor, body }) => edges.unbind(actor, body.ids)),
   handle(calls.qrcode, ({ actor, params, request }) => edges.renew(actor, params.id, reachedAt(request))),
   handle(calls.metrics, ({ actor, params, query }) => edges.metrics(actor, params.id, query)),
-  handle(enrolments.enrol, ({ body }) => edges.enrol(body)),
+  handle(enrolments.enrol, ({ body }) => enrolment.enrol(body)),
 ]
 
 /** It goes into a command for a shell. @throws Refusal where it is no host */

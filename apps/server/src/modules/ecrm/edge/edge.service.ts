@@ -1,36 +1,35 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import { edgeCan, type Edge, type edges, type enrolments, type Enrolment } from '@zhisuan/contract/ecrm/edge'
+import { edgeCan, type Edge, type edges, type Enrolment } from '@zhisuan/contract/ecrm/edge'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Tunnels } from '../../../platform/tunnel/tunnels.ts'
 import { keepSite } from '../site/site.store.ts'
-import { enrolmentOf, fingerprintOf, isEd25519, newToken, tokenHash } from './edge.enrolment.ts'
+import { fingerprintOf } from './edge.enrolment.ts'
 import type { EdgeMetrics } from './edge.minutes.ts'
 import { dropTopic } from './presence.ts'
 import { shapeEdge } from './edge.shape.ts'
 import * as store from './edge.store.ts'
+import type { EnrolmentService } from './enrolment.service.ts'
 
 type Calls = typeof edges
-/** As the first cloud is called that is on this host. */
-const localName = '本机'
 type Changes = Parameters<typeof store.updateEdge>[2]
 
 export type EdgeService = ReturnType<typeof createEdges>
 
+/** Nodes: what they are called, where they are, what may be put on them. */
 export function createEdges(
-  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'config' | 'modules'>,
+  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'modules'>,
   parts: {
     metrics: Pick<EdgeMetrics, 'last' | 'of' | 'forget'>
-    tunnels: () => Tunnels | null
+    enrolments: Pick<EnrolmentService, 'issue'>
     upgradesOf: (on: Sql, ids: readonly string[]) => Promise<ReadonlyMap<string, Edge['upgrade']>>
   },
 ) {
-  const { db, bus, now, config } = platform
-  const { metrics, tunnels } = parts
+  const { db, bus, now } = platform
+  const { metrics, enrolments } = parts
   /** How many containers of ours each has. */
   const countContents = async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, number>> => {
     const counts = new Map<string, number>()
@@ -39,13 +38,6 @@ export function createEdges(
     return counts
   }
 
-  const serverKey = (): string => {
-    const key = tunnels()?.publicKey
-    if (key === undefined) throw new Refusal('serverStopping')
-    return key
-  }
-  const enrolment = (token: string, expires: Date, reachedAt: string): Enrolment =>
-    enrolmentOf({ token, expires, server: (config.PUBLIC_URL ?? reachedAt).replace(/\/+$/, ''), publicKey: serverKey() })
   const shapes = async (on: Sql, rows: readonly store.ShownEdge[]): Promise<Edge[]> => {
     const ids = rows.map(({ id }) => id)
     const [counts, upgrades] = [await countContents(on, ids), await parts.upgradesOf(on, ids)]
@@ -77,7 +69,6 @@ export function createEdges(
   }
 
   return {
-    /** Whoever keeps something on nodes says so, once. */
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await store.listEdges(db, scopeOf(actor), query)
       return { total, items: await shapes(db, rows) }
@@ -94,13 +85,11 @@ export function createEdges(
       return metrics.of(id, minutes)
     },
 
-    /** @param reachedAt the address that this very request came to; where no other is configured nodes come there, too */
     async create(actor: Actor, body: BodyOf<Calls['create']>, reachedAt: string): Promise<ResponseOf<Calls['create']>> {
       const scope = scopeOf(actor)
       refuseOwnerless(scope)
       const id = uuidv7()
-      const { token, columns } = newToken(now())
-      const told = enrolment(token, columns.token_expires_at, reachedAt)
+      const { columns, enrolment } = enrolments.issue(reachedAt)
       await refusing(taken, () =>
         db.transaction().execute(async (tx) => {
           await refuseSite(tx, body.site_id)
@@ -119,64 +108,14 @@ export function createEdges(
           })
         }),
       )
-      return { edge: await get(scope, id), enrolment: told }
-    },
-
-    /** The node that the server itself runs on: made once, let in without a question. @returns its token; null where it has been enrolled before */
-    async local(): Promise<{ token: string; key: string } | null> {
-      const { token, columns } = newToken(now())
-      const made = await db.transaction().execute(async (tx) => {
-        const row = await store.localEdge(tx, localName)
-        if (row !== undefined) {
-          if (row.binding === 'pending') await store.updateEdge(tx, row.id, columns)
-          return row.binding === 'pending'
-        }
-        const nobody = { bp_id: null, site_id: null, created_by: null, created_by_name: '' }
-        await store.insertEdge(tx, {
-          id: uuidv7(),
-          name: localName,
-          description: '',
-          binding: 'pending',
-          confirm: 'auto',
-          labels: JSON.stringify([]),
-          taints: JSON.stringify([]),
-          ...nobody,
-          ...columns,
-        })
-        return true
-      })
-      return made ? { token, key: serverKey() } : null
+      return { edge: await get(scope, id), enrolment }
     },
 
     /** A new token; the former one ends. */
     async renew(actor: Actor, id: string, reachedAt: string): Promise<Enrolment> {
-      const { token, columns } = newToken(now())
-      const told = enrolment(token, columns.token_expires_at, reachedAt)
+      const { columns, enrolment } = enrolments.issue(reachedAt)
       await change(actor, id, edgeCan.enrol, () => columns)
-      return told
-    },
-
-    /**
-     * An agent comes with its token. The same agent may come again with it, where it did not hear the answer.
-     * @throws Refusal `enrolTokenInvalid`
-     */
-    async enrol(body: BodyOf<(typeof enrolments)['enrol']>): Promise<ResponseOf<(typeof enrolments)['enrol']>> {
-      if (!isEd25519(body.public_key)) throw new Refusal('enrolTokenInvalid', { field: 'public_key' })
-      const edgeId = await db.transaction().execute(async (tx) => {
-        const row = await store.edgeOfToken(tx, tokenHash(body.token))
-        if (row === undefined || (row.public_key !== null && row.public_key !== body.public_key)) throw new Refusal('enrolTokenInvalid', { field: 'token' })
-        if (row.public_key === null) {
-          await store.updateEdge(tx, row.id, {
-            public_key: body.public_key,
-            agent_version: body.version,
-            binding: row.confirm === 'auto' ? 'bound' : 'unconfirmed',
-            facts: null,
-            seen_at: now(),
-          })
-        }
-        return row.id
-      })
-      return { edge_id: edgeId, server_public_key: serverKey() }
+      return enrolment
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Edge> {
