@@ -42,7 +42,7 @@ export async function benchBilling(data: string): Promise<Figure[]> {
       insert into bill_discounts (id, name, fraction, bp_id, effective_from, effective_to, created_by_name)
         values (gen_random_uuid(), 'bench', 8500, '${organisation}', to_timestamp(${begin} + 360000), to_timestamp(${begin} + 1200000), '');
       insert into metered_resources (id, type, name, bp_id, rated_until, rate_to)
-        select gen_random_uuid(), 'vm', 'vm-' || n, '${organisation}', to_timestamp(${begin}), to_timestamp(${begin} + ${hours} * 3600) from generate_series(1, ${resources}) as n;
+        select gen_random_uuid(), 'nextstack.vm', 'vm-' || n, '${organisation}', to_timestamp(${begin}), to_timestamp(${begin} + ${hours} * 3600) from generate_series(1, ${resources}) as n;
     `)
     await pool.query(`
       insert into usage_intervals (resource_id, meter, variant, bp_id, project_id, quantity, "from", "to")
