@@ -156,10 +156,8 @@ export function matching(keyword: string | undefined, ...texts: readonly (string
 export function asked<Query extends object>(query: Query, table: string, ...names: readonly (keyof Query & string)[]): RawBuilder<boolean> {
   const wanted = names.filter((name) => query[name] !== undefined)
   if (wanted.length === 0) return sql<boolean>`true`
-  return sql<boolean>`${sql.join(
-    wanted.map((name) => sql`${sql.ref(`${table}.${name}`)} = ${query[name]}`),
-    sql` and `,
-  )}`
+  const same = wanted.map((name) => sql`${sql.ref(`${table}.${name}`)} = ${query[name]}`)
+  return sql<boolean>`(${sql.join(same, sql` and `)})`
 }
 
 /** The condition that a column is one of these ids. */

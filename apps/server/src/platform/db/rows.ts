@@ -23,7 +23,10 @@ export const insertsInto =
       .execute()
   }
 
-/** Makes these all the rows of a table that belong to something. @param owner the column that says so, and others that they share */
+/**
+ * Makes these all the rows of a table that belong to something.
+ * @param owner first the column that says to what, by which those that there were go; then others that they share
+ */
 export async function replaceRows<T extends keyof Tables, Shared extends Partial<Insertable<Tables[T]>>>(
   tx: Tx,
   into: T,
@@ -33,7 +36,7 @@ export async function replaceRows<T extends keyof Tables, Shared extends Partial
   const { on, table } = one(tx, into)
   const [[column, id] = ['', '']] = Object.entries(owner)
   await on.deleteFrom(table).where(sql.ref(column), '=', id).execute()
-  if (rows.length > 0) await insertsInto(into)(tx, rows.map((row) => ({ ...owner, ...row })) as never)
+  if (rows.length > 0) await insertsInto(into)(tx, rows.map((row) => ({ ...row, ...owner })) as never)
 }
 
 /**
