@@ -3,7 +3,6 @@ import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import websocket from '@fastify/websocket'
 import { byId } from '@zhisuan/contract/define'
-import type { Kind } from '@zhisuan/contract/kind'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { createAos } from './modules/aos/index.ts'
 import { createBill } from './modules/bill/index.ts'
@@ -26,7 +25,7 @@ import { serveDocs } from './platform/http/docs.ts'
 import { answerProblems } from './platform/http/problems.ts'
 import { serveProbes } from './platform/http/probes.ts'
 import { createLog } from './platform/log.ts'
-import type { ModuleParts } from './platform/module.ts'
+import type { KindParts, ModuleParts } from './platform/module.ts'
 import { openPlatform, type OpenedPlatform, type Pause, type Platform } from './platform/platform.ts'
 
 export interface App {
@@ -105,15 +104,12 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
 
     const authorising: Authorising = {
       authenticate,
-      // What cannot be an id is nobody's.
-      // What is of somebody else's service is no kind of ours, and is not found.
-      tags: async (scope, kind, id) =>
-        (byId.safeParse({ id }).success
-          ? platform
-              .kinds()
-              .get(kind as Kind)
-              ?.tags?.(scope, id)
-          : undefined) ?? {},
+      tags: async (scope, kind, id) => {
+        // A policy may name what is of somebody else's service: that is no kind of ours, and is not found.
+        const kinds: ReadonlyMap<string, KindParts> = platform.kinds()
+        // What cannot be an id is nobody's.
+        return (byId.safeParse({ id }).success ? kinds.get(kind)?.tags?.(scope, id) : undefined) ?? {}
+      },
     }
     const audit = createAudit(platform.db)
     await http.register(cookie)
