@@ -9,8 +9,9 @@ import { z } from 'zod'
 import type { Actor } from './auth/actor.ts'
 import type { Bus } from './bus.ts'
 import { connect } from './db/connections.ts'
-import { isUniqueViolation, migration, type Database, type Migrations, type Sql, type Tables, type Tx } from './db/database.ts'
+import { migration, type Database, type Migrations, type Sql, type Tables, type Tx } from './db/database.ts'
 import type { OutageLog } from './db/outage.ts'
+import { refusing } from './db/refusing.ts'
 import { Refusal } from './errors.ts'
 import { toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
@@ -476,8 +477,8 @@ export function createOperations(parts: {
         .where('status', 'in', openStatuses)
         .executeTakeFirst()
       if (other !== undefined) throw new Refusal('operationRunning')
-      try {
-        await tx
+      await refusing({ operations_one_open: 'operationRunning' }, () =>
+        tx
           .insertInto('operations')
           .values({
             id,
@@ -500,11 +501,8 @@ export function createOperations(parts: {
             started_at: null,
             finished_at: null,
           })
-          .execute()
-      } catch (error) {
-        if (isUniqueViolation(error, 'operations_one_open')) throw new Refusal('operationRunning', { cause: error })
-        throw error
-      }
+          .execute(),
+      )
       await jobs.send(tx, runJob, { operation_id: id })
       return id
     },

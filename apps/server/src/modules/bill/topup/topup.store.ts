@@ -1,6 +1,6 @@
 import type { SignType, TopupMethod, TopupStatus, topups } from '@zhisuan/contract/bill/topup'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type ColumnType, type Insertable, type Selectable } from 'kysely'
 import type { Actor, Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { containing, counted, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
@@ -205,9 +205,7 @@ export const recordCharge = (
     transaction_id,
   })
 
-export const updateTopup = async (tx: Tx, id: string, change: Updateable<TopupTable>): Promise<void> => {
-  await tx.updateTable('topups').set(change).where('id', '=', id).execute()
-}
+export const { update: updateTopup } = rowsOf('topups')
 
 /** Those that somebody may still pay. */
 export const countOpen = (tx: Tx, ownerId: string, method: TopupMethod, now: Date): Promise<number> =>
@@ -257,9 +255,6 @@ export const enabledChannels = (on: Sql): Promise<{ id: string; name: string }[]
   on.selectFrom('payment_channels').select(['id', 'name']).where('enabled', '=', true).orderBy('name').execute()
 export const findChannel = (on: Sql, id: string): Promise<ChannelRow | undefined> =>
   on.selectFrom('payment_channels').selectAll().where('id', '=', id).executeTakeFirst()
-export const { insert: insertChannel, remove: deleteChannel, lockAny: lockChannel } = rowsOf('payment_channels')
-export const updateChannel = async (tx: Tx, id: string, change: Updateable<PaymentChannelTable>): Promise<void> => {
-  await tx.updateTable('payment_channels').set(change).where('id', '=', id).execute()
-}
+export const { insert: insertChannel, update: updateChannel, remove: deleteChannel, lockAny: lockChannel } = rowsOf('payment_channels')
 export const isUsed = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.selectFrom('topups').select('id').where('channel_id', '=', id).limit(1).executeTakeFirst()) !== undefined

@@ -2,7 +2,8 @@ import type { ComputeEngine, Image } from '@zhisuan/engines/compute'
 import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
 import { platformScope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Db, type Tx } from '../../../platform/db/database.ts'
+import type { Db, Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -62,16 +63,14 @@ export function createImageOperations(parts: {
 
   /** From here on the row counts as one that has these bytes. @throws Refusal 94166 where its organisation has them already */
   const claim = async (image: ImageRow, fingerprint: string): Promise<void> => {
-    try {
-      await db.transaction().execute(async (tx) => {
+    const exists = async (cause: unknown) => new Refusal('imageExists', { values: { name: (await store.nameOfContent(db, image, fingerprint)) ?? '' }, cause })
+    await refusing({ [store.imageContentIndex]: exists }, () =>
+      db.transaction().execute(async (tx) => {
         // Not while the last that had them takes them from the engine.
         await store.lockContent(tx, image.cloud_id, fingerprint)
         await store.updateImage(tx, image.id, { fingerprint })
-      })
-    } catch (error) {
-      if (!isUniqueViolation(error, store.imageContentIndex)) throw error
-      throw new Refusal('imageExists', { values: { name: (await store.nameOfContent(db, image, fingerprint)) ?? '' }, cause: error })
-    }
+      }),
+    )
   }
   /** The row has its bytes no longer; the last one takes them from the engine. */
   const release = async (engine: ComputeEngine, { id, cloud_id, fingerprint }: ImageRow, signal: AbortSignal): Promise<void> => {
