@@ -56,10 +56,12 @@ export interface StatusCount {
 export async function countStatuses(on: Sql, kinds: Kinds, scope: Scope): Promise<StatusCount[]> {
   const promised = sql`sum(cpu_cores)::bigint as cpu_cores, sum(memory_bytes)::bigint as memory_bytes`
   const nothing = sql`0::bigint as cpu_cores, 0::bigint as memory_bytes`
-  const parts = overviewKinds.map(
-    (kind) =>
-      sql`select ${kind}::text as kind, status, count(*) as count, ${kind === 'nextstack.vm' ? promised : nothing} from ${sql.table(kinds.get(kind)?.table ?? '')} where ${within(scope, 'bp_id')} group by status`,
-  )
+  const parts = overviewKinds.flatMap((kind) => {
+    const table = kinds.get(kind)?.table
+    return table === undefined
+      ? []
+      : sql`select ${kind}::text as kind, status, count(*) as count, ${kind === 'nextstack.vm' ? promised : nothing} from ${sql.table(table)} where ${within(scope, 'bp_id')} group by status`
+  })
   return (await sql<StatusCount>`${sql.join(parts, sql` union all `)}`.execute(on)).rows
 }
 

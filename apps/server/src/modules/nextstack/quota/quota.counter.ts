@@ -1,12 +1,13 @@
 import type { QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { sql } from 'kysely'
+import type { Tables } from '../../../platform/db/database.ts'
 import type { QuotaCounter } from './quota.service.ts'
 
 /**
  * Counts the rows of a table that has columns for who they belong to.
  * @param sums what counts, as SQL over those rows
  */
-export const countsRows = (table: string, sums: Partial<Record<QuotaResource, string>>): QuotaCounter => ({
+export const countsRows = (table: keyof Tables, sums: Partial<Record<QuotaResource, string>>): QuotaCounter => ({
   // Such are its keys.
   resources: Object.keys(sums) as QuotaResource[],
   async count(on, { bp_id, project_id }) {
