@@ -60,8 +60,8 @@ export function createFirewallGroups({ tenancy, toChange, making, changing, hold
       const { one, view, ...changeable } = await groupToChange(actor, cloudId, id)
       const cloud = changing({ view, ...changeable }, body)
       refusePending(one)
-      const { ingress_policy_id: ingressPolicyId, egress_policy_id: egressPolicyId, ...rest } = body
-      const changes = defined({ ...rest, ingressPolicyId, egressPolicyId })
+      const { name, description, enabled, ingress_policy_id: ingressPolicyId, egress_policy_id: egressPolicyId, shared } = body
+      const changes = defined({ name, description, enabled, ingressPolicyId, egressPolicyId, shared })
       return groupShape(view, await read(cloud.network.firewalls.groups.update(id, changes), groupReadings(body)))
     },
 
