@@ -105,14 +105,14 @@ export interface VerificationCodeTable {
   used_at: Date | null
   created_at: Date
 }
-export interface ConsultationTable {
+interface ConsultationTable {
   id: string
   name: string
   phone: string
   content: string
   created_at: Generated<Date>
 }
-export interface InboxTable {
+interface InboxTable {
   id: string
   channel: string
   address: string

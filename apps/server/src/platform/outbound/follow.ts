@@ -14,7 +14,7 @@ const silenceMs = 60_000
 export const createOutboundAgent = (guard: OutboundGuard): Agent =>
   new Agent({ connect: { lookup: guard.lookup, timeout: connectMs }, headersTimeout: answerMs, bodyTimeout: silenceMs, connections: 1, pipelining: 0 })
 
-export interface Following {
+interface Following {
   readonly guard: OutboundGuard
   readonly agent: Agent
   readonly signal: AbortSignal

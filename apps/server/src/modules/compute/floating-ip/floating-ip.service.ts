@@ -15,7 +15,7 @@ import { ownedBy, project, statusOf, useOf } from '../network/network.shapes.ts'
 import { isRecycled } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { asNames, mayMakeBeside } from '../volume/storage.ts'
-import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
+import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable, type Named } from '../view.ts'
 
 type Target = Pick<BodyOf<typeof computeFloatingIps.bind>, 'port_id' | 'fixed_address'>
 /** How often a change that came between is looked at again, where it was not about the binding. */
@@ -107,7 +107,7 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
       yield* linesOf({ items, names: [namesOfPlaces(view), namesIn(networksOf(view, signal)), servers, routers], requestId })
     },
 
-    async get(actor: Actor, cloudId: string, id: string): Promise<ComputeFloatingIp & { names: Record<string, string> }> {
+    async get(actor: Actor, cloudId: string, id: string): Promise<ComputeFloatingIp & Named> {
       const view = await tenancy.view(actor, cloudId)
       const ip = await readOne(view, (cloud) => cloud.network.floatingIps.get(id))
       if (!ownedBy(view, ip.projectId)) throw new Refusal('notFound')

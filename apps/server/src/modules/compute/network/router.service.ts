@@ -9,7 +9,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { known, linesOf, madeWith } from '../../../platform/lines.ts'
 import { defined } from '../defined.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
+import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable, type Named } from '../view.ts'
 import { read, someOf, unlessUsed, type Reading } from './network.refusals.ts'
 import { networksOf, portsOf, subnetNames } from './network.views.ts'
 import { interfaceOwners, ownedBy, routerShape } from './network.shapes.ts'
@@ -45,7 +45,7 @@ export function createRouters(tenancy: Tenancy) {
       yield* linesOf({ items, names: [namesOfPlaces(view), namesIn(networksOf(view, signal)), subnetNames(subnets)], requestId })
     },
 
-    async get(actor: Actor, cloudId: string, id: string): Promise<ComputeRouter & { names: Record<string, string> }> {
+    async get(actor: Actor, cloudId: string, id: string): Promise<ComputeRouter & Named> {
       const view = await tenancy.view(actor, cloudId)
       const router = await readOne(view, (cloud) => cloud.network.routers.get(id))
       const cloud = view.places.find(({ keystoneId }) => keystoneId === router.projectId)?.cloud ?? view.administrator
