@@ -7,8 +7,7 @@ import type { EipService } from './eip/eip.service.ts'
 import type { VmService } from './vm/vm.service.ts'
 import type { VolumeService } from './volume/volume.service.ts'
 
-// What may be paid in advance: the meters are those of `metering.ts`.
-
+/** How instances are paid in advance; the meters, as of the two below, are those of `metering.ts`. */
 export const sellsVms = (vms: Pick<VmService, 'create' | 'find'>): Sold => ({
   call: vmCalls.create,
   make: async (actor, body, recorded) => {
@@ -17,6 +16,7 @@ export const sellsVms = (vms: Pick<VmService, 'create' | 'find'>): Sold => ({
   find: async (on, scope, id) => mapped(await vms.find(on, scope, id), vmSold),
 })
 
+/** The same of volumes. */
 export const sellsVolumes = (volumes: Pick<VolumeService, 'create' | 'find'>): Sold => ({
   call: volumeCalls.create,
   make: async (actor, body, recorded) => {
@@ -25,6 +25,7 @@ export const sellsVolumes = (volumes: Pick<VolumeService, 'create' | 'find'>): S
   find: async (on, scope, id) => mapped(await volumes.find(on, scope, id), volumeSold),
 })
 
+/** The same of addresses. */
 export const sellsEips = (eips: Pick<EipService, 'allocate' | 'find'>): Sold => ({
   call: eipCalls.allocate,
   make: async (actor, body, recorded) => {

@@ -8,6 +8,7 @@ import { amountOf, createTariff, formulaOf, wholeFraction } from './tariff.ts'
 
 export type Quote = ResponseOf<typeof contract.quotes.ask>
 
+/** Of a discount as payloads carry it: `0.85`. */
 export const fractionText = (fraction: number): string => toDecimal(BigInt(fraction) * (10n ** 8n / BigInt(wholeFraction)))
 
 /** What something costs somebody at a moment. @throws Refusal 24007 naming the first item without a price */

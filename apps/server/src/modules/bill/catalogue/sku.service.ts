@@ -15,6 +15,7 @@ import { createTariff } from './tariff.ts'
 /** As they are stored: money in minor units. */
 export const storedTiers = (tiers: readonly { above: number; price: string }[]) => tiers.map(({ above, price }) => ({ above, price: String(toMinor(price)) }))
 
+/** A SKU with the product that it is in. */
 export const shapePlace = ({ product_id, product_name, ...sku }: Awaited<ReturnType<typeof store.skuPlaces>>[number]): contract.SkuPlace => ({
   ...sku,
   product: { id: product_id, name: product_name },

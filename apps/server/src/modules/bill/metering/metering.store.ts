@@ -6,7 +6,7 @@ import type { Interval, UsageEvent } from './timeline.ts'
 
 interface UsageEventTable {
   id: string
-  /** As policies and histories call it: `vm`, `volume`. */
+  /** Also of kinds that no module names: what a cloud keeps itself, such as `compute.volume`. */
   resource_type: Kind
   resource_id: string
   resource_name: string

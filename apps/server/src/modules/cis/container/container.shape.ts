@@ -7,6 +7,7 @@ import { statusCodeOf } from './container.state.ts'
 import type { ShownContainer } from './container.store.ts'
 import type { ShownDeployment } from './deployment.store.ts'
 
+/** A container as payloads carry it. */
 export const shape = (row: ShownContainer): Container => ({
   id: row.id,
   name: row.name,
@@ -29,6 +30,7 @@ export const shape = (row: ShownContainer): Container => ({
   created_at: iso(row.created_at),
 })
 
+/** Of a deployment, with its spec opened. */
 export const shapeDeployment = (secrets: Secrets, row: ShownDeployment): Deployment => ({
   id: row.id,
   name: row.name,

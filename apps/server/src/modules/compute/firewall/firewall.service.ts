@@ -9,6 +9,7 @@ import { createFirewallRules } from './rule.service.ts'
 
 export type Firewalls = ReturnType<typeof createFirewalls>
 
+/** Firewalls of a cloud's Neutron, where it has the service: groups before ports, their policies, and the rules of these. */
 export function createFirewalls(parts: { db: Db; tenancy: Tenancy }) {
   const changes = createFirewallChanges(parts)
   return {

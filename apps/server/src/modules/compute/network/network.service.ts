@@ -14,6 +14,7 @@ import { makeSubnet } from './subnet.making.ts'
 
 export type Networks = ReturnType<typeof createNetworks>
 
+/** Networks of a cloud's Neutron; one may be made with its first subnet. */
 export const createNetworks = (tenancy: Tenancy) => ({
   async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
     const view = await tenancy.view(actor, cloudId)

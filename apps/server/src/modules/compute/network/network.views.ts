@@ -12,6 +12,7 @@ export const networksOf = (view: View, signal?: AbortSignal): Pages<Network> => 
 /** Of an external network of another's nobody sees the ranges. */
 export const subnetSeen = (view: View, subnet: Subnet, network: Network | undefined): boolean =>
   view.everything || network?.shared === true || ownedBy(view, subnet.projectId)
+/** As far as the cloud shows them: `subnetSeen` says which of them are told of. */
 export const subnetsOf = (view: View, signal?: AbortSignal): Pages<Subnet> =>
   sharedPagesOf(
     view,
@@ -23,9 +24,11 @@ export async function* portsOf(view: View, query: Record<string, string | readon
   for await (const page of pagesOf(view, (cloud) => cloud.network.ports.list(query, signal))) yield page.filter(({ projectId }) => ownedBy(view, projectId))
 }
 
+/** What subnets are called for lists: those without a name by their range. */
 export const subnetNames = (pages: Pages<Subnet>): Pages<readonly [string, string]> =>
   mapped(pages, ({ id, name, cidr }) => [id, name === '' ? cidr : name] as const)
 
+/** @throws Refusal notFound of one that the asker may not see */
 export const seenNetwork = (view: View, id: string): Promise<Network> => readOne(view, (cloud) => cloud.network.networks.get(id), isOpen)
 
 /** @throws Refusal notFound, noPermission of what is everybody's or another's */

@@ -15,6 +15,7 @@ import { deviceNames, networksOf, portsOf, seenNetwork } from './network.views.t
 
 export type Ports = ReturnType<typeof createPorts>
 
+/** What is plugged into networks; of others' nobody sees any. */
 export function createPorts(tenancy: Tenancy) {
   async function portToChange(actor: Actor, cloudId: string, id: string, action: 'update' | 'delete'): Promise<Changeable<Port> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)

@@ -9,7 +9,10 @@ import { read } from './network.refusals.ts'
 
 type NewSubnet = z.output<typeof newSubnet>
 
-/** @param at where the subnet stands in the request, with a dot behind */
+/**
+ * Makes one in a network, with what a cloud refuses of it told as a field of the request.
+ * @param at where the subnet stands in the request, with a dot behind
+ */
 export async function makeSubnet(cloud: OpenStack, network: Network, body: NewSubnet, at: string, owner: { projectId?: string }): Promise<Subnet> {
   const { name = '', description, cidr, gateway, dhcp, nameservers, pools, host_routes } = body
   const wish = {

@@ -15,6 +15,7 @@ import { makeSubnet } from './subnet.making.ts'
 
 export type Subnets = ReturnType<typeof createSubnets>
 
+/** Ranges of networks: whoever may change a network changes them. */
 export function createSubnets(tenancy: Tenancy) {
   async function subnetToChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<Subnet> & { view: View; network: Network }> {
     const view = await tenancy.viewForChange(actor, cloudId)

@@ -257,6 +257,7 @@ export function numbered(name: string, count: number): string[] {
 /** The engine's name for it: never what a person typed. */
 const engineNameOf = (id: string): string => `zs-${id.replaceAll('-', '')}`
 
+/** A disk is at least as large as the flavor's. @throws Refusal diskBelowFlavor */
 export function refuseBelow(flavor: Pick<Flavor, 'disk_bytes'>, diskBytes: number): void {
   if (diskBytes < flavor.disk_bytes) throw new Refusal('diskBelowFlavor', { field: 'disk_bytes', values: { size: flavor.disk_bytes / 2 ** 30 } })
 }

@@ -58,6 +58,7 @@ const link = (tx: Tx, provider: ProviderRow, claimed: Claimed, userId: string): 
       account: claimed.account,
     }),
   )
+
 /** Within one transaction: whose account it is. @throws Refusal of whom the provider's settings do not let in */
 export const identify = async (tx: Tx, asked: ProviderRow, claimed: Claimed, linkTo: string | null): Promise<IdentityRow> => {
   const provider = await holdProvider(tx, asked.id)
