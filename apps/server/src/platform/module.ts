@@ -37,7 +37,7 @@ export interface ModuleParts {
   readonly start?: () => Promise<void>
   /** Once the server listens, at that address. */
   readonly listening?: (url: string) => Promise<void>
-  /** Hangs up what stays open, so that a stop does not wait for it. */
+  /** Hangs up what stays open beside what is in `platform.openStreams`, so that a stop does not wait for it. */
   readonly drain?: () => void
   /** Before the database closes. */
   readonly stop?: () => Promise<void>

@@ -43,6 +43,7 @@ export type Terminals = ReturnType<typeof createTerminals>
  * Terminals in things of engines. A session belongs to the terminal, not to the connection: when the
  * connection breaks, it goes on for a minute, and who comes back sees what they missed.
  * @param parts.path of the websockets, before `/{id}/socket`
+ * @param parts.streams among which each is while it is open: with its session, or with the server, it ends
  * @param parts.limits after which a terminal is ended that is not used, and any
  * @param parts.enter refuses who comes by a ticket and may not be let in any more; the terminal is ended then
  * @param parts.awaited whether one whose ticket is not used yet keeps others out, as one that somebody is connected to

@@ -1,4 +1,5 @@
-import { migration, type Migrations } from '../../platform/db/database.ts'
+import type { Kind } from '@zhisuan/contract/kind'
+import { migration, type Migrations, type Tables } from '../../platform/db/database.ts'
 
 /** Those that people pay for, with the columns on which it depends what they use; and how they are called. */
 const metered = {
@@ -9,7 +10,7 @@ const metered = {
   volume_snapshots: { kind: 'nextstack.volumeSnapshot', columns: 'status, size_bytes, bp_id, project_id' },
   volume_backups: { kind: 'nextstack.volumeBackup', columns: 'status, file_bytes, bp_id, project_id' },
   images: { kind: 'nextstack.image', columns: 'status, visibility, size_bytes, bp_id' },
-} as const
+} as const satisfies Readonly<Partial<Record<keyof Tables, { readonly kind: Kind; readonly columns: string }>>>
 
 /**
  * What resources use is told to billing by their tables themselves, in the transaction that

@@ -1,5 +1,6 @@
 import type { Meter } from '@zhisuan/contract/bill/meter'
 import { gpusOf } from '@zhisuan/contract/compute/flavor'
+import type { Kind } from '@zhisuan/contract/kind'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { Server } from '@zhisuan/engines/openstack/compute'
 import type { Image } from '@zhisuan/engines/openstack/image'
@@ -65,8 +66,11 @@ const date = (text: string | null): Date | null => (text === null || Number.isNa
 const times = ({ createdAt, updatedAt }: Pick<Volume, 'createdAt' | 'updatedAt'>) => ({ made: createdAt, changed: updatedAt })
 const named = ({ id, name, projectId }: { id: string; name: string; projectId: string | null }) => ({ id, name, keystone_id: projectId })
 
+/** All that there is of a kind. */
+export type MeteredList = (cloud: OpenStack, signal: AbortSignal) => Pages<Seen>
+
 /** What costs on a cloud: each kind is one list of one service, of all projects, as its administrator reads it. */
-export const meteredKinds: Readonly<Record<string, (cloud: OpenStack, signal: AbortSignal) => Pages<Seen>>> = {
+export const meteredKinds: Readonly<Record<string, MeteredList>> = {
   // With those that Nova keeps after they were deleted: their disks are there until it forgets them.
   'compute.instance': ({ compute }, signal) =>
     mapped(compute.servers.list({ all_tenants: 1, soft_deleted: true }, signal), (one) => ({
@@ -94,4 +98,4 @@ export const meteredKinds: Readonly<Record<string, (cloud: OpenStack, signal: Ab
     for (const query of [{}, { visibility: 'community' }])
       yield* mapped(images.list(query, signal), (one) => ({ ...named(one), usage: usedByImage(one), made: one.updatedAt, changed: one.updatedAt }))
   },
-}
+} satisfies Partial<Record<Kind, MeteredList>>

@@ -6,7 +6,7 @@ import type { Handler, HandlerInput } from '../../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
-import { meteredKinds, type Seen } from './metering.rules.ts'
+import { meteredKinds, type MeteredList, type Seen } from './metering.rules.ts'
 import * as store from './metering.store.ts'
 
 /** Each minute. What fails is not tried again: the next minute looks anew. One that takes longer keeps no other cloud waiting. */
@@ -35,7 +35,7 @@ export function createUsageLooks(parts: Pick<Platform, 'db' | 'now' | 'log'> & {
   const resting = new Map<string, number>()
 
   /** Only a list that was read whole says what is not there any more. */
-  const lookAtKind = async (cloudId: string, cloud: OpenStack, type: string, began: Date, list: (typeof meteredKinds)[string]): Promise<void> => {
+  const lookAtKind = async (cloudId: string, cloud: OpenStack, type: string, began: Date, list: MeteredList): Promise<void> => {
     try {
       // A page may tell again what moved on to it meanwhile.
       const seen = new Map((await all(list(cloud, stopping.signal))).map((one: Seen) => [one.id, one]))
