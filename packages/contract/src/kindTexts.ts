@@ -138,5 +138,7 @@ const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = kindTe
  */
 export function kindText(kind: string, otherwise?: string): string {
   const [family = '', type = ''] = kind.split('.')
-  return texts[family]?.[type] ?? otherwise ?? type
+  // Another's service may be called as an object's own inheritance is: `constructor`.
+  const types = Object.hasOwn(texts, family) ? texts[family] : undefined
+  return (types !== undefined && Object.hasOwn(types, type) ? types[type] : undefined) ?? otherwise ?? type
 }
