@@ -13,7 +13,7 @@ import { CheckField, Field, TextAreaField, TextField } from '../../kit/fields.ts
 import * as format from '../../kit/format.ts'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { paths } from '../../paths.ts'
-import { contentMax, measured, readText } from './textFile.ts'
+import { measured, readText } from './textFile.ts'
 import './container.css'
 
 const { shape } = configs.put.body
@@ -114,7 +114,7 @@ function Content() {
         schema={shape.content}
         required={false}
       >
-        <Input.TextArea rows={20} maxLength={contentMax} spellCheck={false} wrap="off" />
+        <Input.TextArea rows={20} spellCheck={false} wrap="off" />
       </Field>
       <p>
         <Button onClick={() => chooser.current?.click()}>{t('config.load')}</Button>

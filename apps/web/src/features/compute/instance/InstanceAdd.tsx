@@ -325,7 +325,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
             </Form.Item>
           </div>
           <Field name="password" label={t('add.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" schema={shape.password}>
-            <Input.Password autoComplete="new-password" maxLength={64} className="zs-field" />
+            <Input.Password autoComplete="new-password" className="zs-field" />
           </Field>
           <Field
             name="user_data"

@@ -17,7 +17,7 @@ export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null
   return (
     <>
       <Field name="password" label={t('field.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" schema={shape.password}>
-        <Input.Password autoComplete="new-password" maxLength={64} className="zs-field" />
+        <Input.Password autoComplete="new-password" className="zs-field" />
       </Field>
       <Field name="ssh_public_key" label={t('field.sshKey')} extra={t('add.sshKeyNote')} validateTrigger="onBlur" schema={shape.ssh_public_key}>
         <Input.TextArea rows={3} spellCheck={false} placeholder="ssh-ed25519 AAAA…" className="zs-code zs-field" />
