@@ -43,7 +43,8 @@ export function FormDialog<Values extends object, Answer = unknown>(props: FormD
   const [refused, setRefused] = useState<string | null>(null)
 
   const submit = async (values: Values): Promise<void> => {
-    if (saving) return
+    // Enter in a form's only field sends it without its button.
+    if (saving || props.okDisabled === true) return
     setSaving(true)
     setRefused(null)
     try {
