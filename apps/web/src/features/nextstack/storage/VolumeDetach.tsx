@@ -37,7 +37,13 @@ export function VolumeDetach({ volume, onClose }: { readonly volume: Volume; rea
     client.setQueryData([volumes.get.id, { params }], now)
     if (now.status !== 'detaching' || left.current.signal.aborted) return now
     await pause(1_000, left.current.signal)
-    return ended(await request(volumes.get, { params }))
+    const next = await request(volumes.get, { params }).catch((thrown: unknown) => {
+      const { status } = toApiError(thrown)
+      // No answer says nothing of how it ends.
+      if (status >= 400 && status < 500) throw thrown
+      return now
+    })
+    return ended(next)
   }
   const go = async (values: { readonly force: boolean }): Promise<void> => {
     try {
