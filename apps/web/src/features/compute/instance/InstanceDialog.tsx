@@ -46,8 +46,10 @@ export type DialogKind =
   | 'bindFloatingIp'
   | 'unbindFloatingIp'
 
+type Of = Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>
+
 /** What has to be said before something is done to an instance. */
-export function InstanceDialog({ kind, ...of }: Dialog<{ instance: ComputeInstance; cloud: CloudBasic; kind: DialogKind }>) {
+export function InstanceDialog({ kind, ...of }: Of & { readonly kind: DialogKind }) {
   switch (kind) {
     case 'rename':
       return <Rename {...of} />
@@ -75,9 +77,9 @@ export function InstanceDialog({ kind, ...of }: Dialog<{ instance: ComputeInstan
 }
 
 const silently = { invalidates: invalidatedByInstance, silent: true } as const
-const paramsOf = ({ instance, cloud }: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) => ({ cloud_id: cloud.cloud_id, id: instance.id })
+const paramsOf = ({ instance, cloud }: Of) => ({ cloud_id: cloud.cloud_id, id: instance.id })
 
-function Rename(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Rename(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const update = useChange(computeInstances.update, silently)
@@ -97,7 +99,7 @@ function Rename(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   )
 }
 
-function Resize(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Resize(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const resize = useChange(computeInstances.resize, silently)
@@ -139,7 +141,7 @@ function Resize(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   )
 }
 
-function Rebuild(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Rebuild(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const rebuild = useChange(computeInstances.rebuild, silently)
@@ -181,7 +183,7 @@ function Rebuild(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   )
 }
 
-function Rescue(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Rescue(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const rescue = useChange(computeInstances.rescue, silently)
@@ -244,7 +246,7 @@ function Told({ title, note, secret, onClose }: Dialog<{ title: string; note: st
   )
 }
 
-function Password(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Password(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const change = useChange(computeInstances.changePassword, silently)
@@ -259,13 +261,13 @@ function Password(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) 
     >
       <Alert className="zs-above" type="info" showIcon title={t('password.note')} />
       <Field name="password" label={t('field.password')} validateTrigger="onBlur" schema={computeInstances.changePassword.body.shape.password}>
-        <Input.Password autoFocus autoComplete="new-password" maxLength={64} />
+        <Input.Password autoFocus autoComplete="new-password" />
       </Field>
     </FormDialog>
   )
 }
 
-function Migrate(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Migrate(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const migrate = useChange(computeInstances.migrate, silently)
@@ -308,7 +310,7 @@ function Migrate(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
   )
 }
 
-function ResetState(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function ResetState(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const reset = useChange(computeInstances.resetState, silently)
@@ -327,7 +329,7 @@ function ResetState(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>
   )
 }
 
-function Snapshot(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Snapshot(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const [form] = Form.useForm<{ name: string; description: string }>()
@@ -355,7 +357,7 @@ function Snapshot(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) 
 type ConsoleType = 'novnc' | 'serial'
 
 /** The ways to its console: the cloud's own page in a window, and the terminal here. */
-function Console(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function Console(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   useReturnFocus()
@@ -397,7 +399,7 @@ function Console(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
 }
 
 /** The address of the cloud's page; or what the cloud said where it has none. */
-function NoVnc(of: Dialog<{ instance: ComputeInstance; cloud: CloudBasic }>) {
+function NoVnc(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { mutate, data, error, isPending } = useChange(computeInstances.console, { silent: true })
   const { cloud_id, id } = paramsOf(of)
