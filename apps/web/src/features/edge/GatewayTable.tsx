@@ -30,7 +30,7 @@ export function GatewayTable({ siteId }: { readonly siteId?: string }) {
         ]}
         rowActions={actionsOf}
         create={{ label: t('gateway.create'), dialog: (close) => <GatewayDialog {...(siteId !== undefined && { siteId })} onClose={close} /> }}
-        refreshMs={(response) => (response?.items.some(({ status }) => status === 'rebooting') === true ? 1_000 : 5_000)}
+        passing={({ status }) => status === 'rebooting'}
         empty={{ title: t('gateway.none'), note: t('gateway.noneNote') }}
       />
     </>

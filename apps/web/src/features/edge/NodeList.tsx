@@ -16,8 +16,6 @@ export default function NodeList() {
   const all = { query: { page_size: 1000, sort: 'name' } } as const
   const { data: places } = useCall(sites.list, all, { silent: true })
   const { data: areas } = useCall(regions.list, all, { silent: true })
-  const named = (list: readonly { readonly id: string; readonly name: string }[] | undefined) =>
-    (list ?? []).map(({ id, name }) => ({ value: id, label: name }))
   return (
     <ResourceTable
       call={edges.list}
@@ -25,8 +23,8 @@ export default function NodeList() {
       filters={[
         filter.oneOf('status', t('filter.status'), edgeStatuses, (value) => t(`status.${value}`)),
         filter.oneOf('activation', t('filter.activation'), activations, (value) => t(`activation.${value}`)),
-        filter.select('region_id', t('filter.region'), named(areas?.items)),
-        filter.select('site_id', t('filter.site'), named(places?.items)),
+        filter.named('region_id', t('filter.region'), areas?.items),
+        filter.named('site_id', t('filter.site'), places?.items),
         filter.select('gpu', t('filter.gpu'), [
           { value: 'true', label: t('filter.withGpu') },
           { value: 'false', label: t('filter.withoutGpu') },

@@ -2,7 +2,6 @@ import Typography from 'antd/es/typography'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumeBackups, type Volume, type VolumeBackup } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { col, type Column } from '../../../kit/columns.tsx'
@@ -21,27 +20,32 @@ import { useBackupActions } from './useBackupActions.tsx'
 export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | null; readonly volume?: Volume }) {
   const { t } = useTranslation('storage')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
   const { actionsOf, batchActions } = useBackupActions(cloud)
   const refused = volume === undefined ? null : whyNotVolume(t, 'backup', volume, cloud)
   return (
-    <>
-      <ResourceTable
-        name="backups"
-        call={volumeBackups.list}
-        input={{ query: volume === undefined ? { cloud_id: cloud?.cloud_id } : { volume_id: volume.id } }}
-        enabled={volume !== undefined || cloud !== null}
-        columns={backupColumns(t, { volumes: volume === undefined, organisations: platform && volume === undefined })}
-        filters={[filter.keyword(t('filter.keyword'))]}
-        rowActions={actionsOf}
-        batchActions={batchActions}
-        passing={isPassing}
-        create={{ label: t('keep.ok.backup'), plain: volume !== undefined, disabledReason: refused, run: () => setCreating(true) }}
-        empty={{ title: volume === undefined ? t('backup.empty', { cloud: cloud?.name ?? '' }) : t('backup.none'), note: t('backup.emptyNote') }}
-      />
-      {creating && volume !== undefined && <VolumeKeep volume={volume} kind="backup" onClose={() => setCreating(false)} />}
-      {creating && volume === undefined && cloud !== null && <KeepAny cloudId={cloud.cloud_id} kind="backup" onClose={() => setCreating(false)} />}
-    </>
+    <ResourceTable
+      name="backups"
+      call={volumeBackups.list}
+      input={{ query: volume === undefined ? { cloud_id: cloud?.cloud_id } : { volume_id: volume.id } }}
+      enabled={volume !== undefined || cloud !== null}
+      columns={backupColumns(t, { volumes: volume === undefined, organisations: platform && volume === undefined })}
+      filters={[filter.keyword(t('filter.keyword'))]}
+      rowActions={actionsOf}
+      batchActions={batchActions}
+      passing={isPassing}
+      create={{
+        label: t('keep.ok.backup'),
+        plain: volume !== undefined,
+        disabledReason: refused,
+        dialog: (close) =>
+          volume !== undefined ? (
+            <VolumeKeep volume={volume} kind="backup" onClose={close} />
+          ) : (
+            cloud !== null && <KeepAny cloudId={cloud.cloud_id} kind="backup" onClose={close} />
+          ),
+      }}
+      empty={{ title: volume === undefined ? t('backup.empty', { cloud: cloud?.name ?? '' }) : t('backup.none'), note: t('backup.emptyNote') }}
+    />
   )
 }
 

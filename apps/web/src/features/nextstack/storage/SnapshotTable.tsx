@@ -1,7 +1,6 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumeSnapshots, volumeSnapshotStatuses, type Volume, type VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -17,30 +16,35 @@ import { useSnapshotActions } from './useSnapshotActions.tsx'
 export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | null; readonly volume?: Volume }) {
   const { t } = useTranslation('storage')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
   const { actionsOf, batchActions } = useSnapshotActions(cloud)
   const refused = volume === undefined ? null : whyNotVolume(t, 'snapshot', volume, cloud)
   return (
-    <>
-      <ResourceTable
-        name={volume === undefined ? '' : 'snapshots'}
-        call={volumeSnapshots.list}
-        input={{ query: volume === undefined ? { cloud_id: cloud?.cloud_id } : { volume_id: volume.id } }}
-        enabled={volume !== undefined || cloud !== null}
-        columns={snapshotColumns(t, { volumes: volume === undefined, organisations: platform && volume === undefined })}
-        filters={[
-          filter.oneOf('status', t('filter.status'), volumeSnapshotStatuses, (value) => t(`snapshot.status.${value}`)),
-          filter.keyword(t('filter.keyword')),
-        ]}
-        rowActions={actionsOf}
-        batchActions={batchActions}
-        passing={isPassing}
-        create={{ label: t('keep.ok.snapshot'), plain: volume !== undefined, disabledReason: refused, run: () => setCreating(true) }}
-        empty={{ title: volume === undefined ? t('snapshot.empty', { cloud: cloud?.name ?? '' }) : t('snapshot.none'), note: t('snapshot.emptyNote') }}
-      />
-      {creating && volume !== undefined && <VolumeKeep volume={volume} kind="snapshot" onClose={() => setCreating(false)} />}
-      {creating && volume === undefined && cloud !== null && <KeepAny cloudId={cloud.cloud_id} kind="snapshot" onClose={() => setCreating(false)} />}
-    </>
+    <ResourceTable
+      name={volume === undefined ? '' : 'snapshots'}
+      call={volumeSnapshots.list}
+      input={{ query: volume === undefined ? { cloud_id: cloud?.cloud_id } : { volume_id: volume.id } }}
+      enabled={volume !== undefined || cloud !== null}
+      columns={snapshotColumns(t, { volumes: volume === undefined, organisations: platform && volume === undefined })}
+      filters={[
+        filter.oneOf('status', t('filter.status'), volumeSnapshotStatuses, (value) => t(`snapshot.status.${value}`)),
+        filter.keyword(t('filter.keyword')),
+      ]}
+      rowActions={actionsOf}
+      batchActions={batchActions}
+      passing={isPassing}
+      create={{
+        label: t('keep.ok.snapshot'),
+        plain: volume !== undefined,
+        disabledReason: refused,
+        dialog: (close) =>
+          volume !== undefined ? (
+            <VolumeKeep volume={volume} kind="snapshot" onClose={close} />
+          ) : (
+            cloud !== null && <KeepAny cloudId={cloud.cloud_id} kind="snapshot" onClose={close} />
+          ),
+      }}
+      empty={{ title: volume === undefined ? t('snapshot.empty', { cloud: cloud?.name ?? '' }) : t('snapshot.none'), note: t('snapshot.emptyNote') }}
+    />
   )
 }
 

@@ -50,7 +50,7 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
           t('filter.pool'),
           (pools.data?.items ?? []).map(({ name }) => ({ value: name, label: name })),
         ),
-        filter.named('vm_id', t('filter.vm'), instances.data?.items ?? []),
+        filter.named('vm_id', t('filter.vm'), instances.data?.items),
         filter.keyword(t('filter.keyword')),
       ]}
       rowActions={actionsOf}
