@@ -13,7 +13,7 @@ const sample = (seconds: number, received = 0): StatsSample => ({
   written_bytes: 0,
   pids: 3,
 })
-const names = { cpu: 'c', memory: 'm', pids: 'p', received: 'r', sent: 's', read: 'rd', written: 'zs-above' }
+const names = { cpu: 'c', memory: 'm', pids: 'p', received: 'r', sent: 's', read: 'rd', written: 'w' }
 
 it('keeps each sample once, and none that is too old', () => {
   const two = withStats(withStats([], sample(0)), sample(3))

@@ -2,7 +2,6 @@ import * as words from './words.ts'
 
 /** Flavors, SSH keys, commands and quotas of nextStack clouds. */
 export default {
-  sizeInvalid: '请输入大于 0 的数字',
   column: {
     name: words.name,
     description: words.description,

@@ -2,7 +2,7 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeImages, type ComputeImage, type ComputeImageStatus } from '@zhisuan/contract/compute/image'
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
 import type { TFunction } from 'i18next'
-import { lazy, Suspense } from 'react'
+import { lazy } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
@@ -32,36 +32,33 @@ export function InstanceSnapshots({ instance, cloud }: { readonly instance: Comp
   const { t } = useTranslation('computeInstance')
   const openDialog = useDialog()
   return (
-    <>
-      <CloudTable
-        name="snapshots"
-        call={computeImages.list}
-        cloudId={cloud.cloud_id}
-        only={(image) => image.instance_id === instance.id}
-        columns={() => snapshotColumns(t)}
-        textOf={(image) => `${image.name} ${image.id}`}
-        sortBy={{ name: ({ name }) => name, created: ({ created_at }) => created_at }}
-        sortFirst="-created"
-        passing={isMaking}
-        rowActions={(image) => [
-          {
-            key: 'use',
-            label: t('snapshots.use'),
-            href: withQuery(paths.compute.instance.add(), { image: image.id }),
-            disabledReason: image.status === 'active' ? null : t('snapshots.notYet'),
-          },
-        ]}
-        toolbar={
-          <AttachButton
-            off={whyNotInstance(t, 'snapshot', instance, cloud)}
-            text={t('action.snapshot')}
-            onClick={() => openDialog((close) => <InstanceDialog kind="snapshot" instance={instance} cloud={cloud} onClose={close} />)}
-          />
-        }
-        empty={{ title: t('snapshots.empty'), note: t('snapshots.emptyNote') }}
-      />
-      <Suspense></Suspense>
-    </>
+    <CloudTable
+      name="snapshots"
+      call={computeImages.list}
+      cloudId={cloud.cloud_id}
+      only={(image) => image.instance_id === instance.id}
+      columns={() => snapshotColumns(t)}
+      textOf={(image) => `${image.name} ${image.id}`}
+      sortBy={{ name: ({ name }) => name, created: ({ created_at }) => created_at }}
+      sortFirst="-created"
+      passing={isMaking}
+      rowActions={(image) => [
+        {
+          key: 'use',
+          label: t('snapshots.use'),
+          href: withQuery(paths.compute.instance.add(), { image: image.id }),
+          disabledReason: image.status === 'active' ? null : t('snapshots.notYet'),
+        },
+      ]}
+      toolbar={
+        <AttachButton
+          off={whyNotInstance(t, 'snapshot', instance, cloud)}
+          text={t('action.snapshot')}
+          onClick={() => openDialog((close) => <InstanceDialog kind="snapshot" instance={instance} cloud={cloud} onClose={close} />)}
+        />
+      }
+      empty={{ title: t('snapshots.empty'), note: t('snapshots.emptyNote') }}
+    />
   )
 }
 
