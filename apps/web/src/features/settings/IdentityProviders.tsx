@@ -7,7 +7,6 @@ import Select from 'antd/es/select'
 import Typography from 'antd/es/typography'
 import { identityProviders, linkings, type IdentityProvider, type IdentityProviderInput } from '@zhisuan/contract/ums/identityProvider'
 import { auth } from '@zhisuan/contract/ums/auth'
-import { useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
@@ -26,43 +25,39 @@ const touched = [identityProviders.list, auth.ways] as const
 /** Where people sign in besides: providers of OpenID Connect. */
 export function IdentityProviders() {
   const { t } = useTranslation('settings')
-  const [shown, setShown] = useState<IdentityProvider | 'new' | null>(null)
   const remove = useChange(identityProviders.delete, { invalidates: touched })
   return (
-    <>
-      <ResourceTable
-        call={identityProviders.list}
-        name="providers"
-        refreshMs={false}
-        create={{ label: t('provider.add'), run: () => setShown('new') }}
-        empty={{ title: t('provider.empty'), note: t('provider.emptyNote') }}
-        nameOf={({ name }) => name}
-        columns={[
-          col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: 200 }),
-          col.code<IdentityProvider>('issuer', t('provider.issuer'), ({ issuer }) => issuer, { width: 320 }),
-          col.text<IdentityProvider>('enabled', t('provider.state'), ({ enabled }) => t(enabled ? 'provider.on' : 'provider.off'), { width: 100 }),
-          col.number<IdentityProvider>('people', t('provider.people'), ({ people }) => people, { width: 120 }),
-          col.text<IdentityProvider>('organisation', t('provider.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
-          col.date<IdentityProvider>('updated', t('column.updated'), ({ updated_at }) => updated_at),
-        ]}
-        rowActions={(provider) => [
-          {
-            key: 'edit',
-            label: t('edit'),
-            run: async () => setShown(provider),
-          },
-          {
-            key: 'delete',
-            label: t('remove'),
-            danger: true,
-            confirm: { title: t('provider.removeTitle', { name: provider.name }), body: t('provider.removeBody', { count: provider.people }) },
-            doneText: t('provider.removed', { name: provider.name }),
-            run: () => remove.mutateAsync({ params: { id: provider.id } }),
-          },
-        ]}
-      />
-      {shown !== null && <ProviderDialog provider={shown === 'new' ? null : shown} onClose={() => setShown(null)} />}
-    </>
+    <ResourceTable
+      call={identityProviders.list}
+      name="providers"
+      refreshMs={false}
+      create={{ label: t('provider.add'), dialog: (close) => <ProviderDialog provider={null} onClose={close} /> }}
+      empty={{ title: t('provider.empty'), note: t('provider.emptyNote') }}
+      nameOf={({ name }) => name}
+      columns={[
+        col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: 200 }),
+        col.code<IdentityProvider>('issuer', t('provider.issuer'), ({ issuer }) => issuer, { width: 320 }),
+        col.text<IdentityProvider>('enabled', t('provider.state'), ({ enabled }) => t(enabled ? 'provider.on' : 'provider.off'), { width: 100 }),
+        col.number<IdentityProvider>('people', t('provider.people'), ({ people }) => people, { width: 120 }),
+        col.text<IdentityProvider>('organisation', t('provider.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
+        col.date<IdentityProvider>('updated', t('column.updated'), ({ updated_at }) => updated_at),
+      ]}
+      rowActions={(provider) => [
+        {
+          key: 'edit',
+          label: t('edit'),
+          dialog: (close) => <ProviderDialog provider={provider} onClose={close} />,
+        },
+        {
+          key: 'delete',
+          label: t('remove'),
+          danger: true,
+          confirm: { title: t('provider.removeTitle', { name: provider.name }), body: t('provider.removeBody', { count: provider.people }) },
+          doneText: t('provider.removed', { name: provider.name }),
+          run: () => remove.mutateAsync({ params: { id: provider.id } }),
+        },
+      ]}
+    />
   )
 }
 

@@ -3,7 +3,6 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Typography from 'antd/es/typography'
 import { paymentChannels, signTypes, type PaymentChannel, type PaymentChannelInput } from '@zhisuan/contract/bill/topup'
-import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
@@ -17,7 +16,6 @@ import { invalidatedByChannel } from './invalidated.ts'
 /** Gateways for online payment; where transfers go is a setting of the platform. */
 export function ChannelTable() {
   const { t } = useTranslation('fund')
-  const [editing, setEditing] = useState<PaymentChannel | 'new' | null>(null)
   const remove = useChange(paymentChannels.delete, { invalidates: invalidatedByChannel })
   return (
     <>
@@ -45,7 +43,7 @@ export function ChannelTable() {
           col.number<PaymentChannel>('topups', t('channel.topups'), ({ topup_count }) => topup_count, { width: 90 }),
         ]}
         rowActions={(channel) => [
-          { key: 'edit', label: t('action.edit'), run: () => void setEditing(channel) },
+          { key: 'edit', label: t('action.edit'), dialog: (close) => <ChannelDialog channel={channel} onClose={close} /> },
           {
             key: 'delete',
             label: t('action.delete'),
@@ -56,10 +54,9 @@ export function ChannelTable() {
             run: () => remove.mutateAsync({ params: { id: channel.id } }),
           },
         ]}
-        create={{ label: t('channel.add'), run: () => setEditing('new') }}
+        create={{ label: t('channel.add'), dialog: (close) => <ChannelDialog channel={null} onClose={close} /> }}
         empty={{ title: t('channel.empty'), note: t('channel.emptyNote') }}
       />
-      {editing !== null && <ChannelDialog channel={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />}
     </>
   )
 }

@@ -1,6 +1,5 @@
 import Form from 'antd/es/form'
 import { invoiceTitles, titleKinds, type InvoiceTitle, type InvoiceTitleInput } from '@zhisuan/contract/bill/invoice'
-import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
@@ -12,37 +11,33 @@ import { invalidatedByTitle } from './invalidated.ts'
 /** Whom invoices may be made out to. */
 export function TitleTable() {
   const { t } = useTranslation('fund')
-  const [editing, setEditing] = useState<InvoiceTitle | 'new' | null>(null)
   const remove = useChange(invoiceTitles.delete, { invalidates: invalidatedByTitle })
   return (
-    <>
-      <ResourceTable
-        call={invoiceTitles.list}
-        name="titles"
-        refreshMs={false}
-        columns={[
-          col.name<InvoiceTitle>('name', t('title.name'), ({ name }) => name, { width: 240 }),
-          col.text<InvoiceTitle>('kind', t('title.kind'), ({ kind }) => t(`title.kinds.${kind}`), { width: 80 }),
-          col.code<InvoiceTitle>('tax_number', t('title.taxNumber'), ({ tax_number }) => tax_number, { width: 200 }),
-          col.text<InvoiceTitle>('bank', t('title.bank'), ({ bank }) => bank, { width: 160, note: ({ bank_account }) => bank_account }),
-          col.text<InvoiceTitle>('email', t('title.email'), ({ email }) => email, { width: 180 }),
-        ]}
-        rowActions={(title) => [
-          { key: 'edit', label: t('action.edit'), run: () => void setEditing(title) },
-          {
-            key: 'delete',
-            label: t('action.delete'),
-            danger: true,
-            confirm: { title: t('title.deleteTitle', { name: title.name }), body: t('title.deleteBody') },
-            doneText: t('title.deleted'),
-            run: () => remove.mutateAsync({ params: { id: title.id } }),
-          },
-        ]}
-        create={{ label: t('title.add'), run: () => setEditing('new') }}
-        empty={{ title: t('title.empty'), note: t('title.emptyNote') }}
-      />
-      {editing !== null && <TitleDialog title={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />}
-    </>
+    <ResourceTable
+      call={invoiceTitles.list}
+      name="titles"
+      refreshMs={false}
+      columns={[
+        col.name<InvoiceTitle>('name', t('title.name'), ({ name }) => name, { width: 240 }),
+        col.text<InvoiceTitle>('kind', t('title.kind'), ({ kind }) => t(`title.kinds.${kind}`), { width: 80 }),
+        col.code<InvoiceTitle>('tax_number', t('title.taxNumber'), ({ tax_number }) => tax_number, { width: 200 }),
+        col.text<InvoiceTitle>('bank', t('title.bank'), ({ bank }) => bank, { width: 160, note: ({ bank_account }) => bank_account }),
+        col.text<InvoiceTitle>('email', t('title.email'), ({ email }) => email, { width: 180 }),
+      ]}
+      rowActions={(title) => [
+        { key: 'edit', label: t('action.edit'), dialog: (close) => <TitleDialog title={title} onClose={close} /> },
+        {
+          key: 'delete',
+          label: t('action.delete'),
+          danger: true,
+          confirm: { title: t('title.deleteTitle', { name: title.name }), body: t('title.deleteBody') },
+          doneText: t('title.deleted'),
+          run: () => remove.mutateAsync({ params: { id: title.id } }),
+        },
+      ]}
+      create={{ label: t('title.add'), dialog: (close) => <TitleDialog title={null} onClose={close} /> }}
+      empty={{ title: t('title.empty'), note: t('title.emptyNote') }}
+    />
   )
 }
 
