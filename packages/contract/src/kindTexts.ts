@@ -142,3 +142,6 @@ export function kindText(kind: string, otherwise?: string): string {
   const types = Object.hasOwn(texts, family) ? texts[family] : undefined
   return (types !== undefined && Object.hasOwn(types, type) ? types[type] : undefined) ?? otherwise ?? type
 }
+
+/** The same where kinds of both families of clouds stand together: 云主机（OpenStack）. */
+export const kindApart = (kind: string): string => (kind.startsWith('compute.') ? `${kindText(kind)}（OpenStack）` : kindText(kind))

@@ -73,7 +73,6 @@ export default {
     project: words.project,
     formula: '计算公式',
   },
-  typeOfOpenStack: '{{type}}（OpenStack）',
   meter: {
     vm: { vcpu: 'vCPU', memory: words.memory, disk: words.systemDisk, gpu: 'GPU' },
     volume: { size: words.volumeCapacity },

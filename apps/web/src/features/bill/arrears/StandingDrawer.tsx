@@ -1,7 +1,7 @@
 import Drawer from 'antd/es/drawer'
 import { standings, type StandingChange, type SuspendedResource } from '@zhisuan/contract/bill/arrears'
 import { notices, type Notice } from '@zhisuan/contract/bill/notice'
-import { kindText } from '@zhisuan/contract/kindTexts'
+import { kindApart } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../../i18n.ts'
 import { col } from '../../../kit/columns.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -33,7 +33,7 @@ export function StandingDrawer({ organisation, onClose }: { readonly organisatio
         name="resources"
         input={{ params }}
         columns={[
-          col.name<SuspendedResource>('name', t('resource.name'), ({ name }) => name, { note: ({ kind }) => kindText(kind) }),
+          col.name<SuspendedResource>('name', t('resource.name'), ({ name }) => name, { note: ({ kind }) => kindApart(kind) }),
           col.status<SuspendedResource>('state', t('standing.state'), ({ state }) => ({ tone: tones[state], text: t(`resource.state.${state}`) })),
           col.text<SuspendedResource>('error', t('standing.error'), ({ error }) => error, { width: 300 }),
           col.date<SuspendedResource>('updated_at', t('standing.at'), ({ updated_at }) => updated_at, { sort: true }),

@@ -1,5 +1,5 @@
 import { orderKinds, orders, orderStatuses, type Order } from '@zhisuan/contract/bill/order'
-import { kindText } from '@zhisuan/contract/kindTexts'
+import { kindApart, kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
@@ -9,7 +9,7 @@ import { saveFrom } from '../../../kit/save.ts'
 import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { billedKinds, useNames } from '../report/useNames.ts'
+import { billedKinds } from '../report/useNames.ts'
 import { OrderState } from './OrderState.tsx'
 import { pathOfOrdered, termText } from './orderText.ts'
 import { PrepayDialog } from './TermDialogs.tsx'
@@ -19,7 +19,6 @@ import { useOrderActions } from './useOrderActions.tsx'
 export default function OrderList() {
   const { t } = useTranslation('order')
   const platform = useIsPlatform()
-  const { kindApart } = useNames()
   const save = useChange(orders.export, { onDone: ({ path }) => saveFrom(path) })
   const actionsOf = useOrderActions()
   return (
@@ -50,7 +49,7 @@ export default function OrderList() {
         filter.keyword(t('keyword')),
         filter.oneOf('status', t('column.status'), orderStatuses, (value) => t(`status.${value}`)),
         filter.oneOf('kind', t('column.kind'), orderKinds, (value) => t(`kind.${value}`)),
-        filter.oneOf('resource_type', t('column.type'), billedKinds, (value) => kindApart(value)),
+        filter.oneOf('resource_type', t('column.type'), billedKinds, kindApart),
       ]}
       rowActions={actionsOf}
       create={platform ? null : { label: t('action.prepay'), dialog: (close) => <PrepayDialog onClose={close} /> }}
