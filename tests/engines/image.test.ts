@@ -16,7 +16,7 @@ import { createTransport } from '@zhisuan/engines/lxd/transport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register } from '../browser/people.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, Client, killing, pointsOf, startServer, until, type RunningServer } from '../support/server.ts'
+import { asAdministrator, Client, killing, pointsOf, startServer, until, type RunningServer, untilTold } from '../support/server.ts'
 
 const run = promisify(execFile)
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
@@ -387,9 +387,9 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     const fingerprint = (await engine.images.importFile?.({ alias, metadataPath: path })) ?? ''
     try {
       const seen = async () => (await third.call(imageLibrary.list, { query: { keyword: alias } })).items[0]
-      expect(await until(seen, 'the image to show', 2_000)).toMatchObject({ source: 'engine', visibility: 'public', fingerprint })
+      expect(await untilTold(seen, 'the image to show')).toMatchObject({ source: 'engine', visibility: 'public', fingerprint })
       await engine.images.delete?.(fingerprint)
-      await until(async () => (await seen()) === undefined, 'the image to go', 2_000)
+      await untilTold(async () => (await seen()) === undefined, 'the image to go')
     } finally {
       await engine.images.delete?.(fingerprint)
     }

@@ -14,7 +14,7 @@ import { images, vmTransitional, vms, type Vm } from '@zhisuan/contract/nextstac
 import { vpcs, vpcTransitional, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, startServer, until, type Client, type RunningServer, untilTold } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
@@ -299,12 +299,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     expect(await settledVpc()).toMatchObject({ status: 'active', error: null })
 
     const { id } = await client.call(vpcs.create, { body: { cloud_id, name: 'deleted-by-hand', cidr: '10.234.0.0/28' } })
-    const is = (status: Vpc['status'], timeoutMs?: number) =>
-      until(async () => (await client.call(vpcs.get, { params: { id } })).status === status, `${status} to show`, timeoutMs)
-    await is('active')
+    const isNow = (status: Vpc['status']) => async () => (await client.call(vpcs.get, { params: { id } })).status === status
+    await until(isNow('active'), 'the network to be made')
     // As a person does: in one go.
     await run('lxc', ['network', 'delete', `zs-${id.slice(-12)}`])
-    await is('lost', 2_000)
+    await untilTold(isNow('lost'), 'the loss to show')
     await client.call(vpcs.delete, { params: { id } })
     await until(async () => (await client.call(vpcs.list)).total === 1, 'the network to be gone')
     expect(await engine.networks.acls.get(`zs-${id.slice(-12)}`)).toBeNull()

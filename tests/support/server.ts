@@ -208,8 +208,15 @@ export async function asAdministrator(server: RunningServer): Promise<Client> {
 }
 
 /** Looks again and again until it is so; for a minute at least, as a machine that does everything at once is slow. */
-export async function until<T>(look: () => Promise<T | null | undefined | false>, what: string, timeoutMs = 0): Promise<T> {
-  const end = Date.now() + Math.max(timeoutMs, 60_000)
+export const until = <T>(look: Look<T>, what: string, timeoutMs = 0): Promise<T> => waited(look, what, Math.max(timeoutMs, 60_000))
+
+/** The same of what an engine tells by itself: it is there well before the minute has passed in which everything is looked at. */
+export const untilTold = <T>(look: Look<T>, what: string): Promise<T> => waited(look, what, 20_000)
+
+type Look<T> = () => Promise<T | null | undefined | false>
+
+async function waited<T>(look: Look<T>, what: string, timeoutMs: number): Promise<T> {
+  const end = Date.now() + timeoutMs
   for (;;) {
     const seen = await look()
     if (seen !== null && seen !== undefined && seen !== false) return seen
