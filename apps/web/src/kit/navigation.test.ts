@@ -7,7 +7,11 @@ function browser(start: string) {
   let at = 0
   let popped = (): void => undefined
   const entry = () => entries[at] ?? expect.fail()
-  const write = (state: unknown, url: URL | undefined): { url: URL; state: unknown } => ({ state, url: url ?? entry().url })
+  const left: string[] = []
+  const write = (state: unknown, url: URL = entry().url): { url: URL; state: unknown } => {
+    if (url.origin !== entry().url.origin) throw new DOMException('of another host', 'SecurityError')
+    return { state, url }
+  }
   const go = (steps: number): void => {
     if (entries[at + steps] === undefined) return
     at += steps
@@ -26,18 +30,22 @@ function browser(start: string) {
     get hash() {
       return entry().url.hash
     },
+    assign: (url: URL) => void left.push(url.href),
   })
   vi.stubGlobal('history', {
     get state() {
       return entry().state
     },
-    pushState: (state: unknown, _: string, url: URL) => void (entries.splice(++at, Infinity, write(state, url)), undefined),
+    pushState: (state: unknown, _: string, url: URL) => {
+      const next = write(state, url)
+      entries.splice(++at, Infinity, next)
+    },
     replaceState: (state: unknown, _: string, url?: URL) => void (entries[at] = write(state, url)),
     go,
   })
   vi.stubGlobal('addEventListener', (_: 'popstate', listen: () => void) => (popped = listen))
   vi.stubGlobal('scrollY', 0)
-  return { go, paths: () => entries.map(({ url }) => url.pathname + url.search), path: () => entry().url.pathname }
+  return { go, paths: () => entries.map(({ url }) => url.pathname + url.search), path: () => entry().url.pathname, left }
 }
 
 let leave = (): void => undefined
@@ -64,6 +72,18 @@ it('goes on, in place of where it is, and back, and tells each', () => {
   go(1)
   expect(location().key).toBe(key)
   expect(changed).toHaveBeenCalledTimes(4)
+})
+
+it('stays in the console where an address begins with two slashes, which would name another host', () => {
+  const { paths, left } = browser('http://console//elsewhere.example/page')
+  const { navigator } = createNavigation()
+  navigator.push({ search: '?tab=a' })
+  navigator.push({ pathname: '//elsewhere.example/page', search: '?tab=b' })
+  navigator.replace('//elsewhere.example/other')
+  expect(left).toEqual([])
+  expect(paths().slice(1)).toEqual(['//elsewhere.example/page?tab=a', '//elsewhere.example/other'])
+  expect(navigator.createURL?.('//elsewhere.example/x').host).toBe('console')
+  expect(navigator.encodeLocation?.('//elsewhere.example/x?a=/#b')).toEqual({ pathname: '//elsewhere.example/x', search: '?a=/', hash: '#b' })
 })
 
 it('holds back who would leave what they typed, until they have said that they want to', () => {

@@ -24,7 +24,11 @@ const currentLocation = (): Location => {
   return { pathname, search, hash, state: usr, key }
 }
 
-const addressOf = (to: To): URL => new URL(typeof to === 'string' ? to : createPath(to), location.href)
+/** An address of the console: a path that begins with two slashes, which a browser reads as another host, is one, too. */
+function addressOf(to: To): URL {
+  const { pathname, search = '', hash = '' } = typeof to === 'string' ? parsePath(to) : to
+  return Object.assign(new URL(location.href), { ...(pathname !== undefined && { pathname }), search, hash })
+}
 
 interface Leaving {
   readonly currentLocation: Location
@@ -68,8 +72,7 @@ export function createNavigation(): Navigation {
     return guard === undefined
   }
   const go = (to: To, state: unknown, replace: boolean): void => {
-    const { pathname = here.pathname, search = '', hash = '' } = typeof to === 'string' ? parsePath(to) : to
-    const url = new URL(createPath({ pathname, search, hash }), location.href)
+    const url = addressOf(to)
     const key = Math.random().toString(36).slice(2, 10)
     const move = (): void => {
       const next: Entry = { usr: state ?? null, key, idx: replace ? index : index + 1 }
