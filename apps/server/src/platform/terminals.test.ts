@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { someActor } from '../testing/actor.ts'
 import { fakeSession, fakeSocket } from '../testing/terminal.ts'
 import { createLog } from './log.ts'
-import { createOpenStreams } from './openStreams.ts'
+import { createOpenStreams, type OpenStreams } from './openStreams.ts'
 import { createTerminals } from './terminals.ts'
 
 // What a terminal is to a person is tested with the shells of instances; here is what those do not need.
@@ -63,6 +63,20 @@ describe('terminals', () => {
     await vi.advanceTimersByTimeAsync(48 * 60 * minute)
     expect(shell.close).not.toHaveBeenCalled()
     streams.drain()
+  })
+
+  it.each([
+    ['their session ends', (streams: OpenStreams) => streams.sessionEnded(actor.session_id), 'tokenInvalid'],
+    ['the server stops', (streams: OpenStreams) => streams.drain(), 'serverStopping'],
+  ] as const)('are not left open where %s while the engine opens them', async (_, happens, refusal) => {
+    const streams = createOpenStreams()
+    const terminals = createTerminals({ path: '/t', streams, log: createLog({ LOG_LEVEL: 'silent' }) })
+    const [opened, shell] = [Promise.withResolvers<void>(), fakeSession()]
+    const asked = terminals.open(actor, 'line', wish, () => opened.promise.then(() => shell.session))
+    happens(streams)
+    opened.resolve()
+    await expect(asked).rejects.toMatchObject({ refusal })
+    expect(shell.close).toHaveBeenCalled()
   })
 
   it('take no more typing until the other side has taken what it was given', async () => {

@@ -130,6 +130,17 @@ export function createTerminals(parts: {
     return { terminal_id: terminal.id, socket_path: `${parts.path}/${terminal.id}/socket?ticket=${ticket}` }
   }
 
+  /** Opens it; not for a session that ended while the engine was at it, and so told nobody to end it. */
+  const begun = async ({ session_id }: Actor, begin: () => Promise<TerminalSession>): Promise<TerminalSession> => {
+    const ended: ('session' | 'server')[] = []
+    const opening: OpenStream = { session_id, end: (why) => void ended.push(why) }
+    parts.streams.add(opening)
+    const session = await begin().finally(() => parts.streams.remove(opening))
+    if (ended[0] === undefined) return session
+    session.close()
+    throw new Refusal(ended[0] === 'session' ? 'tokenInvalid' : 'serverStopping')
+  }
+
   const openOf = (line: string): Terminal | undefined => [...open.values()].find((terminal) => terminal.line === line && terminal.exited === null)
 
   const isTaken = (terminal: Terminal): boolean =>
@@ -192,7 +203,7 @@ export function createTerminals(parts: {
      * @param line what there is one terminal of at a time
      * @param begin opens its session, where there is none to come back to
      * @param shell what runs in it: who wants another where their own is gets it in its place
-     * @throws Refusal terminalOpen
+     * @throws Refusal terminalOpen; tokenInvalid, serverStopping where that came while it was opened
      */
     async open(
       actor: Actor,
@@ -217,7 +228,7 @@ export function createTerminals(parts: {
         if (!wish.take_over && isTaken(other)) throw new Refusal('terminalOpen')
         close(other)
       }
-      const session = await begin()
+      const session = await begun(actor, begin)
       // While the engine opened it, another may have been opened.
       if (openOf(line) !== undefined) {
         session.close()
