@@ -144,6 +144,9 @@ export const listQuery = <const S extends readonly [string, ...string[]], F exte
 /** A page of a list: how many there are in all, and the ones of this page. */
 export const listOf = <T extends z.ZodType>(item: T) => z.object({ total: z.int(), items: z.array(item) })
 
+/** A day that somebody asks about, ISO 8601. Before the year 1 there is none: databases know no year 0. */
+export const day = z.iso.date().regex(/^(?!0000)/)
+
 /** A moment, ISO 8601 with zone, as JSON carries it. */
 export const moment = z.iso.datetime({ offset: true })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { byId, day, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { exportFormats, exportLink } from '../exports.ts'
 import { tenants } from '../roles.ts'
 import { keyword } from '../validation.ts'
@@ -128,7 +128,7 @@ const whose = { bp_id: z.uuid().optional() }
 const lineFilters = {
   ...whose,
   month: billMonth.optional(),
-  day: z.iso.date().optional(),
+  day: day.optional(),
   resource_id: z.uuid().optional(),
   product_id: z.uuid().optional(),
   /** `none`: what is in no project. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { byId, day, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { admins, tenants } from '../roles.ts'
 import { billTexts, fieldTexts } from '../texts.ts'
 import { description, email, keyword, plainLine } from '../validation.ts'
@@ -90,7 +90,7 @@ export const invoiceCan = can<InvoiceStatus>()({
 })
 
 /** Days of Beijing, both of them too. */
-const span = { from: z.iso.date(), to: z.iso.date() }
+const span = { from: day, to: day }
 
 export const invoice = z.object({
   id: z.uuid(),

@@ -298,6 +298,7 @@ describe('lines', () => {
     expect(await of({ product_id: randomUUID() })).toEqual({ items: [], next: null, amount: '0.00' })
     expect(await of({ month: monthOf(begin - 40 * 24 * hour) })).toEqual({ items: [], next: null, amount: '0.00' })
     expect(await refused(app, consumes.list, { token: admin.token, query: { after: 'x' } })).toMatchObject({ status: 400 })
+    expect(await refused(app, consumes.list, { token: admin.token, query: { day: '0000-01-01' } })).toMatchObject({ fields: [{ field: 'day' }] })
   })
 
   it.each(['csv', 'xlsx'] as const)('are saved as a file whose amounts add up to the bill, without those of others: %s', async (format) => {

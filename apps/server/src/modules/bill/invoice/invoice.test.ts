@@ -111,6 +111,9 @@ describe('an invoice', () => {
     expect((await available(who, last)).uninvoiced).toBe('0.00')
     expect(await refused(app, invoices.create, ask(who, last))).toMatchObject({ code: 96036, fields: [{ field: 'from' }] })
     expect(await refused(app, invoices.create, ask(who, { from: last.to, to: last.from }))).toMatchObject({ fields: [{ field: 'to' }] })
+    const never = { from: '0000-01-01', to: last.to }
+    expect(await refused(app, invoices.available, { query: never, token: who.token })).toMatchObject({ fields: [{ field: 'from' }] })
+    expect(await refused(app, invoices.create, ask(who, never))).toMatchObject({ fields: [{ field: 'from' }] })
   })
 
   it('is never about what is owed, nor about what was given', async () => {
