@@ -14,7 +14,8 @@ const one = Symbol('one')
 type Sign = string | typeof any | typeof one
 type Part = Sign | { readonly variable: string }
 
-const escapes: Readonly<Record<string, string>> = { '*': '*', '?': '?', $: '$' }
+/** By no more than their own names: a variable may be called as an object's inheritance is, `constructor`. */
+const escapes: ReadonlySet<string> = new Set(['*', '?', '$'])
 
 /** `${*}`, `${?}` and `${$}` stand for themselves. */
 function partsOf(text: string): readonly Part[] {
@@ -24,7 +25,7 @@ function partsOf(text: string): readonly Part[] {
     const end = character === '$' && text[at + 1] === '{' ? text.indexOf('}', at) : -1
     if (end > 0) {
       const name = text.slice(at + 2, end)
-      parts.push(escapes[name] ?? { variable: name })
+      parts.push(escapes.has(name) ? name : { variable: name })
       at = end
     } else if (character === '*') parts.push(any)
     else if (character === '?') parts.push(one)

@@ -36,6 +36,8 @@ describe('a policy', () => {
     [{ Resource: 'vm/1' }, ['Resource'], policyTexts.resource],
     [{ Resource: 'zrn:nextstak:*:vm/*' }, ['Resource'], policyTexts.serviceUnknown],
     [{ Resource: 'zrn:nextstack:*:vm/${zs:Nobody}' }, ['Resource'], policyTexts.variable],
+    [{ Resource: 'zrn:nextstack:*:vm/${constructor}' }, ['Resource'], policyTexts.variable],
+    [{ Resource: 'zrn:nextstack:*:vm/${__proto__}' }, ['Resource'], policyTexts.variable],
     [{ NotResource: '*' }, ['Resource'], policyTexts.resourceChoice],
     [{ Condition: { StringIs: { 'zs:UserName': 'li' } } }, ['Condition', 'StringIs'], policyTexts.operator],
     [{ Condition: { NullIfExists: { 'zs:UserName': 'true' } } }, ['Condition', 'NullIfExists'], policyTexts.operator],
