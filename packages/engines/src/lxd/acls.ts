@@ -77,7 +77,7 @@ export function createAcls(transport: Transport, server: Server): Acls {
         const { raw, etag } = found
         if (!sameTexts(tagsOf(raw.config), wanted.tags)) throw new EngineError('conflict', `${wanted.name} exists and is not ours`)
         if ((raw.description ?? '') === body.description && sameRules(raw.ingress, body.ingress) && sameRules(raw.egress, body.egress)) return
-        await change(transport, path(wanted.name), { method: 'PUT', ifMatch: etag, body: { ...body, config: raw.config ?? {} } }, options)
+        await change(transport, path(wanted.name), { method: 'PUT', ifMatch: etag, body: { ...body, config: raw.config ?? {} } }, options).catch(disturbed)
       })
     },
 
@@ -88,6 +88,12 @@ export function createAcls(transport: Transport, server: Server): Acls {
       })
     },
   }
+}
+
+/** Of one that was there a moment ago: it has gone, or a network has that LXD looks through. Either is seen by reading it again. */
+function disturbed(error: unknown): never {
+  if (!isEngineError(error, 'not_found')) throw error
+  throw new EngineError('busy', error.message, { cause: error, ...(error.status !== undefined && { status: error.status }) })
 }
 
 /** As the engine keeps them: without what says nothing, and each but once, which is all it takes. */

@@ -310,6 +310,10 @@ describe('an ACL', () => {
     fake.on('DELETE /1.0/network-acls/guard', looked, looked, done)
     await engine.networks.acls.delete('guard')
     expect(fake.changes()).toEqual(['DELETE /1.0/network-acls/guard', 'DELETE /1.0/network-acls/guard', 'DELETE /1.0/network-acls/guard'])
+    fake.on('GET /1.0/network-acls/guard', there({ description: '' }))
+    fake.on('PUT /1.0/network-acls/guard', looked, done)
+    await engine.networks.acls.apply(wanted)
+    expect(fake.changes().slice(3)).toEqual(['PUT /1.0/network-acls/guard', 'PUT /1.0/network-acls/guard'])
     // Rather not done, and tried again later, than said to be done.
     fake.on('DELETE /1.0/network-acls/guard', looked)
     await expect(engine.networks.acls.delete('guard')).rejects.toMatchObject({ kind: 'busy' })
