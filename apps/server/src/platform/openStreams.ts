@@ -27,6 +27,8 @@ export function createOpenStreams() {
       bytes.once('close', () => open.delete(stream))
       return bytes
     },
+    /** Which have something open. */
+    sessions: (): ReadonlySet<string> => new Set([...open].map(({ session_id }) => session_id)),
     /** Ends what a session opened that has ended; told on every server, perhaps twice. */
     sessionEnded: (sessionId: string): void => endAll('session', ({ session_id }) => session_id === sessionId),
     /** Hangs up, so that a stop does not wait for it. */

@@ -77,6 +77,19 @@ export function createUms(
   actors.watch((gone) => {
     if ('session' in gone) platform.openStreams.sessionEnded(gone.session)
   })
+  const unsubscribe = platform.bus.subscribe(
+    'ums.session',
+    () => undefined,
+    // Those that ended while this server heard nothing. It is called again when it hears: the database may not answer yet.
+    () => {
+      for (const session of platform.openStreams.sessions()) {
+        actorOf(session).then(
+          (actor) => actor ?? platform.openStreams.sessionEnded(session),
+          (error: unknown) => platform.log.warn({ err: error }, 'looking for sessions that ended'),
+        )
+      }
+    },
+  )
   const organisationMade = async (tx: Tx, bpId: string): Promise<void> => {
     for (const module of platform.modules()) await module.organisationMade?.(tx, bpId)
   }
@@ -93,6 +106,7 @@ export function createUms(
   const keep = createKeepService(platform, { sessions, secondFactors, resetPasskeys: passkeys.reset, limits: others.limits })
   const users = createUserService(platform, { sessions, guesses, verification, keep, secondFactors, organisationMade, ...others })
   const accessKeys = createAccessKeys(platform, actors)
+  const actorOf = async (sessionId: string): Promise<Actor | null> => (await actors.ofSession(sessionId)) ?? accessKeys.actorOf(sessionId)
   const organisations = createOrganisationService(platform, { sessions, organisationMade })
   const board = createConsultationService(platform, verification)
   const hand = handTokens(config, actors)
@@ -104,7 +118,7 @@ export function createUms(
       if ('signature' in credential) return accessKeys.ofSignature(credential.signature, ip)
       return isAccessKeyToken(credential.token) ? accessKeys.ofToken(credential.token, ip) : actors.of(credential.token)
     },
-    actorOf: async (sessionId) => (await actors.ofSession(sessionId)) ?? accessKeys.actorOf(sessionId),
+    actorOf,
     personOf: actors.ofPerson,
     notices: { text: messageTexts.notice, send: (message) => delivery[message.channel]?.({ ...message, subject: messageTexts.noticeSubject }) ?? null },
     firstPassword: () => firstPassword,
@@ -140,6 +154,9 @@ export function createUms(
     start: async () => {
       firstPassword = await users.seed()
     },
-    stop: async () => actors.stop(),
+    stop: async () => {
+      unsubscribe()
+      actors.stop()
+    },
   }
 }

@@ -371,6 +371,19 @@ describe('signing out', () => {
 })
 
 describe('whom a token stands for', () => {
+  const cutOff = () =>
+    app.platform.database.pool.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()",
+    )
+  /** Before the next test. */
+  const bothListen = () =>
+    vi.waitFor(async () => {
+      const { rows } = await app.platform.database.pool.query(
+        "select 1 from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()",
+      )
+      expect(rows.length).toBe(2)
+    })
+
   it('is answered without a promise once it is known, and asked anew once somebody changed', async () => {
     const person = await someone(app)
     const actors = createActors(app.platform, ownRules(app.platform))
@@ -405,15 +418,30 @@ describe('whom a token stands for', () => {
     const actors = createActors(app.platform, ownRules(app.platform))
     await actors.of(person.token)
     expect(actors.of(person.token)).not.toBeInstanceOf(Promise)
-    const { pool } = app.platform.database
-    await pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()")
+    await cutOff()
     await vi.waitFor(() => expect(actors.of(person.token)).toBeInstanceOf(Promise), { interval: 5 })
     actors.stop()
-    // Both servers listen again before the next test.
-    await vi.waitFor(async () => {
-      const { rows } = await pool.query("select 1 from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()")
-      expect(rows.length).toBe(2)
-    })
+    await bothListen()
+  })
+
+  it('keeps nothing open where the session ended while messages were lost', async () => {
+    const { db } = app.platform
+    const [gone, there] = await Promise.all(
+      [await someone(app), await someone(app)].map(async ({ id }) => {
+        const session = await db.selectFrom('sessions').select('id').where('user_id', '=', id).executeTakeFirstOrThrow()
+        const opened = { session_id: session.id, end: vi.fn<(why: string) => void>() }
+        app.platform.openStreams.add(opened)
+        return opened
+      }),
+    )
+    await db
+      .deleteFrom('sessions')
+      .where('id', '=', gone?.session_id ?? '')
+      .execute()
+    await cutOff()
+    await vi.waitFor(() => expect(gone?.end).toHaveBeenCalledWith('session'), { timeout: 5 * secondMs })
+    expect(there?.end).not.toHaveBeenCalled()
+    await bothListen()
   })
 
   it('is nobody in a frozen organisation', async () => {
