@@ -178,6 +178,21 @@ describe('an endpoint', () => {
     await vi.waitFor(() => expect(last.closed).toBe(true))
   })
 
+  it('that went while messages were lost is closed, too', async () => {
+    const listening = () =>
+      sql<{ pid: number }>`select pid from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(database.db)
+    const [gone, stays] = [await register(), await register()]
+    const [last, other] = [there.opened(await read(gone)), there.opened(await read(stays))]
+    await sql`delete from libraries where id = ${gone}::uuid`.execute(database.db)
+    const told = vi.fn()
+    there.onChange(told)
+    for (const { pid } of (await listening()).rows) await sql`select pg_terminate_backend(${pid})`.execute(database.db)
+    await vi.waitFor(() => expect(last.closed).toBe(true), { timeout: 5_000 })
+    expect(told).toHaveBeenCalled()
+    expect(other.closed).toBe(false)
+    await vi.waitFor(async () => expect((await listening()).rows).toHaveLength(2), { timeout: 5_000 })
+  })
+
   it('is looked at again and again, each by itself: one that hangs keeps no other waiting', async () => {
     const [at, hanging] = [someUrl(), someUrl()]
     const [one, silent] = [await register({ url: at, password }), await register({ url: hanging, password })]

@@ -160,13 +160,15 @@ export function createEndpoints<Row extends EndpointRow, Connection, Opened, Loo
   }
 
   /** Closed where it went, or is reached otherwise now; the next use opens it anew. */
-  const changed = async (id: string): Promise<void> => {
-    try {
-      const row = await kind.rows.get(id)
-      const known = inUse.get(id)
-      if (known !== undefined && (row === undefined || openedAs(row) !== known.as)) await close(id)
-    } catch (error) {
-      log.warn({ err: error, kind: kind.column, id }, 'closing an endpoint that changed')
+  const changed = async (ids: Iterable<string>): Promise<void> => {
+    for (const id of ids) {
+      try {
+        const row = await kind.rows.get(id)
+        const known = inUse.get(id)
+        if (known !== undefined && (row === undefined || openedAs(row) !== known.as)) await close(id)
+      } catch (error) {
+        log.warn({ err: error, kind: kind.column, id }, 'closing an endpoint that changed')
+      }
     }
     for (const watcher of watchers) watcher()
   }
@@ -207,8 +209,9 @@ export function createEndpoints<Row extends EndpointRow, Connection, Opened, Loo
     start(): void {
       unsubscribe = bus.subscribe(
         kind.topic,
-        (id) => void changed(id),
-        () => watchers.forEach((watcher) => watcher()),
+        (id) => void changed([id]),
+        // Which changed while messages were lost, nobody says.
+        () => void changed([...inUse.keys()]),
       )
       void refreshAll()
     },
