@@ -115,15 +115,11 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
       async compose(all) {
         modules = all
         kinds = kindsOf(all)
-        const migrations: Migrations = Object.assign(
-          {},
-          auditMigrations,
-          operationMigrations,
-          changeMigrations,
-          kindMigrations,
-          ...all.map((module) => module.migrations),
-        )
-        const done = await migrate(database.db, migrations)
+        const stores: Migrations[] = [auditMigrations, operationMigrations, changeMigrations, kindMigrations, ...all.map(({ migrations = {} }) => migrations)]
+        const names = stores.flatMap((one) => Object.keys(one))
+        const twice = names.find((name, index) => names.indexOf(name) !== index)
+        if (twice !== undefined) throw new Error(`two stores have a migration ${twice}`)
+        const done = await migrate(database.db, Object.assign({}, ...stores))
         if (done.length > 0) log.info({ migrations: done }, 'schema brought up to date')
       },
       close: () => closeAll(closing),

@@ -55,8 +55,12 @@ const told = z.union([
 /** What a service that refused has said, and what kind of refusal that is. */
 export function refusal(place: Place, status: number, body: Buffer): OpenStackError {
   const { type, message } = wordsOf(body)
-  return new OpenStackError(kindOf(status, type, message), message === '' ? 'refused' : message, place, { status })
+  const kind = status === 500 && lostRace.test(body.toString('utf8')) ? 'busy' : kindOf(status, type, message)
+  return new OpenStackError(kind, message === '' ? 'refused' : message, place, { status })
 }
+
+/** Of two who ask at once for what a server can do one after the other, Nova tells the second that it is at fault itself, and names what happened. */
+const lostRace = /nova\.exception\.Unexpected(Deleting)?TaskStateError/
 
 function wordsOf(body: Buffer): { type: string; message: string } {
   const text = body.toString('utf8').trim()

@@ -80,6 +80,7 @@ describe('a session with a cloud that misbehaves', () => {
       [406, { errors: [{ title: 'Version 2.90 is not supported by the API.', detail: 'Minimum is 2.1' }] }, 'unsupported'],
       [429, undefined, 'unreachable'],
       [500, { computeFault: { code: 500, message: 'Unexpected API Error.' } }, 'failed'],
+      [500, { computeFault: { code: 500, message: "Unexpected API Error.\n<class 'nova.exception.UnexpectedTaskStateError'>" } }, 'busy'],
       [501, undefined, 'unsupported'],
       [504, undefined, 'unreachable'],
       [302, undefined, 'bad_answer'],
