@@ -1,4 +1,5 @@
 import { createContext, Suspense, use, useCallback, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useReturnFocus } from './focus.ts'
 
 /** Draws a dialog, which calls `close` when it is done. It may be lazy. */
 export type DrawDialog = (close: () => void) => ReactNode
@@ -13,7 +14,13 @@ function usePlace(): readonly [shown: ReactNode, open: Open] {
   // Never the same again: what one that is gone does at last must not close the next, nor may the next begin with what was typed there.
   const opened = useRef(0)
   const open = useCallback((draw: DrawDialog) => setShown({ draw, key: ++opened.current }), [])
-  return [shown !== null && <Suspense key={shown.key}>{shown.draw(() => setShown((now) => (now?.key === shown.key ? null : now)))}</Suspense>, open]
+  return [shown !== null && <Drawn key={shown.key}>{shown.draw(() => setShown((now) => (now?.key === shown.key ? null : now)))}</Drawn>, open]
+}
+
+/** What it is opened from has the focus again afterwards, whatever it is and however late its chunk comes. */
+function Drawn({ children }: { readonly children: ReactNode }) {
+  useReturnFocus()
+  return <Suspense>{children}</Suspense>
 }
 
 /**
