@@ -58,7 +58,7 @@ test.describe('the journey', () => {
       // No VM driver here: the wizard says why, and offers what there is.
       await expect(page.getByText('当前云平台不支持：')).toBeVisible()
       // The one that the platform made; others may be on this engine.
-      await page.getByRole('radio', { name: 'busybox' }).check()
+      await page.getByRole('radio', { name: 'busybox', exact: true }).check()
       await page.getByRole('radio', { name: 'nano' }).check()
       await expect(page.getByText('未定价')).toBeVisible()
       await field(page, '登录密码').fill('Root-of-it-1')

@@ -117,7 +117,7 @@ test.describe('everything a service needs', () => {
     await test.step('an instance in both', async () => {
       await go('/nextStack/vm/add')
       // The one that the platform made; others may be on this engine.
-      await page.getByRole('radio', { name: 'busybox' }).check()
+      await page.getByRole('radio', { name: 'busybox', exact: true }).check()
       await page.getByRole('radio', { name: 'nano' }).check()
       await page.getByRole('combobox', { name: '网络' }).click()
       await page
