@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -99,7 +99,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
   }
   const upload = async (content: Buffer, wish: object = {}): Promise<Image> => {
     const { image, upload_path } = await owner.call(imageLibrary.upload, {
-      body: { cloud_id, name: `image-${made.length}-${Date.now()}`, size_bytes: content.length, ...wish },
+      body: { cloud_id, name: `image-${randomUUID()}`, size_bytes: content.length, ...wish },
     })
     expect((await send(upload_path, owner, 0, content)).status).toBe(204)
     return settled(image.id)

@@ -36,7 +36,10 @@ export function UserRights({ user }: { readonly user: Detail }) {
         <Boundary of="user" id={user.id} name={user.name} current={user.boundary} />
         {organisation?.boundary != null && (
           <p>
-            {t('boundary.ofOrganisation')} <Link to={paths.iam.policy.version(organisation.boundary.id)}>{organisation.boundary.name}</Link>
+            {t('boundary.ofOrganisation')}{' '}
+            <Link to={paths.iam.policy.version(organisation.boundary.id)} className="zs-text-link">
+              {organisation.boundary.name}
+            </Link>
           </p>
         )}
         <p>

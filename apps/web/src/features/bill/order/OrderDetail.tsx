@@ -141,7 +141,14 @@ function Resource({ order: { resource } }: { readonly order: Detail }) {
   const to = pathOfOrdered(resource)
   return (
     <span>
-      {kindText(resource.type)} {to === null ? resource.name : <Link to={to}>{resource.name}</Link>}
+      {kindText(resource.type)}{' '}
+      {to === null ? (
+        resource.name
+      ) : (
+        <Link to={to} className="zs-text-link">
+          {resource.name}
+        </Link>
+      )}
     </span>
   )
 }

@@ -50,12 +50,18 @@ function Guarded({ group }: { readonly group: Group }) {
     <ul className="zs-list">
       {group.vpcs.map(({ id, name }) => (
         <li key={id}>
-          <span className="zs-soft">{t('group.kind.vpc')}</span> <Link to={paths.nextstack.vpc.detail(id)}>{name}</Link>
+          <span className="zs-soft">{t('group.kind.vpc')}</span>{' '}
+          <Link to={paths.nextstack.vpc.detail(id)} className="zs-text-link">
+            {name}
+          </Link>
         </li>
       ))}
       {group.vms.map(({ id, name }) => (
         <li key={id}>
-          <span className="zs-soft">{t('group.kind.vm')}</span> <Link to={paths.nextstack.vm.detail(id)}>{name}</Link>
+          <span className="zs-soft">{t('group.kind.vm')}</span>{' '}
+          <Link to={paths.nextstack.vm.detail(id)} className="zs-text-link">
+            {name}
+          </Link>
         </li>
       ))}
     </ul>
