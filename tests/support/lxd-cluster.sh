@@ -26,7 +26,6 @@ up() {
     LXD_DIR=$folder/$member setsid nsenter --net="/run/netns/$(name "$member")" unshare -m --propagation private bash -c '
       mount --rbind /sys/fs/cgroup "$1/cgroup" && mount -t sysfs sysfs /sys && mount --rbind "$1/cgroup" /sys/fs/cgroup && umount -l "$1/cgroup"
       exec lxd --group root --logfile "$1/$2.log"' - "$folder" "$member" </dev/null >"$folder/$member.out" 2>&1 &
-    echo $! >"$folder/$member.pid"
   done
   for member in "${members[@]}"; do LXD_DIR=$folder/$member lxd waitready --timeout=60; done
   inside one lxd init --preseed <<END
@@ -43,14 +42,16 @@ END
 }
 
 down() {
-  local member pid
+  local member pids
   for member in two one; do
-    [ -f "$folder/$member.pid" ] || continue
-    pid=$(cat "$folder/$member.pid")
-    LXD_DIR=$folder/$member timeout 60 lxd shutdown --timeout 30 >/dev/null 2>&1 || kill -9 "$pid" 2>/dev/null || true
-    while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+    if [ -S "$folder/$member/unix.socket" ]; then LXD_DIR=$folder/$member timeout 60 lxd shutdown --timeout 30 >/dev/null 2>&1 || true; fi
+    # Also those of a run that was killed, whose folder was another.
+    while pids=$(ip netns pids "$(name "$member")" 2>/dev/null) && [ -n "$pids" ]; do
+      xargs kill -9 2>/dev/null <<<"$pids" || true
+      sleep 0.1
+    done
+    ip netns delete "$(name "$member")" 2>/dev/null || true
   done
-  for member in "${members[@]}"; do ip netns delete "$(name "$member")" 2>/dev/null || true; done
   rm -rf "$folder"
 }
 
