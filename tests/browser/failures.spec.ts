@@ -236,6 +236,25 @@ test.describe('a server that is slow or does not answer', () => {
     await expect(field(page, '用户名')).toBeVisible()
   })
 
+  test('when a page is opened for the first time: says so there, and goes on when asked to', async ({ page, context, trouble }) => {
+    trouble.expect(/dynamically imported module|preload CSS/)
+    await signIn(context, owner)
+    await page.goto('/nextStack/vm')
+    await expect(page.getByRole('row').filter({ hasText: 'first' })).toBeVisible()
+    const since = await page.evaluate(() => performance.timeOrigin)
+    await page.route('**/*', (route) => route.abort('connectionrefused'))
+    await page.getByRole('link', { name: '安全组', exact: true }).click()
+    const panel = page.getByRole('alert').filter({ hasText: '页面需要重新加载' })
+    await expect(panel).toBeVisible()
+    await button(panel, '重新加载').click()
+    await expect(toast(page, offline)).toBeVisible()
+    // The browser's own page would have taken its place.
+    expect(await page.evaluate(() => performance.timeOrigin)).toBe(since)
+    await page.unrouteAll()
+    await button(panel, '重新加载').click()
+    await expect(page.getByRole('heading', { level: 1, name: '安全组' })).toBeVisible()
+  })
+
   test('stopped and started: what is shown stays, what is typed stays, and all goes on without a reload', async ({ page, context, browser, trouble }) => {
     // What is asked of a server that is stopping.
     trouble.expect(/^503 GET /)

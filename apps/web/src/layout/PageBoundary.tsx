@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react'
+import { notify } from '../api/notify.ts'
 import { translate } from '../i18n.ts'
 import '../kit/panel.css'
 
@@ -11,17 +12,23 @@ const reloadedKey = 'zhisuan.reloaded'
 /** A script that is gone: the platform was updated since this page was opened, or the network failed. */
 const isMissingScript = (error: Error): boolean => /dynamically imported module|importing a module script|preload CSS|module script failed/i.test(error.message)
 
+/** Whether the platform answers: reloaded without it, the page would be the browser's own, and everything here would be lost. */
+const isThere = (): Promise<boolean> =>
+  fetch('/', { method: 'HEAD', cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
 /** Reloads once by itself, not again within a minute: a script that stays missing must not reload for ever. */
-function reloadOnce(): boolean {
+async function reloadOnce(): Promise<void> {
   try {
-    const last = Number(sessionStorage.getItem(reloadedKey) ?? 0)
-    if (Date.now() - last < 60_000) return false
+    if (Date.now() - Number(sessionStorage.getItem(reloadedKey) ?? 0) < 60_000) return
+    if (!(await isThere())) return
     sessionStorage.setItem(reloadedKey, String(Date.now()))
+    location.reload()
   } catch {
-    return false
+    // Without a memory it might reload for ever.
   }
-  location.reload()
-  return true
 }
 
 /** Keeps what fails on a page within it: says what, and offers to try again. */
@@ -33,7 +40,7 @@ export class PageBoundary extends Component<{ readonly children: ReactNode; read
   }
 
   override componentDidCatch(error: unknown): void {
-    if (error instanceof Error && isMissingScript(error) && navigator.onLine) reloadOnce()
+    if (error instanceof Error && isMissingScript(error)) void reloadOnce()
   }
 
   override render(): ReactNode {
@@ -53,7 +60,7 @@ export class PageBoundary extends Component<{ readonly children: ReactNode; read
               type="button"
               className="zs-button"
               onClick={() => {
-                if (missing) location.reload()
+                if (missing) void isThere().then((there) => (there ? location.reload() : notify('error', translate('error.offline'))))
                 else {
                   this.setState({ error: null })
                   this.props.onRetry?.()
