@@ -133,9 +133,10 @@ export function createNetworks(transport: Transport, server: Server): Networks {
         await change(transport, networkPath(name), { method: 'DELETE' }, options)
         return
       } catch (error) {
-        if (isEngineError(error, 'not_found')) return
+        // In a cluster it may be gone on one member only.
+        if (isEngineError(error, 'not_found') && (await read(name, options)) === null) return
         // Two who delete it at a time step on each other's toes.
-        if (options.signal?.aborted === true || tries >= 3 || !isEngineError(error, 'failed')) throw error
+        if (options.signal?.aborted === true || tries >= 3 || !isEngineError(error, 'failed', 'not_found')) throw error
         await pause(pendingPauseMs, options.signal)
       }
     }
