@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createWebSocketStream, type WebSocket } from 'ws'
 
 /**
@@ -67,7 +67,8 @@ async function pair(): Promise<[Socket, Socket]> {
 }
 
 async function listening(): Promise<string> {
-  const path = join(tmpdir(), `zhisuan-tunnel-${randomUUID()}.sock`)
+  // Short: the whole path has 107 bytes at most.
+  const path = join(tmpdir(), `zhisuan-${randomBytes(8).toString('hex')}.sock`)
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     const look = (): void => {
