@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { request } from 'undici'
 import { z } from 'zod'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -34,8 +34,11 @@ export function createDelivery(platform: Pick<Platform, 'config' | 'db' | 'log'>
 
 /** SMTP (RFC 5321), by nodemailer. */
 function toSmtp(url: string, from: string): Deliver {
-  const transport = createTransport({ url, connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs })
+  let transport: Transporter | undefined
   return async ({ address, text, subject }) => {
+    // Loaded with the first message.
+    const { createTransport } = await import('nodemailer')
+    transport ??= createTransport({ url, connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs })
     await transport.sendMail({ from, to: address, subject: subject ?? messageTexts.subject, text })
   }
 }

@@ -1,7 +1,5 @@
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { passkeysMax, type assertion, type attestation, type Passkey, type passkeys as calls } from '@zhisuan/contract/ums/passkey'
-import { generateAuthenticationOptions, generateRegistrationOptions, verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
-import { decodeAttestationObject, decodeClientDataJSON, isoBase64URL } from '@simplewebauthn/server/helpers'
 import type { z } from 'zod'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
@@ -38,11 +36,16 @@ const orNull = async <T>(verify: () => T | Promise<T>): Promise<T | null> => {
   }
 }
 
+/** Loaded by the first who uses a passkey: its certificates are a seventh of all that a server would load at its start. */
+const webAuthn = () => import('@simplewebauthn/server')
+const helpers = () => import('@simplewebauthn/server/helpers')
+
 /**
  * We ask for no attestation, so a browser hands on none, or one that a device signed for itself.
  * Others would have the library fetch revocation lists from wherever a certificate says.
  */
-function isUnattested(attestationObject: string): boolean {
+async function isUnattested(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject, isoBase64URL } = await helpers()
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject))
   const fmt = decoded.get('fmt')
   return fmt === 'none' || (fmt === 'packed' && decoded.get('attStmt').get('x5c') === undefined)
@@ -65,6 +68,7 @@ export function createPasskeys(
   }
   /** Whatever comes of the answer, its challenge was good once. @returns null where it was not asked, or too long ago */
   const spendChallenge = async (clientDataJSON: string, userId: string | null): Promise<string | null> => {
+    const { decodeClientDataJSON } = await helpers()
     const data = await orNull(() => decodeClientDataJSON(clientDataJSON))
     if (typeof data?.challenge !== 'string' || !/^[\w-]{16,256}$/.test(data.challenge) || data.crossOrigin === true) return null
     return (await store.useChallenge(db, data.challenge, userId, now())) ? data.challenge : null
@@ -74,7 +78,8 @@ export function createPasskeys(
     const expectedChallenge = await spendChallenge(credential.response.clientDataJSON, userId)
     if (expectedChallenge === null) return null
     return orNull(async () => {
-      if (!isUnattested(credential.response.attestationObject)) return null
+      if (!(await isUnattested(credential.response.attestationObject))) return null
+      const { verifyRegistrationResponse } = await webAuthn()
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: { id: credential.id, rawId: credential.rawId, type: credential.type, response: credential.response, clientExtensionResults: {} },
         expectedChallenge,
@@ -100,6 +105,7 @@ export function createPasskeys(
     // Whose it says it is: the one that we told it at its making.
     if (userHandle != null && Buffer.from(userHandle, 'base64url').toString() !== row.user_id) return null
     return orNull(async () => {
+      const { verifyAuthenticationResponse } = await webAuthn()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: { id: credential.id, rawId: credential.rawId, type: credential.type, response, clientExtensionResults: {} },
         expectedChallenge,
@@ -128,6 +134,7 @@ export function createPasskeys(
       const known = await store.passkeysOf(db, actor.user_id)
       if (known.length >= passkeysMax) throw new Refusal('passkeysFull')
       const title = await parts.title()
+      const { generateRegistrationOptions } = await webAuthn()
       const options = await generateRegistrationOptions({
         rpName: title,
         rpID: id,
@@ -187,6 +194,7 @@ export function createPasskeys(
 
     async challenge(): Promise<ResponseOf<Calls['challenge']>> {
       const { id } = ours()
+      const { generateAuthenticationOptions } = await webAuthn()
       const { challenge } = await generateAuthenticationOptions({ rpID: id })
       await keepChallenge(challenge, null)
       return { challenge, rpId: id, timeout: challengeMs, userVerification: 'required' }
