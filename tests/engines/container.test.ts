@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { configs, containers, containerTransitional, deployments, type Container } from '@zhisuan/contract/cis/container'
@@ -9,7 +9,7 @@ import { edges } from '@zhisuan/contract/ecrm/edge'
 import { createDocker } from '@zhisuan/engines/docker/engine'
 import { socketTransport } from '@zhisuan/engines/docker/socket'
 import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
@@ -189,8 +189,9 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   })
 
   it('runs as it is asked to: program, directory, mounts, restart and health', async () => {
-    const shared = join(data.path, 'shared')
-    mkdirSync(shared, { recursive: true })
+    // Not in memory, as the others are: /dev is the system's.
+    const shared = mkdtempSync('/var/tmp/zhisuan-shared-')
+    onTestFinished(() => rmSync(shared, { recursive: true, force: true }))
     writeFileSync(join(shared, 'well'), 'yes')
     const container = await deploy({
       entrypoint: ['sh', '-c'],

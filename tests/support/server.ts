@@ -216,11 +216,13 @@ export const untilTold = <T>(look: Look<T>, what: string): Promise<T> => waited(
 type Look<T> = () => Promise<T | null | undefined | false>
 
 async function waited<T>(look: Look<T>, what: string, timeoutMs: number): Promise<T> {
-  const end = Date.now() + timeoutMs
+  const begun = Date.now()
   for (;;) {
     const seen = await look()
+    const waitedMs = Date.now() - begun
     if (seen !== null && seen !== undefined && seen !== false) return seen
-    if (Date.now() > end) throw new Error(`waited in vain: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    if (waitedMs > timeoutMs) throw new Error(`waited in vain: ${what}`)
+    // What takes long is looked for less often: to look takes processors from whom it is waited for.
+    await new Promise((resolve) => setTimeout(resolve, Math.min(50 + waitedMs / 10, 250)))
   }
 }

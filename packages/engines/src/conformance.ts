@@ -21,7 +21,7 @@ export interface Traits {
 const mib = 2 ** 20
 const gib = 2 ** 30
 
-const patient = { timeout: 30_000, interval: 20 }
+const patient = { timeout: 30_000, interval: 100 }
 
 /** The contract of `compute.ts`, put to an engine. */
 export function conformance(title: string, makeEngine: () => ComputeEngine, traits: Traits): void {
@@ -378,7 +378,7 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
         const stream = (async () => {
           for await (const event of engine.events({ signal: controller.signal })) seen.push(event)
         })()
-        await expect.poll(() => seen.length, patient).toBe(1)
+        await expect.poll(() => seen.length, patient).toBeGreaterThan(0)
         expect(seen[0]).toMatchObject({ type: 'connected', at: expect.any(Date) })
         const name = await running()
         await instances.stop(name, { force: true })

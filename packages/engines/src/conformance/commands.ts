@@ -4,7 +4,7 @@ import { rejects } from './rejects.ts'
 
 const mib = 2 ** 20
 
-const patient = { timeout: 30_000, interval: 20 }
+const patient = { timeout: 30_000, interval: 100 }
 
 interface Place {
   readonly instances: ComputeEngine['instances']

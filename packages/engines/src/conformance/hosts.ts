@@ -15,7 +15,7 @@ export interface HostTraits {
   place(engine: ComputeEngine): Promise<{ imageFingerprint: string; network: string; undo?: () => Promise<void> }>
 }
 
-const patient = { timeout: 60_000, interval: 50 }
+const patient = { timeout: 60_000, interval: 100 }
 
 /** The contract of `hosts.ts`, put to an engine. */
 export function hostConformance(title: string, makeEngine: () => ComputeEngine, traits: HostTraits): void {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ComputeEngine, EngineEvent, InstanceSpec, InstanceType, Nic } from '../compute.ts'
 import type { EngineError } from '../errors.ts'
 import type { Acl, AclRule, Forward, NetworkSpec } from '../network.ts'
@@ -21,7 +21,7 @@ export interface NetworkTraits {
   place(engine: ComputeEngine): Promise<{ imageFingerprint: string; network: string; undo?: () => Promise<void> }>
 }
 
-const patient = { timeout: 30_000, interval: 20 }
+const patient = { timeout: 30_000, interval: 100 }
 const mib = 2 ** 20
 
 /** The contract of `network.ts`, put to an engine. */
@@ -117,19 +117,32 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
       )
       return [...new Set(ours)]
     }
-    const clear = async (): Promise<void> => {
-      const ours = (name: string) => name.startsWith(traits.prefix)
+    /** Deletes what bears these names: each network that is there makes every question for all of them longer. */
+    const clear = async (ours: (name: string) => boolean, guards: readonly string[]): Promise<void> => {
       await Promise.all((await instances.list()).filter(({ name }) => ours(name)).map(({ name }) => instances.delete(name)))
       for (const { name } of (await networks.list()).filter(({ name }) => ours(name))) await networks.delete(name)
-      await Promise.all(Array.from({ length: 250 }, (_, index) => acls.delete(`${traits.prefix}a${index + 1}`)))
+      await Promise.all(guards.map((name) => acls.delete(name)))
     }
+    const numbered = (kind: string, after: number, until: number): string[] =>
+      Array.from({ length: until - after }, (_, index) => `${traits.prefix}${kind}${after + index + 1}`)
+    const clearAll = (until: number) => clear((name) => name.startsWith(traits.prefix), numbered('a', 0, until))
+    let before = 0
 
     beforeAll(async () => {
-      await clear()
+      // Of a run that was killed.
+      await clearAll(250)
       place = await traits.place(engine)
     })
+    beforeEach(() => {
+      before = count
+    })
+    afterEach(async () => {
+      if (count === before) return
+      const made = new Set(['', 'i'].flatMap((kind) => numbered(kind, before, count)))
+      await clear((name) => made.has(name), numbered('a', before, count))
+    })
     afterAll(async () => {
-      await clear()
+      await clearAll(count)
       await place.undo?.()
       await engine.close()
     })

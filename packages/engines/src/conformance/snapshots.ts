@@ -17,7 +17,7 @@ export interface SnapshotTraits {
 }
 
 const mib = 2 ** 20
-const patient = { timeout: 30_000, interval: 20 }
+const patient = { timeout: 30_000, interval: 100 }
 
 /** The contract of instance snapshots and copies in `compute.ts`, put to an engine. */
 export function snapshotConformance(title: string, makeEngine: () => ComputeEngine, traits: SnapshotTraits): void {

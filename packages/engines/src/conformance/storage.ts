@@ -22,7 +22,7 @@ export interface StorageTraits {
 }
 
 const mib = 2 ** 20
-const patient = { timeout: 30_000, interval: 20 }
+const patient = { timeout: 30_000, interval: 100 }
 export const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
 /** Bytes of all kinds, and never twice the same. */
 export const noise = (seed: string): Buffer =>

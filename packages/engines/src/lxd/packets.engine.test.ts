@@ -11,7 +11,7 @@ import type { Acl, AclRule, Forward, NetworkSpec } from '../network.ts'
 import { createLxdEngine } from './engine.ts'
 import { ownImage, shell, socketPath } from './testing.ts'
 
-const patient = { interval: 50 }
+const patient = { interval: 100 }
 const prefix = 'zsp'
 const tags = { owner: 'packets' }
 const who = '#!/bin/sh\nprintf "Content-Type: text/plain\\r\\n\\r\\n%s" "$REMOTE_ADDR"\n'
