@@ -107,31 +107,33 @@ browser_tests() {
 }
 
 lxd=${LXD_DIR:-/var/lib/lxd}/unix.socket
-if [ -S "$lxd" ]; then
-  # Beside the others from the beginning: these mostly wait for their engines, those keep the processors busy. Not all
-  # three at once: each has servers of its own, and everything would wait for everything.
-  beside lxd
-  beside docker cluster
-elif [ -n "${CI:-}" ]; then
-  echo "No LXD at $lxd: scripts/engines.sh has to run first." >&2
-  exit 1
-else
+if [ ! -S "$lxd" ]; then
+  if [ -n "${CI:-}" ]; then
+    echo "No LXD at $lxd: scripts/engines.sh has to run first." >&2
+    exit 1
+  fi
   echo "Engine tests left out: no LXD at $lxd (scripts/engines.sh starts one)."
 fi
 beside types
 run lint npm run -s lint
 run console vite build apps/web --logLevel warn
 outcomes_of types
+# What keeps the processors busy runs alone: beside others it takes a third more of them, as whoever waits goes on looking.
 run unit npm run -s test:unit
+if [ -S "$lxd" ]; then
+  beside lxd
+  beside docker
+  outcomes_of docker
+  outcomes_of lxd
+  # This mostly waits.
+  beside cluster
+fi
 need_packages fonts-noto-cjk iproute2
 # Or the whole browser, where there is no other: it keeps a bar and a process for it around each page, which takes a
 # fifth of the tests' time.
 [ -n "${CHROMIUM:-}" ] || need_packages chromium-headless-shell || need_packages chromium
 run browser browser_tests
-if [ ${#running[@]} -gt 0 ]; then
-  outcomes_of docker cluster
-  outcomes_of lxd
-fi
+if [ -S "$lxd" ]; then outcomes_of cluster; fi
 node scripts/slowest.mjs "$logs"/*
 [ "$failed" = 0 ] || failures
 wavered
