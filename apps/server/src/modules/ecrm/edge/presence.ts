@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { agentPaths, nodeFacts, nodeMetrics } from '@zhisuan/contract/agent/node'
+import { agentPaths, nodeFacts, nodeMetrics, type NodeFacts } from '@zhisuan/contract/agent/node'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { createTunnels, newIdentity, openIdentity, type Tunnels } from '../../../platform/tunnel/tunnels.ts'
@@ -15,17 +15,25 @@ import { connectedTo, dropLost, forgetServer, forgetServers, setConnected, setDi
 const compareEveryMs = 2_000
 const factsEveryMs = 60 * 60_000
 const factsAgainMs = 10_000
+const dockerAgainMs = 2_000
 const askTimeoutMs = 8_000
 
 /** Topic on the bus: the node of this id may be connected no more. Whichever server has it lets go of it. */
 export const dropTopic = 'ecrm.edge.drop'
+
+interface Here {
+  readonly tunnel: Tunnel
+  readonly end: AbortController
+  /** What was heard last of its Docker. */
+  docker?: 'there' | 'away'
+}
 
 /** Which nodes are connected, here and by what the rows say; what they are and how they are. */
 export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMetrics, 'record'>; came?: (tunnel: Tunnel) => void }) {
   const { db, log, bus } = platform
   const { metrics } = parts
   const serverId = uuidv7()
-  const here = new Map<string, { readonly tunnel: Tunnel; readonly end: AbortController }>()
+  const here = new Map<string, Here>()
   /** Nodes of which it is to be written whether they are here. */
   const writing = new Set<string>()
   let last: Promise<unknown> = Promise.resolve()
@@ -64,9 +72,24 @@ export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMe
     return new Map()
   })
 
-  const askFactsOnce = async (tunnel: Tunnel, signal: AbortSignal): Promise<void> => {
-    facts.set(tunnel.edgeId, JSON.stringify(await tunnel.json(nodeFacts, { path: agentPaths.facts, signal })))
+  const askFactsOnce = async (tunnel: Tunnel, signal: AbortSignal): Promise<NodeFacts> => {
+    const said = await tunnel.json(nodeFacts, { path: agentPaths.facts, signal })
+    facts.set(tunnel.edgeId, JSON.stringify(said))
     await factsWritten(tunnel.edgeId)
+    return said
+  }
+  /** Asks what the node is until it says the same of its Docker: one that stops answers a while longer, one that starts not yet. */
+  const askFactsOfDocker = async (edgeId: string, seen: Here): Promise<void> => {
+    const { docker, tunnel, end } = seen
+    while (seen.docker === docker && !end.signal.aborted) {
+      try {
+        const said = await askFactsOnce(tunnel, end.signal)
+        if ((said.docker === null) === (docker === 'away')) return
+      } catch (error) {
+        if (!end.signal.aborted) log.debug({ err: error, edge: edgeId }, 'facts of a node')
+      }
+      await sleep(dockerAgainMs, undefined, { signal: end.signal, ref: false }).catch(() => undefined)
+    }
   }
   /** Asks what the node is until it has said so, and once an hour again. */
   const askFacts = async (tunnel: Tunnel, signal: AbortSignal): Promise<void> => {
@@ -141,7 +164,8 @@ export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMe
       const seen = here.get(edgeId)
       if (!(await setDockerAway(db, edgeId, is === 'away')) || seen === undefined) return
       // What Docker it is belongs to its facts.
-      await askFactsOnce(seen.tunnel, seen.end.signal).catch((error: unknown) => log.debug({ err: error, edge: edgeId }, 'facts of a node'))
+      seen.docker = is
+      void askFactsOfDocker(edgeId, seen)
     },
     /** Lets agents go, so that a stop does not wait for them. */
     drain(): void {
