@@ -31,7 +31,7 @@ export async function serveConsole(app: FastifyInstance, config: Pick<Config, 'W
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
     // A missing file must not be answered with a page: a browser would run it as a script.
-    if (request.method !== 'GET' || /^\/(api|assets|terms)\//.test(path)) throw new Refusal('callUnknown')
+    if (!['GET', 'HEAD'].includes(request.method) || /^\/(api|assets|terms)\//.test(path)) throw new Refusal('callUnknown')
     return reply.header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(page)
   })
 }
