@@ -206,9 +206,11 @@ describe('a network', () => {
     ])
   })
   it('is deleted once more where two who do it step on each other’s toes', async () => {
-    fake.on('GET /1.0/networks/net', tagged(network()))
+    fake.on('GET /1.0/networks/net', tagged(network()), tagged(network()), gone)
     fake.on('DELETE /1.0/networks/net', failure(500, 'Failed to run: ip link delete dev net: Cannot find device "net"'), gone)
     await engine.networks.delete('net')
+    expect(fake.changes().filter((call) => call.startsWith('DELETE'))).toHaveLength(2)
+    fake.on('GET /1.0/networks/net', tagged(network()))
     fake.on('DELETE /1.0/networks/net', failure(400, 'The network is currently in use'))
     await expect(engine.networks.delete('net')).rejects.toMatchObject({ kind: 'busy' })
   })

@@ -39,7 +39,7 @@ const state = z.object({
 const pendingTries = 50
 const pendingPauseMs = 100
 
-/** What LXD is given to end what a client asked for that is gone; it tells nobody when it has. */
+/** What LXD is given at least to end what a client asked for that is gone; it tells nobody when it has. */
 const abandonedMs = 400
 
 /** Nothing else of a network's configuration is ours to change. */
@@ -109,6 +109,7 @@ export function createNetworks(transport: Transport, server: Server): Networks {
   const endDnsmasq = async (name: string, options: CallOptions): Promise<void> => {
     const found = await read(name, options)
     if (found === null || isUnmade(found.raw)) return
+    const begun = performance.now()
     if (shapeNetwork(found.raw).ipv4 !== null) {
       const { description, config } = found.raw
       const without = { ...config, 'ipv4.address': 'none', 'ipv6.address': 'none' }
@@ -123,7 +124,8 @@ export function createNetworks(transport: Transport, server: Server): Networks {
       })
     }
     // One who was killed may have asked for the same: LXD goes on with that, and would set up anew the bridge of a network that is gone.
-    await pause(abandonedMs, options.signal)
+    // That takes about as long as what we have just asked for, which is seconds where members are busy.
+    await pause(Math.max(abandonedMs, 2 * (performance.now() - begun)), options.signal)
   }
 
   const remove = async (name: string, options: CallOptions): Promise<void> => {
