@@ -17,10 +17,11 @@ export NODE_COMPILE_CACHE=${NODE_COMPILE_CACHE:-$PWD/node_modules/.cache/node}
 memory=/dev/shm
 [ "$(df --output=avail -k "$memory" 2>/dev/null | tail -n 1)" -gt $((4 << 20)) ] 2>/dev/null || memory=$(dirname "$(mktemp -u)")
 # What a run left that was killed. A folder is in use as long as its lock is.
-for scratch in "$memory"/zhisuan.*; do
+for scratch in "$memory"/zs.*; do
   [ -e "$scratch" ] && flock --nonblock "$scratch" rm -rf "$scratch" || true
 done
-scratch=$(mktemp -d "$memory/zhisuan.XXXX")
+# A short name: sockets that lie deep within have to fit into 107 bytes.
+scratch=$(mktemp -d "$memory/zs.XXXX")
 exec {in_use}<"$scratch"
 flock "$in_use"
 # PostgreSQL runs as a system user of its own.
