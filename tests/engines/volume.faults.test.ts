@@ -80,7 +80,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     await restart()
     cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
     const query = { cloud_id }
-    const image = await until(async () => (await client.call(images.list, { query })).items[0], 'the first image')
+    const image = await until(async () => (await client.call(images.list, { query })).items.find(({ name }) => name === 'busybox'), 'the first image')
     const [network] = (await client.call(networks.list, { query })).items
     const [flavor] = (await client.call(flavors.list)).items
     const wish = {

@@ -59,7 +59,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
       60_000,
     )
   const make = async (name: string, security_group_ids: string[]): Promise<Vm> => {
-    const [image] = (await client.call(images.list, { query: { cloud_id, type: 'container' } })).items
+    const image = (await client.call(images.list, { query: { cloud_id, type: 'container' } })).items.find(({ name }) => name === 'busybox')
     const [flavor] = (await client.call(flavors.list)).items
     const body = {
       cloud_id,
@@ -71,7 +71,9 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
       security_group_ids,
       password: 'Packet-test-1',
     }
-    return settledVm((await client.call(vms.create, { body })).items[0]?.id ?? '')
+    const vm = await settledVm((await client.call(vms.create, { body })).items[0]?.id ?? '')
+    expect(vm).toMatchObject({ status: 'running', error: null })
+    return vm
   }
   const allocate = async (body: object = {}): Promise<Eip> => {
     const [pool] = (await client.call(eipPools.list)).items
@@ -114,7 +116,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     server = await startServer(dataDir)
     client = await asAdministrator(server)
     cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
-    await until(async () => (await client.call(images.list, { query: { cloud_id } })).total > 0, 'the first image')
+    await until(async () => (await client.call(images.list, { query: { cloud_id } })).items.some(({ name }) => name === 'busybox'), 'the first image')
     await client.call(eipPools.create, { body: { cloud_id, name: 'packets', ranges: [{ from: '198.18.232.1', to: '198.18.232.50' }] } })
     group = await client.call(securityGroups.create, { body: { cloud_id, name: 'packets', rules: [allow('80')] } })
     vpc = await client.call(vpcs.create, { body: { cloud_id, name: 'packets', cidr: '10.232.0.0/24', dns_domain: 'packets.internal' } })

@@ -413,7 +413,11 @@ describe('time that is paid', () => {
       ends_at: renewed.covers?.to,
       renews_at: new Date(Date.parse(renewed.covers?.to ?? '') - day).toISOString(),
     })
-    expect(await call(app, orders.list, { token: back.token })).toMatchObject({ total: 2 })
+    const all = await call(app, orders.list, { token: back.token })
+    expect(all.items.map(({ kind, status, error, created_at }) => ({ kind, status, error, created_at }))).toMatchObject([
+      { kind: 'renewal', status: 'delivered' },
+      { kind: 'conversion', status: 'delivered' },
+    ])
     expect((await call(app, accounts.wallet, { token: back.token, params: { id: who.bp_id ?? '' } })).funds).toBe(
       toDecimal(toMinor('104') - 2n * toMinor('3.33333')),
     )
