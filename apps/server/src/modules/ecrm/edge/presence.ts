@@ -15,7 +15,6 @@ import { connectedTo, dropLost, forgetServer, forgetServers, setConnected, setDi
 const compareEveryMs = 2_000
 const factsEveryMs = 60 * 60_000
 const factsAgainMs = 10_000
-const dockerAgainMs = 2_000
 const askTimeoutMs = 8_000
 
 /** Topic on the bus: the node of this id may be connected no more. Whichever server has it lets go of it. */
@@ -81,14 +80,14 @@ export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMe
   /** Asks what the node is until it says the same of its Docker: one that stops answers a while longer, one that starts not yet. */
   const askFactsOfDocker = async (edgeId: string, seen: Here): Promise<void> => {
     const { docker, tunnel, end } = seen
-    while (seen.docker === docker && !end.signal.aborted) {
+    for (let wait = 1_000; seen.docker === docker && !end.signal.aborted; wait = Math.min(wait * 2, factsEveryMs)) {
       try {
         const said = await askFactsOnce(tunnel, end.signal)
         if ((said.docker === null) === (docker === 'away')) return
       } catch (error) {
         if (!end.signal.aborted) log.debug({ err: error, edge: edgeId }, 'facts of a node')
       }
-      await sleep(dockerAgainMs, undefined, { signal: end.signal, ref: false }).catch(() => undefined)
+      await sleep(wait, undefined, { signal: end.signal, ref: false }).catch(() => undefined)
     }
   }
   /** Asks what the node is until it has said so, and once an hour again. */
