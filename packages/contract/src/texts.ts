@@ -234,6 +234,8 @@ export const composeTexts = {
   versionUnused: '“version”已不再需要，将被忽略',
   variableSyntax: '变量写法“{value}”不正确',
   variableRequired: '变量“{name}”没有值：{reason}',
+  variableUndeclared: '变量“{name}”没有声明，部署时无法填写',
+  variableFixed: '变量“{name}”没有声明，部署时总是使用文件中的默认值',
 } as const
 
 /** What is wrong with the signature of a request (RFC 9421); the reason in `signatureInvalid`. */

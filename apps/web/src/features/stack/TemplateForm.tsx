@@ -2,6 +2,7 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { composeText, templates, type Template } from '@zhisuan/contract/aos/stack'
+import { useMemo } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
@@ -16,7 +17,7 @@ import { stackPaths } from './stackPaths.ts'
 import { invalidatedByTemplate } from './stackRules.ts'
 import './stack.css'
 import { tellUnplaced } from './tellUnplaced.ts'
-import { nextVersion, variableOf, variablesOf, type VariableValues } from './templateForm.ts'
+import { blankVariable, namesOf, nextVersion, variableOf, variablesOf, type VariableValues } from './templateForm.ts'
 import { useComposeCheck } from './useComposeCheck.ts'
 import { VariableEditor } from './VariableEditor.tsx'
 
@@ -40,7 +41,14 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
   const navigate = useNavigate()
   const [form] = Form.useForm<TemplateValues>()
   const compose = Form.useWatch('compose', form) ?? ''
-  const check = useComposeCheck(compose, null)
+  const typed = Form.useWatch('variables', form)
+  const declared = namesOf(typed)
+  const check = useComposeCheck(compose, { template: true, declared })
+  const told = check?.problems
+  const written = declared.join()
+  // What was declared just now is told no longer, also before the server says so.
+  const problems = useMemo(() => told?.filter(({ undeclared }) => undeclared === undefined || !written.split(',').includes(undeclared)), [told, written])
+  const declare = (name: string): void => form.setFieldValue('variables', [...(typed ?? []), blankVariable(name)])
   const create = useChange(templates.create, { invalidates: invalidatedByTemplate, silent: true })
   const update = useChange(templates.update, { invalidates: invalidatedByTemplate, silent: true })
   const edited = as === 'edit' ? known : null
@@ -92,7 +100,7 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
         <Select mode="tags" maxCount={10} tokenSeparators={[',', '，']} />
       </Field>
       <Field name="compose" label={t('compose.label')} extra={t('template.composeNote')} className="as-wide" schema={composeText}>
-        <ComposeField label={t('compose.label')} problems={check?.problems} />
+        <ComposeField label={t('compose.label')} problems={problems} onDeclare={declare} />
       </Field>
       <h2 className="zs-heading">{t('variable.title')}</h2>
       <Form.Item className="as-wide" extra={t('variable.note')}>

@@ -3,7 +3,7 @@ import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
-import { fitsVariable, variable } from '@zhisuan/contract/aos/stack'
+import { fitsVariable, variable, variablesMax } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from '../../i18n.ts'
 import { SelectField } from '../../kit/SelectField.tsx'
@@ -14,7 +14,6 @@ import { refusing } from '../../kit/rules.ts'
 import { blankVariable, type VariableValues } from './templateForm.ts'
 import './stack.css'
 
-const variablesMax = 100
 const list = 'variables'
 const types = variable.shape.type.options
 

@@ -210,6 +210,7 @@ export default {
     add: '添加变量',
     addMissing: '加入文件中的 {{count}} 个变量：{{names}}',
     unused: '编排文件中没有用到',
+    declare: '声明变量 {{name}}',
     noDefault: '默认值不符合类型',
     noChoices: '请输入可选值',
     note: '编排文件中的 ${变量名} 在部署时填写。类型为“密码”的值在表单中不显示。',

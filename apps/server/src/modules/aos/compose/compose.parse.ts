@@ -1,13 +1,18 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
-import type { composeProblem } from '@zhisuan/contract/aos/stack'
+import type { ComposeProblem as Problem } from '@zhisuan/contract/aos/stack'
 import { fillText } from '@zhisuan/contract/errors'
 import { composeTexts } from '@zhisuan/contract/texts'
-import type { z } from 'zod'
 
-export type Problem = z.output<typeof composeProblem>
+export type { ComposeProblem as Problem } from '@zhisuan/contract/aos/stack'
 export type Path = readonly (string | number)[]
 export type Mapping = Readonly<Record<string, unknown>>
-export type Report = (path: Path, text: keyof typeof composeTexts, values?: Record<string, string | number>, severity?: Problem['severity']) => void
+export type Report = (
+  path: Path,
+  text: keyof typeof composeTexts,
+  values?: Record<string, string | number>,
+  severity?: Problem['severity'],
+  undeclared?: string,
+) => void
 
 export interface ParsedCompose {
   /** Null where it is no mapping. */
@@ -27,11 +32,17 @@ export const isMapping = (value: unknown): value is Mapping => typeof value === 
 export function parseCompose(text: string): ParsedCompose {
   const problems: Problem[] = []
   const lines = new LineCounter()
-  const say = (offset: number, message: string, severity: Problem['severity'] = 'error'): void => {
+  const say = (offset: number, message: string, severity: Problem['severity'] = 'error', undeclared?: string): void => {
     if (problems.length >= problemsMax) return
     const { line, col } = lines.linePos(offset)
     // Of an empty file there is no line.
-    problems.push({ line: Math.max(1, line), column: Math.max(1, col), message: message.slice(0, 500), severity })
+    problems.push({
+      line: Math.max(1, line),
+      column: Math.max(1, col),
+      message: message.slice(0, 500),
+      severity,
+      ...(undeclared !== undefined && { undeclared }),
+    })
   }
   let document: Document.Parsed | null = null
   let root: unknown = null
@@ -48,8 +59,8 @@ export function parseCompose(text: string): ParsedCompose {
     // Aliases of aliases, or brackets without end.
     say(0, composeTexts.tooDeep)
   }
-  const report: Report = (path, key, values = {}, severity = 'error') =>
-    say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity)
+  const report: Report = (path, key, values = {}, severity = 'error', undeclared) =>
+    say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity, undeclared)
   return { root: isMapping(root) ? root : null, problems, report }
 }
 

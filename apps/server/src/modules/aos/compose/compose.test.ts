@@ -56,6 +56,16 @@ describe('a compose file', () => {
     expect(errorsOf(service('command: ${1}'))).toMatchObject([{ line: 4, message: '变量写法“${1}”不正确' }])
   })
 
+  it('of a template tells what it does not declare, where that is needed', () => {
+    const text = 'services:\n  web:\n    image: ${IMAGE:-app:${TAG:?a tag}}\n    command: echo ${MSG} $MSG ${WHO}\n'
+    expect(checkCompose(text, tenant, new Set(['WHO'])).problems).toMatchObject([
+      { line: 3, severity: 'warning', undeclared: 'IMAGE' },
+      { line: 3, severity: 'error', undeclared: 'TAG' },
+      { line: 4, severity: 'error', undeclared: 'MSG' },
+    ])
+    expect(checkCompose(text, tenant).problems).toEqual([])
+  })
+
   it.each([
     ['a port that is none', 'ports: ["http:80"]'],
     ['a port twice', 'ports: ["80:80", "80:81"]'],

@@ -34,7 +34,7 @@ const shape = (row: ShownTemplate): Template => ({
 export function createTemplates({ db }: Pick<Platform, 'db'>) {
   const contentOf = (actor: Actor, body: BodyOf<Calls['update']>) => {
     // Which configs there are is said when it is deployed: their paths are not known here.
-    refuseInvalid(checkCompose(body.compose, termsOf(actor, null, 'any')).problems)
+    refuseInvalid(checkCompose(body.compose, termsOf(actor, null, 'any'), new Set(body.variables.map(({ name }) => name))).problems)
     return { description: body.description, labels: JSON.stringify(body.labels), compose: body.compose, variables: JSON.stringify(body.variables) }
   }
   const get = async (scope: Scope, id: string): Promise<Template> => shape(found(await store.getTemplate(db, scope, id)))

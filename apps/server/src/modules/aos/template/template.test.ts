@@ -19,7 +19,13 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const compose = 'services:\n  web:\n    image: app:${TAG}\n    volumes: ["./app.conf:/etc/app.conf"]\n'
-const asked = (wish: Partial<BodyInput<typeof templates.create>> = {}) => ({ name: `t-${randomUUID()}`, version: '1.0.0', compose, ...wish })
+const asked = (wish: Partial<BodyInput<typeof templates.create>> = {}) => ({
+  name: `t-${randomUUID()}`,
+  version: '1.0.0',
+  compose,
+  variables: [{ name: 'TAG', type: 'text' as const }],
+  ...wish,
+})
 const make = (wish?: Parameters<typeof asked>[0]): Promise<Template> => call(app, templates.create, { token: owner.token, body: asked(wish) })
 const list = (query: object = {}) => call(app, templates.list, { token: owner.token, query })
 
@@ -80,6 +86,16 @@ describe('a template', () => {
         }),
       }),
     ).toMatchObject({ status: 400, fields: [{ field: 'variables' }] })
+  })
+
+  it('declares what it cannot do without', async () => {
+    const undeclared = { compose: 'services:\n  web:\n    image: app:1\n    command: echo ${MSG}\n' }
+    const refusal = { status: 400, code: 95202, fields: [{ field: 'compose', message: '编排文件第4行：变量“MSG”没有声明，部署时无法填写' }] }
+    expect(await refused(app, templates.create, { token: owner.token, body: asked(undeclared) })).toMatchObject(refusal)
+    const { id } = await make({ ...undeclared, variables: [{ name: 'MSG', type: 'text' }] })
+    expect(await refused(app, templates.update, { token: owner.token, params: { id }, body: undeclared })).toMatchObject(refusal)
+    // What the file says by itself can be deployed.
+    await make({ compose: 'services:\n  web:\n    image: app:${TAG:-1}\n', variables: [] })
   })
 
   it('of another organisation does not exist', async () => {
