@@ -229,6 +229,7 @@ export const errors = catalogue({
   cloudHasVolumes: { code: 93010, status: 400, text: '云平台上还有{count}个云硬盘，请先删除或选择强制删除' },
   cloudSingleProject: { code: 93012, status: 400, text: '该云平台的注册账号不能为组织创建项目，请联系平台管理员' },
   engineRefused: { code: 93011, status: 400, text: '云平台不接受该请求，没有执行' },
+  outcomeUnknown: { code: 93013, status: 504, text: '云平台没有在规定时间内答复，操作结果未知，平台会继续查询结果' },
   cloudIdentityTaken: { code: 93009, status: 400, text: '该云平台已被登记为“{name}”' },
 
   // 9314x: volumes, backups and snapshots of the second family

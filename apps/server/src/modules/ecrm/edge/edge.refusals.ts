@@ -19,6 +19,7 @@ const agentRefusals = {
 
 const dockerRefusals = {
   unreachable: 'dockerUnavailable',
+  unanswered: 'dockerUnavailable',
   unauthorized: 'dockerFailed',
   not_found: 'dockerFailed',
   conflict: 'dockerFailed',
