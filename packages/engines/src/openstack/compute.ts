@@ -314,6 +314,7 @@ export function createCompute(session: Session) {
       method: 'POST',
       path: path('servers', id, 'remote-consoles'),
       body: { remote_console: { protocol: protocols[type], type } },
+      changes: false,
       signal,
     })
   const one = async (id: string, signal?: AbortSignal): Promise<Server> =>
@@ -422,6 +423,7 @@ export function createCompute(session: Session) {
               method: 'POST',
               path: path('servers', id, 'action'),
               body: { 'os-getConsoleOutput': { length: lines } },
+              changes: false,
               signal,
             })
           ).output ?? ''

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createOpenStack, type OpenStack } from './cloud.ts'
 import { all } from './session.ts'
@@ -164,6 +164,51 @@ describe('a session with a cloud that misbehaves', () => {
     expect(await other).toEqual([])
     await own.close()
     await expect(all(own.network.networks.list())).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
+  it('asks once for what several look at, for a while and until something is changed', async () => {
+    const own = open()
+    const looking = own.sharing()
+    let networks: unknown[] = []
+    replies = {
+      'GET /network/v2.0/networks': () => ({ json: { networks } }),
+      'POST /network/v2.0/networks': { json: { network: { id: 'n' } } },
+    }
+    const look = (signal?: AbortSignal) => all(looking.network.networks.list({}, signal))
+    const times = () => asked.filter((one) => one.startsWith('GET /network')).length
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+    try {
+      // Whoever leaves ends it for nobody else.
+      const leaving = new AbortController()
+      const left = look(leaving.signal)
+      const stayed = [look(), look()]
+      leaving.abort()
+      await expect(left).rejects.toMatchObject({ kind: 'cancelled' })
+      expect(await Promise.all(stayed)).toEqual([[], []])
+      expect(times()).toBe(1)
+      networks = [{ id: 'n' }]
+      expect(await look()).toEqual([])
+      // Somebody changed it behind our back: looked at anew within the time in which people look.
+      now.mockReturnValue(3_100)
+      expect(await look()).toMatchObject([{ id: 'n' }])
+      expect(times()).toBe(2)
+      // Whoever is about to change something, and whoever asks for something else, is told what is true now.
+      await all(own.network.networks.list())
+      await all(looking.network.networks.list({ name: 'x' }))
+      expect(times()).toBe(4)
+      networks = [{ id: 'n' }, { id: 'm' }]
+      await own.network.networks.create({ name: 'x' })
+      expect(await look()).toHaveLength(2)
+      // What failed is not shared with who comes later.
+      replies['GET /network/v2.0/networks'] = { status: 400, json: {} }
+      now.mockReturnValue(9_000)
+      await expect(look()).rejects.toMatchObject({ kind: 'invalid' })
+      replies['GET /network/v2.0/networks'] = { json: { networks: [] } }
+      expect(await look()).toEqual([])
+    } finally {
+      now.mockRestore()
+      await own.close()
+    }
   })
 
   it('tells Keystone who asks, and shows the password to nobody', async () => {

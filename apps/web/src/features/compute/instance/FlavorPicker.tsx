@@ -7,7 +7,7 @@ import { useTranslation } from '../../../i18n.ts'
 import { clearable } from '../../../kit/clearable.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import '../../../kit/addPage.css'
 
 const right = { align: 'right', className: 'zs-number' } as const
@@ -32,7 +32,7 @@ export function FlavorPicker({
   const group = useId()
   const [text, setText] = useState('')
   const wanted = useDeferredValue(text.trim().toLowerCase())
-  const { data, error, refetch } = useCloudLines(computeFlavors.list, cloudId)
+  const { data, error, refetch } = useCloudChoices(computeFlavors.list, cloudId)
   if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   const flavors = (data?.items ?? [])
     .filter(({ name }) => name.toLowerCase().includes(wanted))

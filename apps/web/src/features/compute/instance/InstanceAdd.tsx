@@ -30,7 +30,7 @@ import { refusing, showFieldErrors } from '../../../kit/rules.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { paths } from '../../../paths.ts'
 import { useCurrentUser } from '../../../session/user.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { ComputePage } from '../ComputePage.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { QuotaWarning } from '../tenancy/QuotaWarning.tsx'
@@ -40,7 +40,7 @@ import { CloudSelect, CloudSelectMany } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { clearDraft, readDraft, writeDraft } from './instanceDraft.ts'
-import { blank, bodyOf, failuresOf, gib, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
+import { blank, bodyOf, gib, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
 import { invalidatedByInstance } from './instanceRules.ts'
 import { KeyPairMake } from '../../nextstack/key-pair/KeyPairMake.tsx'
 import { ServerGroupMake } from './ServerGroupMake.tsx'
@@ -74,11 +74,11 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
   const [refused, setRefused] = useState<ReactNode>(null)
   const typed: InstanceTyped = Form.useWatch([], form) ?? beginning
 
-  const images = useCloudLines(computeImages.list, cloudId).data?.items
-  const snapshots = useCloudLines(computeVolumeSnapshots.list, cloudId).data?.items
-  const volumes = useCloudLines(computeVolumes.list, cloudId).data?.items
-  const networks = useCloudLines(computeNetworks.list, cloudId).data?.items
-  const flavor = useCloudLines(computeFlavors.list, cloudId).data?.items.find(({ id }) => id === typed.flavor_id)
+  const images = useCloudChoices(computeImages.list, cloudId).data?.items
+  const snapshots = useCloudChoices(computeVolumeSnapshots.list, cloudId).data?.items
+  const volumes = useCloudChoices(computeVolumes.list, cloudId).data?.items
+  const networks = useCloudChoices(computeNetworks.list, cloudId).data?.items
+  const flavor = useCloudChoices(computeFlavors.list, cloudId).data?.items.find(({ id }) => id === typed.flavor_id)
   const type = typed.source?.type ?? 'image'
   const image = type === 'image' ? images?.find(({ id }) => id === typed.source?.image_id) : undefined
   const snapshot = type === 'snapshot' ? snapshots?.find(({ id }) => id === typed.source?.snapshot_id) : undefined
@@ -92,11 +92,6 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
     const values = form.getFieldsValue(true) as InstanceTyped
     try {
       const { items } = await create.mutateAsync({ params: { cloud_id: cloudId }, body: bodyOf(values) })
-      const some = failuresOf(items)
-      if (some !== null) {
-        setRefused(t('add.some', some))
-        return
-      }
       clearDraft(sessionStorage)
       notify('success', items.length === 1 ? t('add.done', { name: items[0]?.name ?? '' }) : t('add.doneMany', { count: items.length }))
       void navigate(paths.compute.instance.list())

@@ -24,7 +24,7 @@ import { computeFlavorItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { refusing } from '../../../kit/rules.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/InstanceFloatingIp.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { imageChoice, isUsable } from './choices.ts'
@@ -108,7 +108,7 @@ function Resize(of: Of) {
   const fromImage = instance.image_id !== null
   const [form] = Form.useForm<{ flavor_id: string }>()
   const chosenId = Form.useWatch('flavor_id', form)
-  const flavors = useCloudLines(computeFlavors.list, cloud.cloud_id).data?.items
+  const flavors = useCloudChoices(computeFlavors.list, cloud.cloud_id).data?.items
   const chosen = flavors?.find(({ id }) => id === chosenId)
   // Nova tells an instance's flavor by its name, of which there is one.
   const itemsNow = now === null ? [] : computeFlavorItems({ ...now, extra_specs: flavors?.find(({ name }) => name === now.name)?.extra_specs ?? {} }, fromImage)
