@@ -61,6 +61,9 @@ function Trouble({ container: { status, error, edge } }: { readonly container: C
   return (
     <>
       {status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('detail.lost')} description={t('statusNote.lost')} />}
+      {edge.online && status === 'unknown' && (
+        <Alert className="zs-above" type="warning" showIcon title={t('node.dockerAway')} description={t('detail.offlineNote')} />
+      )}
       {!edge.online && <Alert className="zs-above" type="warning" showIcon title={t('detail.offline')} description={t('detail.offlineNote')} />}
       {error !== null && <Alert className="zs-above" type={status === 'error' ? 'error' : 'warning'} showIcon title={t('detail.failed')} description={error} />}
     </>

@@ -99,10 +99,15 @@ function NoNodes() {
 }
 
 /** Why a node takes no container now; the server refuses by the same. */
-const whyUnfit = ({ status, activation }: Pick<Edge, 'status' | 'activation'>): 'offline' | 'deactive' | 'pending' | null => {
+const whyUnfit = ({
+  status,
+  activation,
+  docker_trouble,
+}: Pick<Edge, 'status' | 'activation' | 'docker_trouble'>): 'offline' | 'deactive' | 'pending' | 'dockerAway' | null => {
   if (status === 'offline') return 'offline'
   if (status !== 'online') return 'pending'
-  return activation === 'deactive' ? 'deactive' : null
+  if (activation === 'deactive') return 'deactive'
+  return docker_trouble === null ? null : 'dockerAway'
 }
 
 function NodeOption({ node }: { readonly node: Edge }) {

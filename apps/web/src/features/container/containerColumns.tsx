@@ -21,7 +21,11 @@ export const containerColumns = (t: TFunction<'container'>): readonly Column<Con
     width: 160,
   }),
   col.custom('health', t('column.health'), ({ health }) => <Health of={health} />, { width: 90 }),
-  col.text('node', t('column.node'), ({ edge }) => edge.name, { width: 110, note: ({ edge }) => (edge.online ? '' : t('node.offline')) }),
+  col.text('node', t('column.node'), ({ edge }) => edge.name, {
+    width: 110,
+    // Of a node that is there nothing is known only where its Docker is away.
+    note: ({ edge, status }) => (!edge.online ? t('node.offline') : status === 'unknown' ? t('node.dockerAway') : ''),
+  }),
   col.code('image', t('column.image'), ({ image }) => image, { width: 160 }),
   col.code('ports', t('column.ports'), ({ ports }) => ports.map(portText).join('、'), { width: 130 }),
   col.number('restarts', t('column.restarts'), ({ restart_count }) => restart_count, { width: 90, off: true }),

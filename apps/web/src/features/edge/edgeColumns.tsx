@@ -13,7 +13,7 @@ export const edgeColumns = (t: TFunction<'edge'>): readonly Column<Edge>[] => [
     to: (edge) => paths.container.node.detail(edge.id),
     note: (edge) => edge.host_name ?? '',
   }),
-  col.custom('status', t('column.status'), (edge) => <EdgeState edge={edge} />, { sort: true, width: 130 }),
+  col.custom('status', t('column.status'), (edge) => <EdgeState edge={edge} />, { sort: true, width: 170 }),
   col.text('site', t('column.site'), (edge) => edge.site?.name, { width: 120, note: (edge) => edge.region?.name ?? '' }),
   col.code('addresses', t('column.addresses'), (edge) => edge.addresses[0], { width: 130 }),
   col.text(

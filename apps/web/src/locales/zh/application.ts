@@ -4,6 +4,7 @@ import * as words from './words.ts'
 export default {
   busy: words.waitForState,
   offline: words.offline,
+  dockerAway: words.dockerAway,
   nodeOffline: '节点“{{name}}”离线，暂时不能操作',
   status: {
     deploying: '部署中',

@@ -16,7 +16,7 @@ export default {
     lost: words.lost,
     unknown: '状态未知',
   },
-  statusNote: { exited: '退出码 {{code}}', lost: '节点上已没有这个容器，只能删除记录', unknown: '节点离线，恢复连接后更新' },
+  statusNote: { exited: '退出码 {{code}}', lost: '节点上已没有这个容器，只能删除记录', unknown: '节点离线或 Docker 不可用，恢复后更新' },
   health: { starting: '检查中', healthy: '健康', unhealthy: '不健康' },
   restart: { no: '不自动重启', always: '总是重启', 'unless-stopped': '总是重启，手动停止后除外', 'on-failure': '异常退出时重启' },
   column: {
@@ -164,7 +164,7 @@ export default {
     count: '节点数量',
     countNote: '留空使用所有符合条件的节点',
   },
-  node: { online: '在线', offline: words.offline, deactive: words.disabled, pending: '未接入', gpus: '{{count}} 个 GPU' },
+  node: { online: '在线', offline: words.offline, deactive: words.disabled, pending: '未接入', dockerAway: words.dockerAway, gpus: '{{count}} 个 GPU' },
   check: {
     title: '部署检查',
     empty: '选择节点后，这里会检查端口和 GPU 是否可用。',

@@ -9,6 +9,13 @@ export default {
     offline: words.offline,
     unbound: '已解绑',
   },
+  dockerAway: '在线，Docker 不可用',
+  dockerTrouble: { missing: '没有运行或没有安装', stopped: '没有运行', denied: '没有访问权限' },
+  dockerTroubleNote: {
+    missing: 'Docker 没有运行或没有安装：节点上找不到 Docker 的套接字。请安装或启动 Docker Engine，启动后这里自动恢复。',
+    stopped: 'Docker 没有运行：套接字还在，但没有程序应答。请在节点上启动 Docker Engine，启动后这里自动恢复。',
+    denied: '节点程序没有权限访问 Docker。请用 root 或 docker 组的用户运行节点程序。',
+  },
   deactive: words.disabled,
   save: words.save,
   create: words.create,
@@ -202,8 +209,7 @@ export default {
     unbound: '节点已解绑：重新接入需要执行新的接入命令',
     offline: '节点离线',
     offlineNote: '以下是最近一次上报的信息。节点上的容器可能仍在运行，但暂时不能操作。节点程序会自动重新连接。',
-    noDocker: '节点上的 Docker 没有运行，不能部署容器',
-    noDockerNote: '请检查节点上是否安装并启动了 Docker Engine。',
+    noDocker: '节点上的 Docker 不可用，不能部署容器',
   },
   tab: { metrics: '监控', containers: words.container, images: words.image, parts: '硬件', agent: '节点程序', ports: '服务代理' },
   metrics: {

@@ -36,6 +36,7 @@ export const shapeEdge = (row: ShownEdge, more: { containers: number; upgrade: E
   memory_bytes: row.facts?.memory_bytes ?? null,
   gpus: row.facts === null ? [] : gpusOf(row.facts),
   docker_version: row.facts?.docker?.version ?? null,
+  docker_trouble: row.status === 'online' && row.docker_away ? (row.docker_trouble ?? 'stopped') : null,
   agent_version: row.agent_version,
   upgrade: more.upgrade,
   container_count: more.containers,
