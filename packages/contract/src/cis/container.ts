@@ -23,6 +23,7 @@ export const containerCan = can<ContainerStatus>()({
   kill: ['running', 'restarting', 'paused'],
   rename: ['running', 'exited', 'restarting', 'paused'],
   update: ['running', 'exited', 'restarting', 'paused', 'error'],
+  rebuild: ['running', 'exited', 'restarting', 'paused', 'dead', 'error', 'lost'],
   terminal: ['running'],
   files: ['running', 'exited', 'paused'],
   logs: ['running', 'exited', 'restarting', 'paused', 'dead'],
@@ -225,7 +226,7 @@ export const containers = {
     id: 'cis.container.action',
     method: 'POST',
     path: `${base}/{id}`,
-    summary: 'Start, stop, restart, kill, rename, or make anew with another specification',
+    summary: 'Start, stop, restart, kill, rename, or make anew, with another specification or as it was',
     status: 202,
     body: z.discriminatedUnion('action', [
       z.object({ action: z.literal('start') }),
@@ -234,6 +235,7 @@ export const containers = {
       z.object({ action: z.literal('kill'), signal: z.enum(['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2']).default('SIGKILL') }),
       z.object({ action: z.literal('rename'), name }),
       z.object({ action: z.literal('update'), spec: containerSpec }),
+      z.object({ action: z.literal('rebuild') }),
     ]),
     response: container,
   }),
@@ -360,7 +362,10 @@ export const deployment = z.object({
   placement: z.object({ edge_ids: z.array(z.uuid()), labels: z.array(label) }),
   instance_count: z.int(),
   running_count: z.int(),
-  status: z.enum(['deploying', 'running', 'degraded', 'stopped', 'deleting', 'error']),
+  /** `lost` and `unknown` as of containers, where all that do not run are so. */
+  status: z.enum(['deploying', 'running', 'degraded', 'stopped', 'deleting', 'error', 'lost', 'unknown']),
+  /** Containers that Docker has no longer. */
+  lost_count: z.int(),
   error: z.string().nullable(),
   created_by: z.string(),
   created_at: moment,

@@ -96,6 +96,8 @@ export const edge = z.object({
   /** Of a node that is online, which then can run nothing: why its Docker does not answer; null where it does. */
   docker_trouble: z.enum(dockerTroubles).nullable(),
   agent_version: z.string().nullable(),
+  /** How busy it was when it was asked last, as shares of the whole; null where it is not connected to this server. Of GPUs their mean. */
+  load: z.object({ cpu: z.number().nullable(), memory: z.number(), gpu: z.number().nullable() }).nullable(),
   upgrade: upgrade.nullable(),
   container_count: z.int(),
   created_by: z.string(),

@@ -34,6 +34,8 @@ export const deploymentTones: Readonly<Record<Deployment['status'], StatusTone>>
   stopped: 'rest',
   deleting: 'busy',
   error: 'bad',
+  lost: 'bad',
+  unknown: 'warning',
 }
 
 /** What is no longer true after anything was done to a container or its deployment. */
@@ -60,7 +62,7 @@ export function whyNotContainer(t: TFunction<'container'>, action: keyof typeof 
   return container.edge.online || (action === 'delete' && container.status === 'lost') ? null : t('nodeOffline', { name: container.edge.name })
 }
 
-const kinds = ['create', 'start', 'stop', 'restart', 'kill', 'rename', 'update', 'delete'] as const
+const kinds = ['create', 'start', 'stop', 'restart', 'kill', 'rename', 'update', 'rebuild', 'delete'] as const
 const steps = ['pull', 'make', 'start', 'act', 'switch', 'retire', 'remove'] as const
 /** What people call the operations of a container, and their steps. */
 export const operationTexts = (
