@@ -8,8 +8,17 @@ import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
 import { hostPath } from './binds.ts'
 
-/** Specification section 4: instance status codes. 6 to 9 are the same of what a stack made. */
-export const containerStatusCodes = { creating: 0, running: 1, creationFailed: 2, deleting: 3, deleted: 4, deletionFailed: 5 } as const
+/** Specification section 4: what instance status codes mean, from 0 on. 6 to 9 are the same of what a stack made; 10 to 13 show as a dash. */
+const instanceCodes = [
+  ...(['creating', 'running', 'creationFailed', 'deleting', 'deleted', 'deletionFailed'] as const),
+  ...(['creating', 'creationFailed', 'deleting', 'deletionFailed'] as const),
+  ...([null, null, null, null] as const),
+] as const
+/** Null shows as a dash. */
+export const instanceCodeMeaning = (code: number): NonNullable<(typeof instanceCodes)[number]> | 'unknown' | null => {
+  const meaning = instanceCodes[code]
+  return meaning === undefined ? 'unknown' : meaning
+}
 
 /** How a container is. `lost`: Docker has it no longer; `unknown`: its node is offline. */
 export const containerStatuses = ['creating', 'running', 'exited', 'paused', 'restarting', 'dead', 'deleting', 'error', 'lost', 'unknown'] as const

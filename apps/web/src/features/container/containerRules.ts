@@ -72,7 +72,9 @@ export const operationTexts = (
     const verb = kinds.find((one) => kind === `cis.container.${one}`)
     return verb === undefined ? kind : t(`operation.kind.${verb}`)
   },
-  step: (_kind, step) => {
+  step: (kind, step) => {
+    // What takes the time is a program that does not answer the signal.
+    if (step === 'act' && (kind === 'cis.container.stop' || kind === 'cis.container.restart')) return t('operation.waitForStop')
     const known = steps.find((one) => one === step)
     return known === undefined ? step : t(`operation.step.${known}`)
   },

@@ -131,7 +131,11 @@ export default {
       restart: '重启服务',
       delete: words.toDelete,
     },
-    step: { compose: '节点上的 Compose 正在处理', look: '核对容器', act: '操作容器', down: '删除容器、网络和数据卷' },
+    step: { compose: '节点上的 Compose 正在处理', look: '核对容器', act: '操作容器', down: '正在等待容器停止，默认最长 10 秒，然后删除容器、网络和数据卷' },
+    waiting: {
+      compose: '节点上的 Compose 正在处理：等待有变化的容器停止，默认最长 10 秒（stop_grace_period），然后重建',
+      act: '正在等待容器停止，默认最长 10 秒，之后强制终止',
+    },
   },
   output: { title: '最近一次 Compose 输出', none: 'Compose 还没有输出。' },
   stack: { title: '{{name}}（{{node}}）' },

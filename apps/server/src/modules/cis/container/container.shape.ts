@@ -17,7 +17,7 @@ export const shape = (row: ShownContainer): Container => ({
   edge: row.edge,
   container_id: row.docker_id,
   status: row.shown_status,
-  status_code: statusCodeOf(row.shown_status),
+  status_code: statusCodeOf(row.shown_status, row.service_id !== null),
   health: row.shown_status === 'running' ? row.health : null,
   exit_code: row.exit_code,
   image: row.image,
