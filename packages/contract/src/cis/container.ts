@@ -171,6 +171,19 @@ export type Container = z.output<typeof container>
 const base = '/api/cis/v1/docker/instances'
 const one = { access: tenants, params: byId } as const
 
+const signals = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2'] as const
+/** What is asked of a container that is there. */
+export const containerAction = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('start') }),
+  z.object({ action: z.literal('stop'), timeout_seconds: z.int().min(0).max(600).default(10) }),
+  z.object({ action: z.literal('restart'), timeout_seconds: z.int().min(0).max(600).default(10) }),
+  z.object({ action: z.literal('kill'), signal: z.enum(signals).default('SIGKILL') }),
+  z.object({ action: z.literal('rename'), name }),
+  z.object({ action: z.literal('update'), spec: containerSpec }),
+  z.object({ action: z.literal('rebuild') }),
+])
+export type ContainerAction = z.output<typeof containerAction>
+
 /** Live figures of a container, as `docker stats` has them. Rates are for whoever asks twice. */
 export const containerStats = z.object({
   at: moment,
@@ -237,15 +250,14 @@ export const containers = {
     path: `${base}/{id}`,
     summary: 'Start, stop, restart, kill, rename, or make anew, with another specification or as it was',
     status: 202,
-    body: z.discriminatedUnion('action', [
-      z.object({ action: z.literal('start') }),
-      z.object({ action: z.literal('stop'), timeout_seconds: z.int().min(0).max(600).default(10) }),
-      z.object({ action: z.literal('restart'), timeout_seconds: z.int().min(0).max(600).default(10) }),
-      z.object({ action: z.literal('kill'), signal: z.enum(['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2']).default('SIGKILL') }),
-      z.object({ action: z.literal('rename'), name }),
-      z.object({ action: z.literal('update'), spec: containerSpec }),
-      z.object({ action: z.literal('rebuild') }),
-    ]),
+    // As the specification writes it, by parameters, or by a body: which then says no action.
+    query: z.object({
+      action: z.enum(['start', 'stop', 'restart', 'kill', 'rename', 'rebuild']).optional(),
+      timeout_seconds: z.coerce.number().int().min(0).max(600).optional(),
+      signal: z.enum(signals).optional(),
+      name: name.optional(),
+    }),
+    body: z.discriminatedUnion('action', [...containerAction.options, z.object({ action: z.undefined().optional() })]),
     response: container,
   }),
   delete: defineCall({

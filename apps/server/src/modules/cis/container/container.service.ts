@@ -1,4 +1,4 @@
-import type { Container, ContainerSpec, containers, Placement } from '@zhisuan/contract/cis/container'
+import type { Container, ContainerAction, ContainerSpec, containers, Placement } from '@zhisuan/contract/cis/container'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { isoOrNull, type Tx } from '../../../platform/db/database.ts'
@@ -149,7 +149,7 @@ export function createContainers(
       return { deployment_id, items: (await store.getContainers(db, scope, ids)).map(shape) }
     },
 
-    async action(actor: Actor, id: string, body: BodyOf<Calls['action']>): Promise<Container> {
+    async action(actor: Actor, id: string, body: ContainerAction): Promise<Container> {
       const scope = scopeOf(actor)
       const before = await get(scope, id)
       if (body.action === 'update' || body.action === 'rebuild' || body.action === 'rename') refuseOfStack(before)

@@ -287,6 +287,26 @@ describe('a container', () => {
     await vi.waitFor(() => expect(docker.removedVolumes).toEqual([name]))
   })
 
+  it('is acted on by parameters as by a body', async () => {
+    const { id } = await deployed()
+    const ask = async (query: object, body?: object): Promise<void> => {
+      await call(app, containers.action, { token: owner.token, params: { id }, query, ...(body !== undefined && { body }) })
+      await settled(id)
+    }
+    await ask({ action: 'stop', timeout_seconds: 1 })
+    await is(id, { status: 'exited' })
+    await ask({ action: 'start' }, {})
+    await is(id, { status: 'running' })
+    // What the body says counts.
+    await ask({ action: 'start' }, { action: 'stop' })
+    await is(id, { status: 'exited' })
+    expect(await refused(app, containers.action, { token: owner.token, params: { id } })).toMatchObject({ status: 400, fields: [{ field: 'action' }] })
+    expect(await refused(app, containers.action, { token: owner.token, params: { id }, query: { action: 'rename' } })).toMatchObject({
+      status: 400,
+      fields: [{ field: 'name' }],
+    })
+  })
+
   it('shows what others do on the node', async () => {
     const { id } = await deployed()
     const wait = (after?: string) => call(app, changes.wait, { token: owner.token, query: { after } })
