@@ -247,6 +247,18 @@ export default {
     changedNote: '最新的是修订 {{revision}}。载入后您的修改会丢失，需要保留的内容请先复制。',
     reload: '载入最新内容',
   },
+  starter: {
+    title: '从常用应用开始',
+    note: '填好的模板，保存后即可部署。镜像在节点上已有时不需要访问外网；镜像地址可以改为自己的仓库。',
+    of: {
+      nginx: { name: 'nginx', note: '网页服务器和反向代理，网页放在数据卷中' },
+      postgresql: { name: 'PostgreSQL', note: '关系数据库，数据保存在数据卷中' },
+      redis: { name: 'Redis', note: '内存数据库，需要密码，数据持久化到数据卷' },
+      jupyter: { name: 'Jupyter', note: '交互式笔记本，凭令牌访问，文件保存在数据卷中' },
+      vllm: { name: 'vLLM', note: '大模型推理服务，使用节点上的 GPU；模型放在数据卷 models 中' },
+    },
+    variable: { IMAGE: words.image, PORT: '节点端口', PASSWORD: words.password, DATABASE: '数据库名', TOKEN: '访问令牌', MODEL: '模型目录名' },
+  },
   template: {
     create: '创建模板',
     createTitle: '创建应用模板',
