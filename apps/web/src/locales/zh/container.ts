@@ -131,7 +131,7 @@ export default {
     name: words.name,
     description: words.description,
     image: words.image,
-    imageNote: '例如 nginx:1.27；节点上没有时会先拉取',
+    imageNote: '例如 nginx:1.27；选择节点后可以从它已有的镜像中选，没有的会先拉取',
     command: '启动命令',
     commandNote: '留空使用镜像自带的命令；含空格的参数用引号括起来',
     commandOpen: '引号没有成对',
@@ -192,7 +192,7 @@ export default {
   node: { online: '在线', offline: words.offline, deactive: words.disabled, pending: '未接入', dockerAway: words.dockerAway, gpus: '{{count}} 个 GPU' },
   check: {
     title: '部署检查',
-    empty: '选择节点后，这里会检查端口和 GPU 是否可用。',
+    empty: '选择节点后，这里会检查镜像、端口和 GPU 是否可用。',
     running: '正在检查…',
     fits: '可以部署',
     summary: '{{fit}} 个节点可以部署',

@@ -95,7 +95,7 @@ export function createContainers(
     async check(actor: Actor, { spec, placement }: BodyOf<Calls['check']>): Promise<ResponseOf<Calls['check']>> {
       const scope = scopeOf(actor)
       const nodes = await edges.choose(scope, placement)
-      return { nodes: await Promise.all(nodes.map(async (node) => ({ id: node.id, name: node.name, problems: await fit.problemsOf(scope, node, spec) }))) }
+      return { nodes: await Promise.all(nodes.map(async (node) => ({ id: node.id, name: node.name, ...(await fit.problemsOf(scope, node, spec)) }))) }
     },
 
     async deploy(actor: Actor, { name, description, spec, placement }: BodyOf<Calls['deploy']>): Promise<ResponseOf<Calls['deploy']>> {

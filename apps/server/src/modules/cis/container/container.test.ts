@@ -168,6 +168,12 @@ describe('a deployment', () => {
     expect(problems.get(node.edge.id)?.[0]).toContain(`端口${taken.host_port}已被“${name}”占用`)
     expect(problems.get(other.edge.id)).toEqual([expect.stringContaining('GPU')])
     expect((await check({ spec: { ports: [free] }, placement })).nodes.flatMap(({ problems }) => problems)).toEqual([])
+
+    const told = async (image: string) => (await check({ spec: { ports: [], image }, placement: { edge_ids: [node.edge.id] } })).nodes[0]
+    expect(await told('app:1')).toMatchObject({ problems: [], notes: [] })
+    expect(await told('public/new:1')).toMatchObject({ problems: [], notes: ['镜像“public/new:1”不在节点上，部署时先拉取'] })
+    expect(await told('gone:1')).toMatchObject({ problems: [expect.stringContaining('镜像“gone:1”在节点')], notes: [] })
+    expect(await told('away/new:1')).toMatchObject({ problems: [], notes: [expect.stringContaining('不能确定')] })
   })
 })
 
