@@ -194,7 +194,11 @@ export const fetchTexts = {
 } as const
 
 /** What on a node is not of the platform, or not for whoever asks to know. */
-export const nodeTexts = { otherProgram: '其他程序' } as const
+export const nodeTexts = {
+  otherProgram: '其他程序',
+  imageToPull: '镜像“{image}”不在节点上，部署时先拉取',
+  imageUnsure: '镜像“{image}”不在节点上，节点现在也连接不上镜像仓库：不能确定部署时能否拉取',
+} as const
 
 /** What is wrong with a compose file; the reason in `composeInvalid`. */
 export const composeTexts = {

@@ -117,11 +117,11 @@ export const templates = {
     id: 'aos.template.delete',
     method: 'DELETE',
     path: templatesBase,
-    summary: 'Delete one version by id, or all of a name',
+    summary: 'Delete one version by id, which a name may go with, or all of a name',
     access: tenants,
     query: z
       .object({ name: templateName.optional(), id: z.uuid().optional() })
-      .refine(({ name, id }) => (name === undefined) !== (id === undefined), { path: ['id'], message: fieldTexts.contentRequired }),
+      .refine(({ name, id }) => name !== undefined || id !== undefined, { path: ['id'], message: fieldTexts.contentRequired }),
     response: empty,
   }),
   versions: defineCall({

@@ -11,6 +11,7 @@ import { refusing, wrongWith } from '../../kit/rules.ts'
 import { wordsOf } from './commandLine.ts'
 import './container.css'
 import { EnvFields } from './EnvFields.tsx'
+import { ImageField } from './ImageField.tsx'
 import { MountFields } from './MountFields.tsx'
 import { PortFields } from './PortFields.tsx'
 
@@ -25,12 +26,15 @@ const lineRule = (schema: typeof shape.command | typeof shape.entrypoint) =>
     return words === null ? translate('container:field.commandOpen') : wrongWith(schema, words)
   })
 
-/** What a container is made from, below `spec` of the form around it. */
-export function SpecFields() {
+/**
+ * What a container is made from, below `spec` of the form around it.
+ * @param edgeId the node whose images are offered; null while none is chosen
+ */
+export function SpecFields({ edgeId }: { readonly edgeId: string | null }) {
   const { t } = useTranslation('container')
   return (
     <>
-      <TextField name={['spec', 'image']} label={t('field.image')} extra={t('field.imageNote')} schema={shape.image} code />
+      <ImageField edgeId={edgeId} />
       <Form.Item name={['spec', 'command']} label={t('field.command')} extra={t('field.commandNote')} rules={[lineRule(shape.command)]}>
         <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="zs-code" spellCheck={false} />
       </Form.Item>

@@ -2,6 +2,7 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { composeText, templates, type Template } from '@zhisuan/contract/aos/stack'
+import type { StarterKey } from '@zhisuan/contract/aos/starters'
 import { useMemo } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
@@ -17,6 +18,7 @@ import { stackPaths } from './stackPaths.ts'
 import { invalidatedByTemplate } from './stackRules.ts'
 import './stack.css'
 import { tellUnplaced } from './tellUnplaced.ts'
+import { starterTemplate } from './starterTemplate.ts'
 import { blankVariable, namesOf, nextVersion, variableOf, variablesOf, type VariableValues } from './templateForm.ts'
 import { useComposeCheck } from './useComposeCheck.ts'
 import { VariableEditor } from './VariableEditor.tsx'
@@ -34,9 +36,17 @@ const { shape } = templates.create.body
 
 /**
  * Makes a template or another version of one, or changes a version.
- * @param known what it begins as; null for nothing
+ * @param known what it begins as; null for nothing, or for one of ours
  */
-export default function TemplateForm({ known, as }: { readonly known: Template | null; readonly as: 'new' | 'edit' }) {
+export default function TemplateForm({
+  known,
+  as,
+  starter,
+}: {
+  readonly known: Template | null
+  readonly as: 'new' | 'edit'
+  readonly starter: StarterKey | null
+}) {
   const { t } = useTranslation('application')
   const navigate = useNavigate()
   const [form] = Form.useForm<TemplateValues>()
@@ -52,6 +62,7 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
   const create = useChange(templates.create, { invalidates: invalidatedByTemplate, silent: true })
   const update = useChange(templates.update, { invalidates: invalidatedByTemplate, silent: true })
   const edited = as === 'edit' ? known : null
+  const begun = known ?? (starter === null ? null : starterTemplate(t, starter))
   usePageTitle(
     edited !== null
       ? t('template.editTitle', { name: edited.name, version: edited.version })
@@ -78,12 +89,12 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
     <FormPage<TemplateValues>
       form={form}
       initialValues={{
-        name: known?.name ?? '',
+        name: begun?.name ?? '',
         version: known === null ? '1.0' : nextVersion(known.version),
-        description: known?.description ?? '',
+        description: begun?.description ?? '',
         labels: known?.labels ?? [],
-        compose: known?.compose ?? '',
-        variables: variablesOf(known?.variables ?? []),
+        compose: begun?.compose ?? '',
+        variables: variablesOf(begun?.variables ?? []),
       }}
       submitText={t('template.save')}
       onCancel={() => void navigate(known === null ? paths.container.template.list() : stackPaths.version(known.id))}

@@ -61,7 +61,7 @@ export default {
     restart: words.restart,
     rename: words.rename,
     resize: '调整规格',
-    rebuild: '重建',
+    rebuild: words.rebuild,
     setSecurityGroups: '设置安全组',
     operations: '查看操作记录',
     cancelOperation: '取消操作',

@@ -83,8 +83,9 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
     /** What was deployed from it stays. */
     delete: (actor: Actor, { id, name }: QueryOf<Calls['delete']>): Promise<void> =>
       db.transaction().execute(async (tx) => {
-        // The contract lets pass one of both.
-        const count = await store.deleteTemplates(tx, scopeOf(actor), id === undefined ? { name: name ?? '', bp_id: actor.bp_id } : { id })
+        // The contract lets pass a name where there is no id.
+        const which = id === undefined ? { name: name ?? '', bp_id: actor.bp_id } : { id, name }
+        const count = await store.deleteTemplates(tx, scopeOf(actor), which)
         if (count === 0) throw new Refusal('notFound')
       }),
   }

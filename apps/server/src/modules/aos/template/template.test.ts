@@ -60,7 +60,9 @@ describe('a template', () => {
       body: { description: '新', compose: 'services:\n  a:\n    image: a:1\n' },
     })
     expect(changed).toMatchObject({ version: '1.0.0', description: '新', labels: [] })
-    expect((await send(app, templates.delete, { token: owner.token, query: { id: first.id } })).status).toBe(204)
+    // As the specification writes it: both, which then have to be of one another.
+    expect(await refused(app, templates.delete, { token: owner.token, query: { id: first.id, name: 'another' } })).toMatchObject({ status: 404 })
+    expect((await send(app, templates.delete, { token: owner.token, query: { id: first.id, name: first.name } })).status).toBe(204)
     expect((await list({ name: first.name })).items).toMatchObject([{ version: '2', version_count: 1 }])
     expect((await send(app, templates.delete, { token: owner.token, query: { name: first.name } })).status).toBe(204)
     expect(await refused(app, templates.delete, { token: owner.token, query: { name: first.name } })).toMatchObject({ status: 404 })

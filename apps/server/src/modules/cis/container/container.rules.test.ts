@@ -136,6 +136,30 @@ describe('archives', () => {
   })
 })
 
+describe('the code of a status', () => {
+  const meanings = (ofStack: boolean) => Object.fromEntries(containerStatuses.map((status) => [status, instanceCodeMeaning(statusCodeOf(status, ofStack))]))
+  const meant = {
+    creating: 'creating',
+    running: 'running',
+    restarting: 'running',
+    paused: 'running',
+    error: 'creationFailed',
+    deleting: 'deleting',
+    exited: null,
+    dead: null,
+    lost: null,
+    unknown: null,
+  }
+
+  it('means what the specification says, whoever made the container', () => {
+    expect(meanings(false)).toEqual(meant)
+    expect(meanings(true)).toEqual(meant)
+    expect(statusCodeOf('creating', true)).toBe(6)
+  })
+  it('is unknown beyond the table', () =>
+    expect([-1, 5, 9, 10, 13, 14].map(instanceCodeMeaning)).toEqual(['unknown', 'deletionFailed', 'deletionFailed', null, null, 'unknown']))
+})
+
 describe('what ls says', () => {
   it('is read as GNU and BusyBox print it', () => {
     const gnu =
