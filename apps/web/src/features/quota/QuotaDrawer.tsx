@@ -40,6 +40,7 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
   return (
     <Drawer open size={720} title={t('quota.drawer.title')} mask={{ closable: !dirty }} onClose={() => guarded(onClose)}>
       <Tabs
+        size="small"
         activeKey={tab}
         destroyOnHidden
         onChange={(next) => change(() => setTab(next))}
