@@ -334,6 +334,11 @@ export const errors = catalogue({
   consoleRefused: { code: 93109, status: 502, text: '云平台的串口控制台代理拒绝了连接' },
   consoleBroken: { code: 93110, status: 502, text: '与云平台的串口控制台代理的连接中断' },
   consoleHungUp: { code: 93111, status: 409, text: '实例关闭了串口控制台，可能已关机或重启' },
+  computeQuotaExceeded: { code: 93112, status: 400, text: '云平台项目的配额已用完：{quota}' },
+  computeQuotaShort: { code: 93113, status: 400, text: '云平台项目的{quota}配额还可用{left}，需要{wants}' },
+  computeProjectDisabled: { code: 93114, status: 409, text: '组织在该云平台上的项目已被停用，请联系平台管理员启用' },
+  computeProjectGone: { code: 93115, status: 409, text: '组织在该云平台上的项目已被删除，其中的资源不再可用，请联系平台管理员' },
+  computeProjectRole: { code: 93116, status: 409, text: '平台在该云平台的项目中没有权限，请联系平台管理员恢复授权' },
 
   // 94xxx: instances
   vmNameTaken: { code: 94001, status: 400, text: '实例名称已存在' },

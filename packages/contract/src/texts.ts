@@ -286,6 +286,28 @@ export const billTexts = {
 } as const
 
 /** What a project of a cloud of the second family still holds. */
+/** What a project may have too much of, by the name that Nova, Cinder and Neutron give the quota. */
+export const cloudQuotaTexts = {
+  instances: '实例数',
+  cores: 'vCPU',
+  ram: '内存',
+  server_groups: '实例组数',
+  key_pairs: '密钥对数',
+  volumes: '云硬盘数',
+  gigabytes: '云硬盘容量',
+  snapshots: '云硬盘快照数',
+  backups: '备份数',
+  backup_gigabytes: '备份容量',
+  network: '网络数',
+  subnet: '子网数',
+  port: '端口数',
+  router: '路由器数',
+  floatingip: '浮动 IP 数',
+  security_group: '安全组数',
+  security_group_rule: '安全组规则数',
+} as const
+export type CloudQuota = keyof typeof cloudQuotaTexts
+
 export const heldTexts = {
   instances: '{count}台云主机',
   volumes: '{count}个云硬盘',

@@ -346,6 +346,21 @@ export function createCompute(session: Session) {
         })
         return { id: answer.server.id, adminPassword: answer.server.adminPass ?? null }
       },
+      /**
+       * Several of one wish, all or none: counted and placed together, and named `name-1`, `name-2`, …
+       * @returns by what they are found in lists (`reservation_id`)
+       */
+      async createMany(wish: ServerWish, count: number, signal?: AbortSignal): Promise<string> {
+        const { server, ...rest } = bodyOf(wish)
+        return (
+          await session.json('compute', z.object({ reservation_id: z.string() }), {
+            method: 'POST',
+            path: '/servers',
+            body: { server: { ...server, min_count: count, max_count: count, return_reservation_id: true }, ...rest },
+            signal,
+          })
+        ).reservation_id
+      },
       async update(id: string, changes: { name?: string; description?: string }, signal?: AbortSignal): Promise<Server> {
         return (
           await session.json('compute', z.object({ server: serverSchema }), { method: 'PUT', path: path('servers', id), body: { server: changes }, signal })

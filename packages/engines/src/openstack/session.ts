@@ -70,7 +70,8 @@ export interface PagesAsk<T extends z.ZodType> {
  * ends or is revoked, and speaks the highest microversion that both know.
  *
  * What only reads, and what deletes, is asked again where the connection broke or the service said
- * 429, 502, 503 or 504; nothing else ever is. All errors are `OpenStackError`s.
+ * 429, 502, 503 or 504; nothing else ever is. A change that may have been made although its answer did not come is
+ * `unanswered`. All errors are `OpenStackError`s.
  */
 export interface Session {
   readonly cloud: string
@@ -155,7 +156,8 @@ interface SharedRead {
   until: number
 }
 
-function sessionOf(shared: Shared, credentials: Credentials): Session {
+/** @param home of which it is within another project */
+function sessionOf(shared: Shared, credentials: Credentials, home?: Session): Session {
   const { http, connection } = shared
   const cloud = connection.name
   let current: Token | null = null
@@ -166,6 +168,9 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     refuseAborted(signal)
     if (current !== null && current.expiresAt.getTime() - marginMs > Date.now()) return Promise.resolve(current)
     signingIn ??= signIn(shared, credentials)
+      .catch(async (error: unknown) => {
+        throw home === undefined || !('user' in credentials) ? error : await closed(error, home, credentials.project)
+      })
       .then((fresh) => (current = fresh))
       .finally(() => {
         signingIn = null
@@ -260,10 +265,10 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
       const answer = await authorized(
         service,
         ask,
-        (one) => patiently(http, one),
+        (one) => (mayChange(ask) ? orUnanswered(patiently(http, one)) : patiently(http, one)),
         () => undefined,
       )
-      if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body)
+      if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body, mayChange(ask))
       return answer
     } finally {
       if (mayChange(ask)) shared.changes += 1
@@ -392,13 +397,37 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     within(project) {
       if ('applicationCredential' in credentials) throw new EngineError('unsupported', `${cloud}: an application credential is for its own project only`)
       const { domain: _, ...rest } = credentials
-      const there = sessionOf(shared, { ...rest, project })
+      const there = sessionOf(shared, { ...rest, project }, home ?? sessionBy(send))
       return ask === send ? there : there.sharing()
     },
     sharing: () => sessionBy(sendShared),
   })
   return sessionBy(send)
 }
+
+/** Keystone says the same of a project that it lets nobody into and of a wrong password: whoever is let in elsewhere knows which. */
+async function closed(error: unknown, home: Session, project: Named | undefined): Promise<unknown> {
+  if (!(error instanceof OpenStackError) || error.status !== 401 || project === undefined || !('id' in project)) return error
+  try {
+    const found = z.object({ project: z.object({ enabled: z.boolean().nullish() }) })
+    const { enabled } = (await home.json('identity', found, { path: `/projects/${encodeURIComponent(project.id)}` })).project
+    return error.as('unauthorized', { project: enabled === false ? 'disabled' : 'role' })
+  } catch (failure) {
+    return isEngineError(failure, 'not_found') && /could not find project/i.test(failure.message) ? error.as('unauthorized', { project: 'gone' }) : error
+  }
+}
+
+/** Where nobody was reached nothing was changed; where somebody was, it may have been. */
+async function orUnanswered<T>(sent: Promise<T>): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    if (!(error instanceof OpenStackError) || error.kind !== 'unreachable' || neverSent(error.cause)) throw error
+    throw error.as('unanswered')
+  }
+}
+const neverSent = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(String(cause.code))
 
 const mayChange = ({ method = 'GET', changes }: Ask): boolean => method !== 'GET' && method !== 'HEAD' && changes !== false
 

@@ -470,7 +470,6 @@ export default {
     done: words.isCreating,
     doneMany: '{{count}}个实例正在创建',
     refused: '没有创建：{{reason}}',
-    some: '{{done}}个已创建，{{failed}}个没有创建：{{reason}}',
     restored: '已恢复上次未提交的内容（密码需要重新输入）。',
     discard: '清空重填',
     choose: '选择',

@@ -27,8 +27,15 @@ export async function refusedAtField<T>(asked: Promise<T>, as: Partial<Record<En
   } catch (error) {
     const known = isEngineError(error) ? as[error.kind] : undefined
     if (known === undefined) throw error
-    const { detail, engine } = toRefusal(error)
-    throw new Refusal(known[0], { field: known[1], cause: error, detail, ...(engine !== undefined && { engine }) })
+    const { refusal, values, detail, engine } = toRefusal(error)
+    // A quota that is used up is called by its name.
+    throw new Refusal(refusal === 'computeQuotaExceeded' ? refusal : known[0], {
+      field: known[1],
+      values: { ...values },
+      cause: error,
+      detail,
+      ...(engine !== undefined && { engine }),
+    })
   }
 }
 

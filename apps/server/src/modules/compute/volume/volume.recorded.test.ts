@@ -85,8 +85,8 @@ describe('volumes that an instance uses', () => {
       json: { overLimit: { code: 413, message: 'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota.' } },
     })
     expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 30 * gib }))).toMatchObject({
-      refusal: 'computeStorageExhausted',
-      fields: [{ field: 'size_bytes' }],
+      refusal: 'computeQuotaExceeded',
+      fields: [{ field: 'size_bytes', message: '云平台项目的配额已用完：云硬盘容量' }],
     })
   })
 
