@@ -57,6 +57,7 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
   }
   const step = <Input>(name: string, act: (at: At, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
     name,
+    reached: 'unseen',
     run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
   })
 
@@ -177,9 +178,10 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
     kind: 'cis.container.update',
     input: renewal,
     steps: [
-      { name: 'pull', run: (context) => at(context, (here) => pull(here, context.input.spec.image), context.input.spec.image) },
+      { name: 'pull', reached: 'unseen', run: (context) => at(context, (here) => pull(here, context.input.spec.image), context.input.spec.image) },
       {
         name: 'make',
+        reached: 'unseen',
         run: (context) =>
           at(
             context,

@@ -64,7 +64,7 @@ export function createVmOperations(parts: {
 }) {
   const { db, members } = parts
 
-  const { open, step, cancellableStep, observe, observeAfterFailure } = createVmSteps(parts)
+  const { open, step, cancellableStep, isNow, observe, observeAfterFailure } = createVmSteps(parts)
 
   /** Ends with what was asked for, or after a failure with what really is. */
   const endsAs =
@@ -119,7 +119,7 @@ export function createVmOperations(parts: {
     kind: 'nextstack.vm.create',
     input: createInput,
     steps: [
-      cancellableStep('create', async (engine, vm, { input, signal }) => {
+      cancellableStep('create', 'partly', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
         const place = (await members.shownOf(db, [vm.id])).get(vm.id)
         if (place !== undefined) await members.whenReady(place.vpc.id, signal)
@@ -140,8 +140,8 @@ export function createVmOperations(parts: {
         }
         await refusedAs({ invalid: 'vmRefused' }, () => engine.instances.create(spec, { signal }))
       }),
-      cancellableStep('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
-      cancellableStep('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
+      cancellableStep('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
+      cancellableStep('access', 'unseen', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
     ],
     undo: async (context) => {
       const { vm, engine } = await open(context)
@@ -161,16 +161,16 @@ export function createVmOperations(parts: {
   const start: OperationDefinition<object> = {
     kind: 'nextstack.vm.start',
     input: nothing,
-    steps: [step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal }))],
-    undo: observeAfterFailure,
+    steps: [step('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal }))],
+    look: observeAfterFailure,
     ended: endsAs('running'),
   }
 
   const stop: OperationDefinition<z.output<typeof force>> = {
     kind: 'nextstack.vm.stop',
     input: force,
-    steps: [step('stop', powerOff)],
-    undo: observeAfterFailure,
+    steps: [step('stop', isNow('stopped'), powerOff)],
+    look: observeAfterFailure,
     ended: endsAs('stopped'),
   }
 
@@ -179,10 +179,10 @@ export function createVmOperations(parts: {
     input: force,
     steps: [
       // Two steps, so that one who comes back after a crash does not restart twice.
-      step('stop', powerOff),
-      step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
+      step('stop', isNow('stopped'), powerOff),
+      step('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: endsAs('running'),
   }
 
@@ -190,13 +190,20 @@ export function createVmOperations(parts: {
     kind: 'nextstack.vm.resize',
     input: size,
     steps: [
-      step('resize', (engine, vm, { input, signal }) => {
-        const then = { cpuCores: input.cpu_cores, memoryBytes: input.memory_bytes, diskBytes: input.disk_bytes }
-        return refusedAs({ invalid: 'vmRefused' }, () => engine.instances.resize(vm.engine_name, then, { signal }))
-      }),
-      step('observe', observe),
+      step(
+        'resize',
+        async (engine, vm, { input, signal }) => {
+          const now = await engine.instances.get(vm.engine_name, { signal })
+          return now?.cpuCores === input.cpu_cores && now.memoryBytes === input.memory_bytes && now.diskBytes === input.disk_bytes
+        },
+        (engine, vm, { input, signal }) => {
+          const then = { cpuCores: input.cpu_cores, memoryBytes: input.memory_bytes, diskBytes: input.disk_bytes }
+          return refusedAs({ invalid: 'vmRefused' }, () => engine.instances.resize(vm.engine_name, then, { signal }))
+        },
+      ),
+      step('observe', 'ours', observe),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: async (tx, context, refusal) => {
       const vm = await store.lockVm(tx, platformScope, context.resource_id)
       if (vm === undefined) return
@@ -212,16 +219,16 @@ export function createVmOperations(parts: {
     kind: 'nextstack.vm.rebuild',
     input: rebuildInput,
     steps: [
-      cancellableStep('stop', (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
-      step('rebuild', async (engine, vm, { input, signal }) => {
+      cancellableStep('stop', isNow('stopped'), (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
+      step('rebuild', 'unseen', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
         const then = { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }) }
         // Somebody started it, or made a snapshot of it, on the engine.
         await refusedAs({ invalid: 'stateForbids' }, () => engine.instances.rebuild(vm.engine_name, then, { signal }))
       }),
-      step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
-      step('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
-      step('observe', async (engine, vm, context) => {
+      step('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
+      step('access', 'unseen', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
+      step('observe', 'partly', async (engine, vm, context) => {
         if (!context.input.was_running) await engine.instances.stop(vm.engine_name, { force: true, signal: context.signal })
         await observe(engine, vm, context)
       }),
@@ -246,8 +253,14 @@ export function createVmOperations(parts: {
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.vm.delete',
     input: nothing,
-    steps: [step('delete', (engine, vm, { signal }) => engine.instances.delete(vm.engine_name, { signal }))],
-    undo: observeAfterFailure,
+    steps: [
+      step(
+        'delete',
+        async (engine, vm, { signal }) => (await engine.instances.get(vm.engine_name, { signal })) === null,
+        (engine, vm, { signal }) => engine.instances.delete(vm.engine_name, { signal }),
+      ),
+    ],
+    look: observeAfterFailure,
     ended: async (tx, context, refusal) => {
       if (refusal === null) return removed(tx, context.resource_id)
       await endsAs('error')(tx, context, refusal)
