@@ -120,6 +120,7 @@ export const errors = catalogue({
   operationRunning: { code: 90011, status: 409, text: '该对象有正在进行的操作，请等待完成后再试' },
   changedMeanwhile: { code: 90012, status: 409, text: '内容已被其他人修改，请刷新后重试' },
   serverStopping: { code: 90013, status: 503, text: '服务正在重启，请稍后再试' },
+  outcomeUnknown: { code: 90021, status: 504, text: '结果未知：请求已发出，但没有得到答复，操作可能已经生效。平台会继续核对，并自动更正显示的状态' },
   databaseUnavailable: { code: 90014, status: 503, text: '数据服务暂不可用，请稍后再试' },
   pathUndefined: { code: 90015, status: 400, text: '请求地址无效' },
   requestInvalid: { code: 90016, status: 400, text: '请求格式有误' },
@@ -369,6 +370,7 @@ export const errors = catalogue({
   commandVmNotRunning: { code: 94050, status: 400, text: '实例“{name}”没有运行，不能执行命令' },
   commandCloudsDiffer: { code: 94051, status: 400, text: '请选择同一个云平台上的实例' },
   commandInterrupted: { code: 94052, status: 503, text: '执行期间服务重启，不能确定命令是否执行完毕，请到实例中确认' },
+  commandUnanswered: { code: 94193, status: 504, text: '结果未知：执行期间与云平台的连接中断，命令可能已经执行，也可能仍在执行，请到实例中确认' },
   commandTimedOut: { code: 94053, status: 400, text: '超过{seconds}秒没有结束，已被终止' },
   commandNotStopped: { code: 94054, status: 502, text: '未能确认实例中的进程都已终止' },
 

@@ -7,6 +7,7 @@ import { shortened } from '../testing/app.ts'
 import { freshDatabase } from '../testing/database.ts'
 import { readConfig } from './config.ts'
 import { Refusal } from './errors.ts'
+import { shownStatus } from './history.ts'
 import { createLog } from './log.ts'
 import { lateLookEveryMs, retryDelays, takeUpEveryMs, type OperationDefinition, type OperationStatus } from './operations.ts'
 import { openPlatform, type OpenedPlatform } from './platform.ts'
@@ -235,6 +236,54 @@ describe('a step that fails', () => {
     const { error_text } = await ended(server, await server.begin())
     expect(happened).toEqual(['one', 'undo', 'ended engineFailed'])
     expect(error_text).not.toContain('corrupt')
+  })
+})
+
+describe('a change whose outcome is not told', () => {
+  const unanswered = async () => {
+    throw new EngineError('unanswered', 'no answer in time')
+  }
+
+  it('is unknown, not failed, until the engine says that it happened: it is not asked for again then', async () => {
+    const server = await start(7, [15_000])
+    steps.one = unanswered
+    const resource = randomUUID()
+    const id = await server.begin(resource)
+    await vi.waitFor(async () => {
+      const row = await rowOf(server, id)
+      expect(row).toMatchObject({ status: 'running', error: 'outcomeUnknown', error_text: expect.stringContaining('结果未知'), finished_at: null })
+      expect(shownStatus(row)).toBe('unknown')
+    })
+    // Nothing else is done to the thing meanwhile.
+    await expect(server.begin(resource)).rejects.toMatchObject({ refusal: 'operationRunning' })
+    steps.one = async () => expect.fail('it happened before')
+    reached = async () => true
+    const row = await ended(server, id)
+    expect(row).toMatchObject({ status: 'succeeded', error: null, error_text: null })
+    expect(happened.filter((what) => what !== 'one')).toEqual(['two', 'ended well'])
+  })
+
+  it('is asked for again where the engine says that it did not happen', async () => {
+    const server = await start()
+    steps.one = async () => {
+      steps.one = async () => undefined
+      throw new EngineError('unanswered', 'no answer in time')
+    }
+    expect(await ended(server, await server.begin())).toMatchObject({ status: 'succeeded', error: null })
+    expect(happened).toEqual(['one', 'one', 'two', 'ended well'])
+  })
+
+  it('stays unknown in the record where nobody says, also when nobody is there any more', async () => {
+    const server = await start(7, [15_000])
+    steps.one = async () => {
+      steps.one = async () => {
+        throw new EngineError('unreachable', 'connect ECONNREFUSED')
+      }
+      await unanswered()
+    }
+    const row = await ended(server, await server.begin(undefined, undefined, keeping))
+    expect(row).toMatchObject({ status: 'failed', error: 'outcomeUnknown' })
+    expect(shownStatus(row)).toBe('unknown')
   })
 })
 

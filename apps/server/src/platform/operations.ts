@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import type { Kind } from '@zhisuan/contract/kind'
-import { isEngineError } from '@zhisuan/engines/errors'
+import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder, type UpdateObject } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
@@ -226,6 +226,8 @@ const runJob = defineJob({
 
 /** Waits before a step is tried again, in milliseconds; then the operation fails. */
 export const retryDelays = [200, 1_000, 3_000, 6_000, 10_000]
+/** Longer where nobody knows what became of it: to call that a failure would be a guess. */
+const unknownDelays = [...retryDelays, ...Array.from({ length: 8 }, () => 15_000)]
 export const takeUpEveryMs = 5_000
 /** How often the engine is asked whether what failed came true after all, and for how long: a guest that is slow to shut down has done so by then. */
 export const lateLookEveryMs = 4_000
@@ -310,17 +312,35 @@ export function createOperations(parts: {
     process.kill(process.pid, 'SIGKILL')
   }
 
-  /** @param reached asked before a failure is one */
-  const attempt = async (run: () => Promise<void>, signal: AbortSignal, stepLog: Logger, reached = async () => false): Promise<void> => {
+  /**
+   * @param reached asked before a failure is one, and before what nobody knows the outcome of is asked for again
+   * @param unknown told once, when it is not known what became of it
+   */
+  const attempt = async (
+    run: () => Promise<void>,
+    signal: AbortSignal,
+    stepLog: Logger,
+    reached = async () => false,
+    unknown = async () => undefined as void,
+  ): Promise<void> => {
+    let isUnknown = false
     for (let tries = 0; ; tries++) {
       try {
+        if (isUnknown && (await reached())) return
         await run()
         return
       } catch (error) {
-        const delay = retryDelays[tries]
+        if (!isUnknown && isEngineError(error, 'unanswered')) {
+          isUnknown = true
+          await unknown()
+        }
+        const delay = (isUnknown ? unknownDelays : retryDelays)[tries]
         // Cancelled by others than us: the cloud was edited, and its engine opened anew.
-        const again = isEngineError(error, 'unreachable', 'busy', 'cancelled') || (error instanceof Refusal && error.refusal === 'databaseUnavailable')
+        const again =
+          isEngineError(error, 'unreachable', 'unanswered', 'busy', 'cancelled') || (error instanceof Refusal && error.refusal === 'databaseUnavailable')
         if (!signal.aborted && (!again || delay === undefined) && (await reached())) return stepLog.warn({ err: error }, 'step failed, and what it wants is so')
+        // It was sent once: that nobody is there now says nothing of it.
+        if (!signal.aborted && again && delay === undefined && isUnknown) throw new EngineError('unanswered', messageOf(error), { cause: error })
         if (signal.aborted || !again || delay === undefined) throw error
         stepLog.warn({ err: error, delay_ms: delay }, 'step failed, trying again')
         await pause(delay, signal)
@@ -358,7 +378,13 @@ export function createOperations(parts: {
   /** Runs the steps that are left; false where somebody moved the operation on meanwhile. @throws what made a step fail */
   const runSteps = async (row: OperationRow, definition: OperationDefinition<unknown>, context: StepContext<unknown>): Promise<boolean> => {
     const steps = definition.steps.slice(row.steps_done)
-    const entered = (done: number) => ({ status: 'running' as const, steps_done: done, step: definition.steps[done]?.name ?? null })
+    const entered = (done: number) => ({
+      status: 'running' as const,
+      steps_done: done,
+      step: definition.steps[done]?.name ?? null,
+      error: null,
+      error_text: null,
+    })
     if (!(await advance(db, row.id, forwardStatuses, { ...entered(row.steps_done), started_at: sql`coalesce(started_at, now())` }))) return false
     for (const [index, step] of steps.entries()) {
       context.signal.throwIfAborted()
@@ -368,6 +394,7 @@ export function createOperations(parts: {
         context.signal,
         context.log,
         () => isReached(step, context),
+        async () => void (await advance(db, row.id, ['running'], { error: 'outcomeUnknown', error_text: errors.outcomeUnknown.text })),
       )
       await fault(row.kind, `${step.name}:after`)
       // That one is done and the next begins is one record: each costs a write to the disk. The last one's is the operation's end.
@@ -429,7 +456,7 @@ export function createOperations(parts: {
       if (failure !== null)
         await advance(db, id, forwardStatuses, { status: 'undoing', error: failure.refusal, error_text: failure.message, error_detail: failure.detail ?? null })
       // Not where it was cancelled in the last moment: then the row says so.
-      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total })))
+      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total, error: null, error_text: null })))
         return stepLog.info({ outcome: 'succeeded' }, 'operation ended')
     }
 
@@ -642,6 +669,8 @@ export function createOperations(parts: {
     },
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Whether one that fails at this step may go on when it comes true late. */
 const mayComeTrue = ({ steps, undo }: OperationDefinition<unknown>, step: number): boolean => undo === undefined && typeof steps[step]?.reached === 'function'

@@ -10,6 +10,7 @@ import { auditEntry, type BindOptions } from './bind.ts'
 /** What each way of failing on an engine is to the person who asked. */
 const engineRefusals = {
   unreachable: 'cloudUnreachable',
+  unanswered: 'outcomeUnknown',
   unauthorized: 'cloudUnauthorised',
   not_found: 'notFound',
   conflict: 'changedMeanwhile',

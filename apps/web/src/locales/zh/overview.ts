@@ -79,6 +79,7 @@ export default {
     status: {
       queued: words.queued,
       running: '执行中',
+      unknown: '结果未知',
       cancelling: words.cancelling,
       succeeded: words.succeeded,
       failed: words.failed,

@@ -291,6 +291,12 @@ describe('an engine that fails', () => {
     expect(done).toMatchObject({ status: 'failed', results: [{ status: 'failed', exit_code: null, error: errors.cloudUnreachable.text }] })
   })
 
+  it('that does not tell what became of a command leaves it unknown, and says so', async () => {
+    engine.fail('unanswered', { method: 'instances.exec', times: 1 })
+    const done = await ended((await run({ vm_ids: [web.id] })).id)
+    expect(done).toMatchObject({ status: 'failed', results: [{ status: 'failed', exit_code: null, error: errors.commandUnanswered.text }] })
+  })
+
   it('is not asked for an instance that was stopped, or deleted, while the run waited', async () => {
     const [stopped, deleted] = [await makeVm('was-stopped'), await makeVm('was-deleted')]
     const asked = runs().length
