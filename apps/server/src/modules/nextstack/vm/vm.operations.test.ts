@@ -11,7 +11,7 @@ import { call, refused, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { cloudInitOf } from './vm.operations.ts'
+import { cloudInitOf, hostnameOf } from './vm.operations.ts'
 import { statusOf } from './vm.steps.ts'
 
 let app: TestApp
@@ -507,6 +507,11 @@ describe('cloud-init data', () => {
     const line = text?.split('\n').find((one) => one.startsWith(`${field}: `))
     return line === undefined ? undefined : JSON.parse(line.slice(field.length + 2))
   }
+
+  it('leaves what the guest calls itself to what people called it, as far as that is a host name', () => {
+    const names = ['web-1', 'Web_Server.cn', '测试-web', '-a-', `a${'b'.repeat(70)}`, '测试', '2026', '']
+    expect(names.map(hostnameOf)).toEqual(['web-1', 'web-server-cn', 'web', 'a', `a${'b'.repeat(62)}`, null, null, null])
+  })
 
   it('is the person’s own where nothing else is asked for', () => {
     expect(cloudInitOf({ ssh_public_keys: [] })).toBeUndefined()

@@ -121,6 +121,7 @@ export function createVmOperations(parts: {
     steps: [
       cancellableStep('create', 'partly', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
+        const hostname = hostnameOf(vm.name)
         const place = (await members.shownOf(db, [vm.id])).get(vm.id)
         if (place !== undefined) await members.whenReady(place.vpc.id, signal)
         const spec = {
@@ -134,6 +135,7 @@ export function createVmOperations(parts: {
           ...(place !== undefined && { address: place.address, guarded: true }),
           tags: tagsOf(vm.id),
           description: vm.name,
+          ...(hostname !== null && { hostname }),
           ...(await placed(db, vm)),
           ...(input.copy_of !== null && { copyOf: input.copy_of }),
           ...(userData !== undefined && { userData }),
@@ -222,7 +224,8 @@ export function createVmOperations(parts: {
       cancellableStep('stop', isNow('stopped'), (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
       step('rebuild', 'unseen', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
-        const then = { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }) }
+        const hostname = hostnameOf(vm.name)
+        const then = { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }), ...(hostname !== null && { hostname }) }
         // Somebody started it, or made a snapshot of it, on the engine.
         await refusedAs({ invalid: 'stateForbids' }, () => engine.instances.rebuild(vm.engine_name, then, { signal }))
       }),
@@ -269,6 +272,16 @@ export function createVmOperations(parts: {
   }
 
   return { create, start, stop, restart, resize, rebuild, delete: remove }
+}
+
+/** What a guest is called by the name that people gave it: what RFC 1123 allows of it; null where that is no name. */
+export function hostnameOf(name: string): string | null {
+  const label = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replaceAll(/^-+|-+$/g, '')
+  return /[a-z]/.test(label) ? label : null
 }
 
 /** User data that carries password and key too, for images that run cloud-init. A script of the person's own stands alone. */
