@@ -146,7 +146,7 @@ describe('running', () => {
         vm: { id: vm.id, name: vm.name },
         status: 'succeeded',
         exit_code: 0,
-        stdout: `${engineName(vm)}\nSandbox\n`,
+        stdout: `${vm.name}\nSandbox\n`,
         stderr: 'cat: /no/such: No such file\n',
         more: false,
         truncated: false,

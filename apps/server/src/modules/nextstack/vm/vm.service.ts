@@ -212,6 +212,7 @@ const shape = (row: ShownVm, place: Place | undefined): Vm => ({
   security_groups: place?.security_groups ?? [],
   eip: place?.eip ?? null,
   addresses: row.addresses,
+  reserved_address: place?.address ?? null,
   node: row.node,
   project_id: row.project_id,
 })

@@ -114,6 +114,7 @@ describe('creating', () => {
       security_groups: [],
       eip: null,
       addresses: [],
+      reserved_address: null,
       // Chosen where the cloud's hosts are known already.
       node: expect.toBeOneOf([null, 'sandbox']),
       bp_id: owner.bp_id,

@@ -110,7 +110,7 @@ function Leases({ vpc }: { readonly vpc: Vpc }) {
 const vmColumns = (t: TFunction<'network'>): readonly Column<Vm>[] => [
   col.name('name', t('column.name'), (vm) => vm.name, { sort: true, to: (vm) => paths.nextstack.vm.detail(vm.id) }),
   col.custom('status', t('column.status'), (vm) => <VmStatusTag vm={vm} />, { sort: true, width: 116 }),
-  col.code('address', t('column.address'), (vm) => vm.addresses.find(({ family }) => family === 4)?.address, { width: 140 }),
+  col.code('address', t('column.address'), (vm) => vm.addresses.find(({ family }) => family === 4)?.address ?? vm.reserved_address, { width: 140 }),
   col.tags('groups', t('column.groups'), (vm) => vm.security_groups.map(({ name }) => name)),
   col.date('created_at', t('column.created'), (vm) => vm.created_at, { sort: true }),
 ]
