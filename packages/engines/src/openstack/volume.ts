@@ -282,8 +282,14 @@ export function createVolumes(session: Session) {
         const body = {
           backup: {
             volume_id: wish.volumeId,
+      /** For administrators: what Cinder says of it, not what it is. */
+      resetStatus: (id: string, status: string, signal?: AbortSignal) =>
+        session.done('volume', { method: 'POST', path: path('snapshots', id, 'action'), body: { 'os-reset_status': { status } }, signal }),
             name: wish.name,
             incremental: wish.incremental === true,
+      /** For administrators: what Cinder says of it, not what it is. */
+      resetStatus: (id: string, status: string, signal?: AbortSignal) =>
+        session.done('volume', { method: 'POST', path: path('backups', id, 'action'), body: { 'os-reset_status': { status } }, signal }),
             force: wish.force === true,
             ...(wish.description !== undefined && { description: wish.description }),
             ...(wish.snapshotId !== undefined && { snapshot_id: wish.snapshotId }),

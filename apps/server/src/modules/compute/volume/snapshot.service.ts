@@ -60,6 +60,15 @@ export function createSnapshots(tenancy: Tenancy) {
       return shape({ ...changed, projectId: one.projectId, progress: one.progress })
     },
 
+    /** For the platform's administrators: what Cinder says of it, not what it is. */
+    async resetStatus(actor: Actor, cloudId: string, id: string, { status }: BodyOf<typeof calls.resetStatus>): Promise<ComputeVolumeSnapshot> {
+      const view = await tenancy.viewForChange(actor, cloudId)
+      if (!view.everything) throw new Refusal('noPermission')
+      await snapshotIn(view, id)
+      await view.administrator.volume.snapshots.resetStatus(id, status)
+      return shape(await view.administrator.volume.snapshots.get(id))
+    },
+
     async delete(actor: Actor, cloudId: string, id: string): Promise<ComputeVolumeSnapshot> {
       const { one, cloud } = await found(actor, cloudId, id, 'delete')
       await cloud.volume.snapshots.delete(id)
