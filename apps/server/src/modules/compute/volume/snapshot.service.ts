@@ -10,10 +10,10 @@ import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { VolumeSnapshot } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../../../platform/lines.ts'
+import { linesOf, mapped, only } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOf, namesOfPlaces, pagesOf } from '../view.ts'
-import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
+import { asNames, gib, isLasting, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
 export const snapshotIn = (view: View, id: string) => changeableOf(view, (cloud) => cloud.volume.snapshots.get(id))
@@ -31,7 +31,7 @@ export function createSnapshots(tenancy: Tenancy) {
       const view = await tenancy.view(actor, cloudId)
       const snapshots = pagesOf(view, (cloud, allTenants) => cloud.volume.snapshots.list(allTenants, signal))
       const volumes = pagesOf(view, (cloud, allTenants) => cloud.volume.volumes.names(allTenants, signal))
-      yield* linesOf({ items: mapped(snapshots, shape), names: [namesOfPlaces(view), asNames(volumes)], requestId })
+      yield* linesOf({ items: mapped(only(snapshots, isLasting), shape), names: [namesOfPlaces(view), asNames(volumes)], requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ResponseOf<typeof calls.get>> {
