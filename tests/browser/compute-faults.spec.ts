@@ -1,11 +1,9 @@
-import type { BrowserContext, Locator, Page } from '@playwright/test'
-import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { administratorPassword, Client } from '../support/server.ts'
+import type { Locator, Page } from '@playwright/test'
 import { accessible, button, rowOf } from './console.ts'
-import { newName, someAddress } from './people.ts'
-import { ids, PlayedCloud, playedPassword, playedServer, type PlayedService } from './playedCloud.ts'
+import { ids, playedServer, type PlayedService } from './playedCloud.ts'
+import { registered } from './registeredCloud.ts'
 import { table } from './routeTable.ts'
-import { expect, signIn, stage, test } from './test.ts'
+import { expect, test } from './test.ts'
 
 /** The service that each list of the second family is of, and what of the cloud is in it; null: of none, it works whatever fails. */
 const lists: Readonly<Record<string, { readonly service: PlayedService | null; readonly row: string }>> = {
@@ -38,35 +36,6 @@ test('each list of the second family is known here', () => {
   expect(built.filter((path) => lists[path] === undefined)).toEqual([])
   expect(built).toContain('/instance')
 })
-
-/** A played cloud that is registered, and chosen in this browser; `end` takes it away again. */
-async function registered(context: BrowserContext) {
-  const played = new PlayedCloud()
-  const auth_url = await played.open()
-  const administrator = new Client(stage().url, someAddress())
-  await administrator.signIn('admin', administratorPassword)
-  const name = newName('华东')
-  const connection = {
-    type: 'openstack-password' as const,
-    auth_url,
-    interface: 'public' as const,
-    region: 'RegionOne',
-    username: 'admin',
-    password: playedPassword,
-    user_domain: 'Default',
-    project: 'admin',
-    project_domain: 'Default',
-  }
-  const { cloud_id } = await administrator.call(clouds.create, { body: { name, product: 'openstack', connection } })
-  await signIn(context, 'admin')
-  // What looks for barriers opens a page of nowhere beside, which may keep nothing.
-  await context.addInitScript((id) => location.protocol.startsWith('http') && localStorage.setItem('zhisuan.cloud', id), cloud_id)
-  const end = async (): Promise<void> => {
-    await administrator.call(clouds.delete, { params: { id: cloud_id }, query: { force: 'true' } })
-    played.close()
-  }
-  return { played, name, cloud_id, end }
-}
 
 test('what somebody changes on the cloud itself shows by itself on pages that are open', async ({ page, context }) => {
   const { played, end } = await registered(context)

@@ -75,7 +75,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/instanceadd': { load: () => import('./features/compute/instance/InstanceAdd.tsx'), messages: ['compute', 'computeInstance', 'computeTenancy', 'price'] },
   '/instancedesc/{id}': {
     load: () => import('./features/compute/instance/InstanceDetail.tsx'),
-    messages: ['compute', 'computeInstance', 'computeFloatingIp', 'price'],
+    messages: ['compute', 'computeInstance', 'computeTenancy', 'computeFloatingIp', 'price'],
   },
   '/instance-snapshot': { load: () => import('./features/compute/image/InstanceSnapshotList.tsx'), messages: ['compute', 'computeImage'] },
   '/instance-snapshotdesc/{id}': { load: () => import('./features/compute/image/ImageDetail.tsx'), messages: ['compute', 'computeImage'] },

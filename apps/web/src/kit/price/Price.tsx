@@ -118,6 +118,22 @@ export function Price({
   )
 }
 
+/** What one of a list costs by the hour, and what that makes in a month. */
+export function BriefPrice({ items }: { readonly items: readonly QuoteItem[] }) {
+  const { t } = useTranslation('price')
+  const { data, error } = useQuote(items, 'hour')
+  if (data === undefined) return <span className="zs-soft">{error === null ? '…' : t('failed')}</span>
+  if (data.quote === null) return <span className="zs-soft">{t('none')}</span>
+  const { amount } = data.quote
+  return (
+    <>
+      {t('hour', { amount: small(amount) })}
+      <br />
+      <span className="zs-soft">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
+    </>
+  )
+}
+
 const hourly = (data: PartialQuote | undefined): bigint | null => (data === undefined ? null : toMinor(data.quote?.amount ?? '0.00'))
 
 /** Before and after a resize. */

@@ -475,7 +475,7 @@ export default {
     choose: '选择',
     flavorNone: '没有可用的规格',
     flavorSearch: '搜索规格',
-    flavorColumn: { name: words.flavor, vcpus: 'vCPU', memory: words.memory, disk: words.systemDisk },
+    flavorColumn: { name: words.flavor, vcpus: 'vCPU', memory: words.memory, disk: words.systemDisk, price: '价格' },
     diskOfImage: '与镜像相同',
     tooSmall: '镜像要求内存{{memory}}、系统盘{{disk}}',
     loadFailed: '加载失败',

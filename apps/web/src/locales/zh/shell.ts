@@ -56,6 +56,7 @@ export default {
   },
   noCloud: {
     none: '还没有可用的云平台',
+    named: '链接中的云平台不存在，或您不能使用它',
     other: '所选的云平台“{{name}}”没有这些功能',
     switch: '切换到有这些功能的云平台后即可使用。',
     to: '切换到“{{name}}”',

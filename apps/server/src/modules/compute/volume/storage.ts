@@ -13,6 +13,9 @@ import type { Changeable } from '../view.ts'
 export const gib = 2 ** 30
 export const moment = (at: Date | null): string | null => at?.toISOString() ?? null
 
+/** What Cinder makes for a moment is neither the tenant's to see nor theirs to pay. */
+export const isLasting = ({ temporary }: { readonly temporary: boolean }): boolean => !temporary
+
 /** The word of a service among those that we know. */
 export const known = <const Word extends string>(words: readonly (Word | 'unknown')[], said: string): Word | 'unknown' =>
   words.find((word) => word === said) ?? 'unknown'

@@ -7,6 +7,8 @@ import { useTranslation } from '../../../i18n.ts'
 import { clearable } from '../../../kit/clearable.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
+import { computeFlavorItems } from '../../../kit/price/items.ts'
+import { BriefPrice } from '../../../kit/price/Price.tsx'
 import { useCloudChoices } from '../CloudTable.tsx'
 import '../../../kit/addPage.css'
 
@@ -19,6 +21,7 @@ export function FlavorPicker({
   value,
   onChange,
   off,
+  ownDisk = true,
 }: {
   readonly cloudId: string | null
   readonly id?: string
@@ -26,6 +29,8 @@ export function FlavorPicker({
   readonly onChange?: (id: string) => void
   /** Why one cannot be chosen. */
   readonly off?: (flavor: ComputeFlavor) => string | null
+  /** Whether the root disk is that of the size, and has its price. */
+  readonly ownDisk?: boolean
 }) {
   const { t } = useTranslation('computeInstance')
   // Of one name, so that the arrow keys choose among them.
@@ -72,6 +77,12 @@ export function FlavorPicker({
             ...right,
             title: t('add.flavorColumn.disk'),
             render: (_, flavor) => (flavor.disk_bytes === 0 ? t('add.diskOfImage') : format.bytes(flavor.disk_bytes)),
+          },
+          {
+            key: 'price',
+            ...right,
+            title: t('add.flavorColumn.price'),
+            render: (_, flavor) => <BriefPrice items={computeFlavorItems(flavor, ownDisk)} />,
           },
         ]}
         rowSelection={{

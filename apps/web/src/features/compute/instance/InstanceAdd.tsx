@@ -15,7 +15,7 @@ import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { computeVolumes, computeVolumeSnapshots, computeVolumeTypes } from '@zhisuan/contract/compute/volume'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { fieldTexts } from '@zhisuan/contract/texts'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { toApiError } from '../../../api/client.ts'
@@ -34,13 +34,14 @@ import { useCloudChoices } from '../CloudTable.tsx'
 import { ComputePage } from '../ComputePage.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { QuotaWarning } from '../tenancy/QuotaWarning.tsx'
+import { useShortReason } from '../tenancy/useShortReason.ts'
 import { AddSummary } from './AddSummary.tsx'
 import { imageChoice, isJoinable, isUsable, networkChoice, volumeChoice } from './choices.ts'
 import { CloudSelect, CloudSelectMany } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { clearDraft, readDraft, writeDraft } from './instanceDraft.ts'
-import { blank, bodyOf, gib, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
+import { blank, bodyOf, gib, hasOwnDisk, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
 import { invalidatedByInstance } from './instanceRules.ts'
 import { KeyPairMake } from '../../nextstack/key-pair/KeyPairMake.tsx'
 import { ServerGroupMake } from './ServerGroupMake.tsx'
@@ -84,6 +85,15 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
   const snapshot = type === 'snapshot' ? snapshots?.find(({ id }) => id === typed.source?.snapshot_id) : undefined
   const volume = type === 'volume' ? volumes?.find(({ id }) => id === typed.source?.volume_id) : undefined
   const least = leastRootBytes({ image, snapshot })
+
+  const shortReason = useShortReason(cloudId, { project_id: typed.project_id ?? null })
+  useEffect(() => {
+    const [only, ...others] = (networks ?? []).filter(isJoinable(null))
+    const rows = form.getFieldValue('networks') as InstanceTyped['networks']
+    // There is nothing to choose.
+    if (only !== undefined && others.length === 0 && rows?.length === 1 && (rows[0]?.network_id ?? null) === null && !form.isFieldTouched('networks'))
+      form.setFieldValue(['networks', 0, 'network_id'], only.id)
+  }, [form, networks])
 
   const create = useChange(computeInstances.create, { invalidates: invalidatedByInstance, silent: true })
   const submit = async (): Promise<void> => {
@@ -222,11 +232,13 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           <Form.Item name="flavor_id" label={t('field.flavor')} rules={required(t('field.flavor'))} required>
             <FlavorPicker
               cloudId={cloudId}
+              ownDisk={hasOwnDisk(typed)}
               off={(one) =>
                 image !== undefined &&
                 (one.memory_bytes < image.min_memory_bytes || (one.disk_bytes > 0 && typed.source?.on_volume !== true && one.disk_bytes < image.min_disk_bytes))
                   ? t('add.tooSmall', { memory: format.bytes(image.min_memory_bytes), disk: format.bytes(image.min_disk_bytes) })
-                  : null
+                  : // Of one: how many it is to be is typed later.
+                    shortReason({ instances: 1, cores: one.vcpus, memory_bytes: one.memory_bytes })
               }
             />
           </Form.Item>

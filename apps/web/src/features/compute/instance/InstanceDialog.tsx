@@ -27,6 +27,7 @@ import { refusing } from '../../../kit/rules.ts'
 import { useCloudChoices } from '../CloudTable.tsx'
 import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/InstanceFloatingIp.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
+import { useShortReason } from '../tenancy/useShortReason.ts'
 import { imageChoice, isUsable } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
@@ -104,6 +105,7 @@ function Resize(of: Of) {
   const { instance, cloud, onClose } = of
   const resize = useChange(computeInstances.resize, silently)
   const owner = useOwner(cloud.cloud_id, instance.keystone_project_id)
+  const shortReason = useShortReason(cloud.cloud_id, { keystone_project_id: instance.keystone_project_id ?? '' })
   const now = instance.flavor
   const fromImage = instance.image_id !== null
   const [form] = Form.useForm<{ flavor_id: string }>()
@@ -127,11 +129,13 @@ function Resize(of: Of) {
       <Field name="flavor_id" label={t('field.flavor')} schema={computeInstances.resize.body.shape.flavor_id}>
         <FlavorPicker
           cloudId={cloud.cloud_id}
+          ownDisk={fromImage}
           off={(flavor) => {
             if (now === null) return null
             if (flavor.name === now.name) return t('resize.same')
             // Nova makes disks of images larger, never smaller.
-            return fromImage && flavor.disk_bytes < now.disk_bytes ? t('resize.less') : null
+            if (fromImage && flavor.disk_bytes < now.disk_bytes) return t('resize.less')
+            return shortReason({ cores: flavor.vcpus - now.vcpus, memory_bytes: flavor.memory_bytes - now.memory_bytes })
           }}
         />
       </Field>

@@ -6,8 +6,10 @@ import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { paths, withQuery } from '../../../paths.ts'
+import { useMayCall } from '../../../session/user.ts'
 import { KeepDialog } from './KeepDialog.tsx'
 import { titleOf, invalidatedByStorage, whyNotSnapshot } from './storageRules.ts'
+import { ResetStatusDialog } from './ResetStatusDialog.tsx'
 import { UpdateDialog } from './UpdateDialog.tsx'
 
 /** What can be done to snapshots; as with volumes. */
@@ -21,9 +23,11 @@ export function useSnapshotActions(
   const { t } = useTranslation('computeStorage')
   const dialogs = {
     backup: (snapshot: ComputeVolumeSnapshot, close: () => void) => <KeepDialog cloudId={cloudId} kind="backup" snapshot={snapshot} onClose={close} />,
+    resetStatus: (snapshot: ComputeVolumeSnapshot, close: () => void) => <ResetStatusDialog cloudId={cloudId} kind="snapshot" of={snapshot} onClose={close} />,
     update: (snapshot: ComputeVolumeSnapshot, close: () => void) => <UpdateDialog cloudId={cloudId} kind="snapshot" of={snapshot} onClose={close} />,
   }
   const cloudId = cloud?.cloud_id ?? ''
+  const mayReset = useMayCall(computeVolumeSnapshots.resetStatus)
   const remove = useChange(computeVolumeSnapshots.delete, { invalidates: invalidatedByStorage, silent: true })
   const opening = (kind: keyof typeof dialogs, snapshot: ComputeVolumeSnapshot): Action => ({
     key: kind,
@@ -41,6 +45,7 @@ export function useSnapshotActions(
       },
       opening('backup', snapshot),
       opening('update', snapshot),
+      ...(mayReset ? [opening('resetStatus', snapshot)] : []),
       {
         key: 'delete',
         label: t('action.delete'),
