@@ -84,8 +84,9 @@ describe('users', () => {
     expect(await refusal({ kind: 4 })).toMatchObject({ code: 91014 })
     expect(await refusal({ kind: 4, bp_id: boss.bp_id, roles: ['ADMIN'] })).toMatchObject({ code: 91014, fields: [{ field: 'roles' }] })
     expect(await refusal({ kind: 4, bp_id: randomUUID() })).toMatchObject({ status: 404, fields: [{ field: 'bp_id' }] })
-    // A tenant administrator makes their own people, whatever they say.
-    expect((await makeUserBy(boss, { bp_id: (await someone(app)).bp_id })).user.bp_id).toBe(boss.bp_id)
+    // A tenant administrator makes their own people, and nobody else's.
+    expect((await makeUserBy(boss, {})).user.bp_id).toBe(boss.bp_id)
+    expect(await refusal({ bp_id: (await someone(app)).bp_id }, boss)).toMatchObject({ status: 404, fields: [{ field: 'bp_id' }] })
     expect(await refusal({ kind: 1 }, boss)).toMatchObject({ code: 91107, fields: [{ field: 'kind' }] })
     expect(await refusal({ roles: ['ADMIN'] }, boss)).toMatchObject({ code: 91014 })
     expect(await refusal({ roles: ['OPERATION_SUPPORTER'] }, boss)).toMatchObject({ code: 91107, fields: [{ field: 'roles' }] })
