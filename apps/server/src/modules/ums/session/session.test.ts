@@ -429,7 +429,7 @@ describe('whom a token stands for', () => {
     const [gone, there] = await Promise.all(
       [await someone(app), await someone(app)].map(async ({ id }) => {
         const session = await db.selectFrom('sessions').select('id').where('user_id', '=', id).executeTakeFirstOrThrow()
-        const opened = { session_id: session.id, end: vi.fn<(why: string) => void>() }
+        const opened = { session_id: session.id, user_id: id, end: vi.fn<(why: string) => void>() }
         app.platform.openStreams.add(opened)
         return opened
       }),
