@@ -112,7 +112,10 @@ export const users = {
     access: keepers,
     params: byId,
     response: user.extend({
+      /** The last of the sources from which wrong passwords came is kept out until then. */
       frozen_until: moment.nullable(),
+      /** When many sources began to guess, within the last day. */
+      attacked_at: moment.nullable(),
       must_change_password: z.boolean(),
       second_factor: z.boolean(),
       built_in_roles: z.array(z.enum(roles)),
