@@ -89,8 +89,8 @@ test('the command is shown once; another one takes its place', async ({ page, co
   await page.reload()
   await expect(page.getByText('接入命令只显示一次')).toBeVisible()
   await page.getByRole('button', { name: '生成新的命令' }).click()
-  await expect(page.locator('pre')).toContainText('--token')
-  await expect(page.locator('pre')).not.toContainText(first ?? '--token')
+  await expect(page.locator('pre')).toContainText('ZHISUAN_TOKEN')
+  await expect(page.locator('pre')).not.toContainText(first ?? 'ZHISUAN_TOKEN')
 })
 
 test('a pull shows its layers, and a reload shows them again; pruning says before what will go', async ({ page, context }) => {

@@ -95,7 +95,7 @@ export const users = {
       description: description.default(''),
       /** 1 runs the platform, 2 an organisation, 4 works in one. */
       kind: z.union([z.literal(1), z.literal(2), z.literal(4)]).default(4),
-      /** Of kinds 2 and 4; a tenant administrator’s own, whatever they say. */
+      /** Of kinds 2 and 4; from a tenant administrator none but their own. */
       bp_id: z.uuid().nullable().default(null),
       /** Left out: what goes with the kind. */
       roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
@@ -112,7 +112,10 @@ export const users = {
     access: keepers,
     params: byId,
     response: user.extend({
+      /** The last of the sources from which wrong passwords came is kept out until then. */
       frozen_until: moment.nullable(),
+      /** When many sources began to guess, within the last day. */
+      attacked_at: moment.nullable(),
       must_change_password: z.boolean(),
       second_factor: z.boolean(),
       built_in_roles: z.array(z.enum(roles)),

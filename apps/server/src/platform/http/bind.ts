@@ -12,6 +12,7 @@ import { readCredential, type Credential } from '../auth/credential.ts'
 import { decideCall, isDecidedByBody } from '../auth/rules.ts'
 import { checkDigest, signatureUnsupported } from '../auth/signature.ts'
 import { Refusal } from '../errors.ts'
+import { createHeld } from '../held.ts'
 import type { Handler } from './handler.ts'
 import { serializerOf } from './schema.ts'
 import { createShared } from './shared.ts'
@@ -81,6 +82,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   })
 
   const share = createShared<string>()
+  const held = createHeld('streams')
   const check = (call: Call, answer: unknown): unknown => {
     if (options.checkResponses) parse(call.response, answer, 'response')
     return answer
@@ -125,6 +127,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         const body = hasBody ? parse(call.body, request.body ?? {}, 'body') : {}
         if (request.actor !== null && isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params, body }, options)
         if (handler.lines === true) {
+          if (request.actor !== null) reply.raw.once('close', held.take(request.actor.user_id))
           const left = new AbortController()
           reply.raw.once('close', () => left.abort(new Error('nobody reads any more')))
           const input = { params, query, body, actor: request.actor, request, reply, signal: left.signal } as Parameters<typeof handler.run>[0]

@@ -47,6 +47,9 @@ export default function UserDetail() {
       ]}
       notice={(user) => (
         <>
+          {user.attacked_at !== null && (
+            <Alert type="error" showIcon className="zs-above" title={t('user.attackedAt', { at: format.dateTime(user.attacked_at) })} />
+          )}
           {user.frozen_until !== null && (
             <Alert type="warning" showIcon className="zs-above" title={t('user.frozenUntil', { at: format.dateTime(user.frozen_until) })} />
           )}

@@ -23,6 +23,8 @@ export interface ParsedCompose {
 }
 
 const aliasesMax = 100
+/** Deeper than any file of Compose, and less than what a walk can follow. */
+const deepest = 64
 /** So many problems help nobody more. */
 const problemsMax = 50
 
@@ -51,17 +53,26 @@ export function parseCompose(text: string): ParsedCompose {
     for (const { code, message, pos } of parsed.errors)
       say(pos[0], code === 'MULTIPLE_DOCS' ? composeTexts.oneDocument : fillText(composeTexts.syntax, { reason: message.split('\n')[0] ?? '' }))
     if (parsed.errors.length === 0) {
-      root = parsed.toJS({ maxAliasCount: aliasesMax })
+      const read: unknown = parsed.toJS({ maxAliasCount: aliasesMax })
+      refuseEndless(read)
+      root = read
       document = parsed
       if (!isMapping(root)) say(0, composeTexts.root)
     }
   } catch {
-    // Aliases of aliases, or brackets without end.
+    // Aliases of aliases or within themselves, or brackets without end.
     say(0, composeTexts.tooDeep)
   }
   const report: Report = (path, key, values = {}, severity = 'error', undeclared) =>
     say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity, undeclared)
   return { root: isMapping(root) ? root : null, problems, report }
+}
+
+/** An alias may contain itself: whoever walks through it never comes to an end. */
+function refuseEndless(value: unknown, around: readonly unknown[] = []): void {
+  if (typeof value !== 'object' || value === null) return
+  if (around.length >= deepest || around.includes(value)) throw new RangeError('nested without end')
+  for (const one of Object.values(value)) refuseEndless(one, [...around, value])
 }
 
 /** Where a path is; of what comes by a merge or an alias, where that is named. */

@@ -28,7 +28,10 @@ export interface Limits {
   refuseOwn(tx: Tx, actor: Keeper, of: { readonly user_id: string } | { readonly policy_id: string } | { readonly bp_id: string }): Promise<void>
   /** What documents deny is given by taking them away; and what somebody else laid on people is theirs to take off. @throws Refusal 3000, 91106 */
   refuseToUndeny(tx: Tx, actor: Keeper, documents: readonly OwnedDocument[], to: Reached): Promise<void>
-  /** Whose it will be: a tenant administrator's own organisation, or what a platform administrator says. */
+  /**
+   * Whose it will be: a tenant administrator's own organisation, or what a platform administrator says.
+   * @throws Refusal 404 for another's, as for one that is not there
+   */
   ownerOf(actor: Pick<Actor, 'kind' | 'bp_id'>, wish: string | null): string | null
   /** @throws Refusal 90001 */
   refuseUnknownOrganisation(on: Sql, id: string | null): Promise<void>
@@ -98,7 +101,11 @@ export const createLimits = (rules: RulesService, customActions: (on: Sql, actor
         to,
       )
     },
-    ownerOf: (actor, wish) => (isPlatformKind(actor.kind) ? wish : actor.bp_id),
+    ownerOf: (actor, wish) => {
+      if (isPlatformKind(actor.kind)) return wish
+      if (wish !== null && wish !== actor.bp_id) throw new Refusal('notFound', { field: 'bp_id' })
+      return actor.bp_id
+    },
     async refuseUnknownOrganisation(on, id) {
       if (id === null) return
       const known = await on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()

@@ -5,10 +5,10 @@ import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { organisationStatus } from '../organisation/organisation.store.ts'
-import { findByLogin, findById, lockUser, recordSignIn, type UserRow } from '../user/user.store.ts'
+import { findByLogin, findById, lockUser, updateUser, type UserRow } from '../user/user.store.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { Actors } from './actors.ts'
-import type { Guesses } from './guesses.ts'
+import type { Client, Guesses } from './guesses.ts'
 import * as store from './session.store.ts'
 import { familyOf, hashOf, looksLikeToken, newAccessToken, newRefreshToken } from './tokens.ts'
 
@@ -26,6 +26,8 @@ export interface Tokens {
   must_change_password: boolean
   /** Null where the cookie that the browser has is the one in force. */
   refresh: { token: string; expires_at: Date } | null
+  /** What the device is known by from now on; null where nobody signed in just now. */
+  device: string | null
 }
 
 /** How somebody proved who they are. */
@@ -33,12 +35,6 @@ interface Proved {
   by: 'password' | 'sms' | 'passkey' | 'oidc'
   /** Whether that proved a second factor too. One of ours is asked for before, where they have one. */
   second: boolean
-}
-
-/** Where somebody signs in from. */
-export interface Client {
-  ip: string
-  userAgent: string
 }
 
 export type SessionService = ReturnType<typeof createSessionService>
@@ -50,7 +46,7 @@ export type SessionService = ReturnType<typeof createSessionService>
  */
 export function createSessionService(
   { db, now }: Pick<Platform, 'db' | 'now'>,
-  parts: { actors: Actors; guesses: Guesses; secondFactors: Pick<SecondFactors, 'prove' | 'has'> },
+  parts: { actors: Actors; guesses: Pick<Guesses, 'check' | 'checkUnknown' | 'signedIn'>; secondFactors: Pick<SecondFactors, 'prove' | 'has'> },
 ) {
   const { actors, guesses, secondFactors } = parts
 
@@ -80,11 +76,13 @@ export function createSessionService(
       // Asked for just before where there is one.
       second_factor_at: second || (await secondFactors.has(tx, user.id)) ? at : null,
     })
-    await recordSignIn(tx, user.id, at)
+    await updateUser(tx, user.id, { last_login_at: at })
+    const device = await guesses.signedIn(tx, user.id, client, by)
     return {
       ...(await giveAccess(tx, id)),
       must_change_password: user.must_change_password,
       refresh: { token: refresh, expires_at: refreshExpiresAt },
+      device,
     }
   }
 
@@ -100,8 +98,8 @@ export function createSessionService(
     async signIn({ username: login, password, otp }: BodyOf<(typeof auth)['password']>, client: Client): Promise<Tokens> {
       const wrong = new Refusal('passwordMismatch')
       const found = await findByLogin(db, login)
-      if (found === undefined) return guesses.checkUnknown(login, password, wrong)
-      const { id, password_hash } = await guesses.check(found.id, password, wrong, secondFactors.prove(otp))
+      if (found === undefined) return guesses.checkUnknown(login, password, client, wrong)
+      const { id, password_hash } = await guesses.check(found.id, password, client, wrong, secondFactors.prove(otp))
       return db.transaction().execute(async (tx) => {
         const user = await lockUser(tx, id)
         // Changed since it was compared, which ended all of their sessions: this would be one more.
@@ -136,7 +134,7 @@ export function createSessionService(
         const user = await findById(tx, session.user_id)
         if (user === undefined) return null
         await refuseUnlessMaySignIn(tx, user)
-        const answer = { ...(await giveAccess(tx, session.id)), must_change_password: user.must_change_password }
+        const answer = { ...(await giveAccess(tx, session.id)), must_change_password: user.must_change_password, device: null }
         if (!current) return { ...answer, refresh: null }
         const refresh = newRefreshToken(token)
         const refreshExpiresAt = new Date(Math.min(at.getTime() + refreshMs, session.ends_at.getTime()))

@@ -10,9 +10,10 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
 import { insertOrganisation, insertProjectMember } from '../organisation/organisation.store.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
-import type { Guesses } from '../session/guesses.ts'
+import type { Client, Guesses } from '../session/guesses.ts'
+import { forgetDevices, forgetGuesses } from '../session/guesses.store.ts'
 import { hashPassword, makeOneTimePassword, verifyPassword } from '../session/password.ts'
-import type { Client, SessionService, Tokens } from '../session/session.service.ts'
+import type { SessionService, Tokens } from '../session/session.service.ts'
 import type { VerificationService } from '../verification/verification.service.ts'
 import type { KeepService } from './keep.service.ts'
 import { blankUser, readsAsAddress, userTaken } from './user.rules.ts'
@@ -44,7 +45,8 @@ export function createUserService(
   const { sessions, guesses, verification, settings } = parts
 
   /** Whoever changes how they sign in proves once more who they are. @throws Refusal 1120, 1136 */
-  const provePassword = (actor: Actor, password: string, field: string) => guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field }))
+  const provePassword = (actor: Actor, password: string, field: string) =>
+    guesses.check(actor.user_id, password, actor, new Refusal('oldPasswordInvalid', { field }))
 
   const registerMode = async (): Promise<'open' | 'approval'> => {
     const mode = await settings.get('register_mode')
@@ -69,7 +71,7 @@ export function createUserService(
       if (await verifyPassword(user.password_hash, body.password)) throw new Refusal('passwordUnchanged', { field: 'password' })
       const password_hash = await hashPassword(body.password)
       const ended = await db.transaction().execute(async (tx) => {
-        await store.updateUser(tx, actor.user_id, { password_hash, must_change_password: false, wrong_passwords: 0 })
+        await store.updateUser(tx, actor.user_id, { password_hash, must_change_password: false })
         return sessions.endAll(tx, actor.user_id, actor.session_id)
       })
       sessions.forgotten(actor.user_id, ended)
@@ -92,7 +94,7 @@ export function createUserService(
       const code = await verification.check('auth', body.phone, body.code)
       const known = await store.findByPhone(db, body.phone)
       // A freeze by wrong passwords is ended by who has the phone; one by wrong codes of a second factor is not.
-      if (known !== undefined && (await parts.secondFactors.has(db, known.id))) await guesses.checkSecond(known.id, parts.secondFactors.prove(body.otp))
+      if (known !== undefined && (await parts.secondFactors.has(db, known.id))) await guesses.checkSecond(known.id, client, parts.secondFactors.prove(body.otp))
       return db.transaction().execute(async (tx) => {
         await verification.spend(tx, code)
         const user = codeHolder(await store.findByPhone(tx, body.phone))
@@ -109,7 +111,9 @@ export function createUserService(
       const { id, ended } = await db.transaction().execute(async (tx) => {
         await verification.spend(tx, code)
         const user = codeHolder(await store.findByPhone(tx, body.phone))
-        await store.updateUser(tx, user.id, { password_hash, must_change_password: false, wrong_passwords: 0, frozen_until: null })
+        await store.updateUser(tx, user.id, { password_hash, must_change_password: false })
+        await forgetGuesses(tx, user.id)
+        await forgetDevices(tx, user.id)
         return { id: user.id, ended: await sessions.endAll(tx, user.id, null) }
       })
       sessions.forgotten(id, ended)
