@@ -220,6 +220,7 @@ function PathForm({ directory, onGo }: { readonly directory: string; readonly on
   const [typed, setTyped] = useState(directory)
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         onGo(cleanPath(typed))

@@ -55,6 +55,7 @@ export function LicenceImport({ licence, now }: { readonly licence: Licence; rea
 
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         void submit()

@@ -73,6 +73,7 @@ export function MessageForm() {
   }
   return (
     <Form<Values>
+      noValidate
       form={form}
       name="message"
       layout="vertical"

@@ -69,7 +69,7 @@ export function PasswordLogin({
   }
 
   return (
-    <form onSubmit={(event) => void submit(event)} onChange={() => void passwordRule().catch(() => undefined)} noValidate>
+    <form noValidate onSubmit={(event) => void submit(event)} onChange={() => void passwordRule().catch(() => undefined)}>
       {login.error !== null && login.error.code !== errors.secondFactorRequired.code && !login.isPending && (
         <Notice tone="bad">{errorText(login.error)}</Notice>
       )}

@@ -148,6 +148,7 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
   }
   return (
     <Form
+      noValidate
       form={form}
       layout="vertical"
       size="large"

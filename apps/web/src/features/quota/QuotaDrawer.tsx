@@ -176,6 +176,7 @@ function LimitsForm({
   }
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         void save()

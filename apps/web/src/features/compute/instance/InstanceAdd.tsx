@@ -130,6 +130,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
   ]
   return (
     <Form<InstanceTyped>
+      noValidate
       form={form}
       layout="vertical"
       className="zs-add"

@@ -99,6 +99,7 @@ function Part<Values extends object>({
       <p className="zs-soft">{off ?? note}</p>
       {/* What the forms library wants is a partial of the values, and the whole is one. */}
       <Form<Values>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={initial as Record<string, unknown>}

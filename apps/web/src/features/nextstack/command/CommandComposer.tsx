@@ -70,6 +70,7 @@ export function CommandComposer({
         {t('command.compose')}
       </h2>
       <Form<Values>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={{ vm_ids: [...draft.vms], script: draft.script, timeout_seconds: draft.timeout_seconds, name: '' }}

@@ -103,6 +103,7 @@ export function ScheduleDrawer({
       }
     >
       <Form<ScheduleValues>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={initial}
