@@ -226,7 +226,7 @@ function PathForm({ directory, onGo }: { readonly directory: string; readonly on
         onGo(cleanPath(typed))
       }}
     >
-      <Input className="zs-code" maxLength={1_024} aria-label={t('file.path')} value={typed} onChange={(event) => setTyped(event.target.value)} />
+      <Input className="zs-code" aria-label={t('file.path')} value={typed} onChange={(event) => setTyped(event.target.value)} />
       <Button htmlType="submit">{t('file.go')}</Button>
     </form>
   )

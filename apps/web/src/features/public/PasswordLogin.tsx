@@ -118,7 +118,6 @@ export function PasswordLogin({
               inputMode="text"
               autoComplete="one-time-code"
               spellCheck={false}
-              maxLength={16}
               autoFocus
               value={otp}
               onChange={(event) => setOtp(event.target.value)}
