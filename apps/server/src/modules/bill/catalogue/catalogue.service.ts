@@ -1,7 +1,11 @@
+import { billingPeriods } from '@zhisuan/contract/bill/catalogue'
 import type * as contract from '@zhisuan/contract/bill/catalogue'
+import { meters, type Meter } from '@zhisuan/contract/bill/meter'
+import { toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
+import type { Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { createCategories } from './category.service.ts'
@@ -31,6 +35,16 @@ export function createCatalogue(platform: Pick<Platform, 'db' | 'now'>) {
     previewPrice: (skuId: string, body: BodyOf<typeof contract.skus.previewPrice>) => previewPrice(platform, skuId, body),
     importPrices: (actor: Actor, body: BodyOf<typeof contract.priceLists.import>) => importPrices(platform, actor, body),
     unpriced: (days: number) => listUnpriced(platform, days),
+
+    /** Whether a unit of a meter costs an organisation, or whoever has none, anything now, however they pay. */
+    async isPriced(on: Sql, bpId: string | null, meter: Meter): Promise<boolean> {
+      const items = [{ meter, variant: '', quantity: meters[meter].perUnit }]
+      for (const period of billingPeriods) {
+        const { amount } = await quoteAt(on, { bp_id: bpId ?? '', period, count: 1, partial: true, items }, now())
+        if (toMinor(amount) > 0n) return true
+      }
+      return false
+    },
 
     /** @throws Refusal 24007 naming the first item without a price */
     async quote(actor: Actor, body: BodyOf<typeof contract.quotes.ask>): Promise<Quote> {
