@@ -412,6 +412,7 @@ export const errors = catalogue({
   eipPoolNameTaken: { code: 94140, status: 400, text: '地址池名称已存在' },
   bandwidthUnsupported: { code: 94141, status: 400, text: '该云平台的主机不支持限制带宽' },
   eipRangeInVpc: { code: 94142, status: 400, text: '地址段与专有网络“{name}”重叠' },
+  eipBandwidthUnlimited: { code: 94143, status: 400, text: '带宽按 Mbps 计费，须填写上限' },
   volumeNameTaken: { code: 94151, status: 400, text: '云硬盘名称已存在' },
   volumeShrink: { code: 94152, status: 400, text: '云硬盘只能扩容，不能缩小' },
   volumePoolMissing: { code: 94153, status: 400, text: '存储池不存在' },

@@ -42,6 +42,8 @@ export const fieldTexts = {
   lxdProject: '项目名只能包含字母、数字、点、下划线和连字符，最多63个字符',
   format: '格式不正确',
   wholeNumber: '请输入整数',
+  numberTooLarge: '数值过大',
+  sizeAboveZero: '大小须大于0',
   licenceFile: '请粘贴完整的许可证内容',
   flavorCores: 'CPU核数为1到512',
   flavorMemory: '内存至少64 MB',
@@ -266,6 +268,9 @@ export const limitTexts = {
   most: { string: '不能超过{limit}个字符', number: '不能大于{limit}', int: '不能大于{limit}', array: '最多{limit}项' },
   least: { string: '至少{limit}个字符', number: '不能小于{limit}', int: '不能小于{limit}', array: '至少{limit}项' },
 } as const
+
+/** Ends of a size, told as people type it: `1 PB`. */
+export const sizeTexts = { most: '不能超过{limit}', least: '不能小于{limit}' } as const
 
 export const billTexts = {
   tiers: '阶梯价须从0开始，且起点逐级递增',

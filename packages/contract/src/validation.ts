@@ -8,6 +8,7 @@ function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return fieldTexts.contentRequired
   switch (issue.code) {
     case 'too_big':
+      if (issue.maximum === Number.MAX_SAFE_INTEGER) return fieldTexts.numberTooLarge
       return issue.origin in limitTexts.most
         ? fillText(limitTexts.most[issue.origin as keyof typeof limitTexts.most], { limit: Number(issue.maximum) })
         : undefined

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, money, number, percent } from './format.ts'
+import { bytes, money, number, percent, rate } from './format.ts'
 
 describe('sizes', () => {
   it.each([
@@ -44,4 +44,9 @@ describe('a balance', () => {
     [undefined, '—'],
     ['no amount', '—'],
   ])('of %s is floored to %s', (amount, text) => expect(money(amount)).toBe(text))
+})
+
+it('money of an hour has up to four decimals: of a month of 20.08 it is not 0.02', () => {
+  expect(['0.0275', '0.02', '0.005', '0.00009', '1234.56789'].map(rate)).toEqual(['0.0275', '0.02', '0.005', '0.00', '1,234.5678'])
+  expect(rate(null)).toBe('—')
 })

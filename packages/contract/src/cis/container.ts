@@ -3,6 +3,7 @@ import { can } from '../can.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { label, labelKey } from '../ecrm/edge.ts'
 import { operation } from '../operation.ts'
+import { sizeBetween } from '../resource.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
@@ -103,10 +104,7 @@ export const containerSpec = z.object({
   restart: z.enum(['no', 'always', 'unless-stopped', 'on-failure']).default('unless-stopped'),
   /** Processors, in hundredths; null without a limit. */
   cpu_limit: z.number().min(0.01).max(1_024).nullable().default(null),
-  memory_limit_bytes: z
-    .int()
-    .min(6 * 2 ** 20)
-    .max(2 ** 44)
+  memory_limit_bytes: sizeBetween(6 * 2 ** 20, 2 ** 44)
     .nullable()
     .default(null),
   gpus: z.int().min(0).max(64).default(0),

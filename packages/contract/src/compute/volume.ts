@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { defineCall, empty, flag, moment } from '../define.ts'
-import { inProject } from '../resource.ts'
+import { inProject, sizeBetween } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { lineOf } from '../line.ts'
@@ -107,11 +107,7 @@ export const computeVolumeCan = can<ComputeVolumeStatus>()({
 
 const gib = 2 ** 30
 /** Block storage comes in whole GiB. */
-const volumeBytes = z
-  .int()
-  .min(gib, fieldTexts.computeVolumeSize)
-  .max(2 ** 50)
-  .multipleOf(gib, fieldTexts.computeVolumeSize)
+const volumeBytes = sizeBetween(gib, undefined, fieldTexts.computeVolumeSize).multipleOf(gib, fieldTexts.computeVolumeSize)
 const plain = z.string().trim().min(1).max(255).regex(plainLine, fieldTexts.controlCharacters)
 
 /** What the cloud tells people about something that failed. */

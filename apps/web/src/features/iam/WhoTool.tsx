@@ -32,6 +32,7 @@ export function WhoTool() {
     <>
       <p className="zs-soft ia-lead">{t('decision.whoLead')}</p>
       <Form<Question>
+        noValidate
         layout="vertical"
         className="ia-question"
         initialValues={{ action: action ?? undefined, resource }}

@@ -1,7 +1,6 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
-import { constants } from '@zhisuan/contract/constants'
 import { roles, type Role } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { useState } from 'react'
@@ -74,7 +73,7 @@ export default function UserAdd() {
         onSubmit={submit}
       >
         <Field name="username" label={t('user.username')} extra={t('user.nameTip')} schema={shape.username}>
-          <Input autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} maxLength={constants.nameMaxLength} />
+          <Input autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} />
         </Field>
         <RadioField
           name="kind"

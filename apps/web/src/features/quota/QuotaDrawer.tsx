@@ -15,7 +15,8 @@ import type { Named } from '../../kit/SearchSelect.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { LeaveDialog } from '../../kit/LeaveDialog.tsx'
 import { LimitFields } from './LimitFields.tsx'
-import { limitsOf, missing, valueOf, type LimitValues } from '../../kit/quotaLines.ts'
+import { limitsOf, valueOf, type LimitValues } from '../../kit/quotaLines.ts'
+import { wrongLimits } from './wrongLimits.ts'
 import '../../kit/form.css'
 
 const touched = [quotas.mine, quotas.get, quotas.list, quotas.defaults]
@@ -161,13 +162,13 @@ function LimitsForm({
 }) {
   const { t } = useTranslation('nextstackCompute')
   const [values, setValues] = useState(initial)
-  const [wrong, setWrong] = useState<readonly string[]>([])
+  const [wrong, setWrong] = useState<ReturnType<typeof wrongLimits>>({})
   const [refused, setRefused] = useState<string | null>(null)
   const save = async (): Promise<void> => {
-    const without = missing(values)
-    setWrong(without)
+    const found = wrongLimits(values)
+    setWrong(found)
     setRefused(null)
-    if (without.length > 0) return
+    if (Object.keys(found).length > 0) return
     try {
       await onSave(values)
       onDirty(false)
@@ -177,6 +178,7 @@ function LimitsForm({
   }
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         void save()

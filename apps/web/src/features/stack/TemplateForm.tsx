@@ -103,7 +103,7 @@ export default function TemplateForm({
       {known === null && <NameField schema={shape.name} />}
       {edited === null && (
         <Field name="version" label={t('column.version')} extra={t('template.versionNote')} schema={shape.version}>
-          <Input maxLength={32} className="as-short" autoFocus={known !== null} />
+          <Input className="as-short" autoFocus={known !== null} />
         </Field>
       )}
       <DescriptionField schema={shape.description} />

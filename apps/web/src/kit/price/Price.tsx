@@ -9,7 +9,6 @@ import type { z } from 'zod'
 import * as format from '../format.ts'
 import type { QuoteItem } from './items.ts'
 import './price.css'
-import { small } from './small.ts'
 import { useQuote, type PartialQuote } from './useQuote.ts'
 
 type QuoteLine = z.output<typeof quoteLine>
@@ -103,8 +102,8 @@ export function Price({
   const list = timesOf(quote.list_amount, many)
   return (
     <span className="zs-price" aria-live="polite">
-      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: small(amount) }) : t('prepaid', { amount: format.money(amount) })}</strong>
-      {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? small(list) : format.money(list) })}</del>}
+      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: format.rate(amount) }) : t('prepaid', { amount: format.money(amount) })}</strong>
+      {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? format.rate(list) : format.money(list) })}</del>}
       {period === 'hour' && (
         <span className="zs-soft zs-number">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
       )}
@@ -167,7 +166,7 @@ export function PriceChange({
       </dl>
       <p className="zs-soft" aria-live="polite">
         {change !== null &&
-          (change === 0n ? t('same') : t('change', { sign: change > 0n ? '+' : '−', amount: small(toDecimal(change < 0n ? -change : change)) }))}{' '}
+          (change === 0n ? t('same') : t('change', { sign: change > 0n ? '+' : '−', amount: format.rate(toDecimal(change < 0n ? -change : change)) }))}{' '}
         {t('covered')}
       </p>
     </div>

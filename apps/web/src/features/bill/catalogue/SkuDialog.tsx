@@ -88,7 +88,6 @@ export function SkuDialog({
       {meter !== undefined && meters[meter].varies && (
         <Field name="variant" label={kindText(t, meter)} extra={t('sku.variantNote', { kind: kindText(t, meter) })} schema={shape.variant}>
           <AutoComplete
-            maxLength={128}
             options={variants.map((value) => {
               const taken = placeOf(meter, value)
               return { value, label: taken === undefined ? value : `${value} — ${t('sku.taken', { product: taken })}`, disabled: taken !== undefined }

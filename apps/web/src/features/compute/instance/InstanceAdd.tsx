@@ -53,7 +53,7 @@ import '../../../kit/panel.css'
 import '../../../kit/form.css'
 
 const { shape } = createInstanceBody
-const diskRule = refusing((bytes: number | null | undefined) => (bytes ?? gib) < gib && fieldTexts.computeVolumeSize)
+const diskRule = refusing((bytes: number | null | undefined) => ((bytes ?? gib) < gib || (bytes ?? gib) % gib !== 0) && fieldTexts.computeVolumeSize)
 const userDataBytes = 48 * 1024
 const countMost = 20
 
@@ -135,6 +135,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
   ]
   return (
     <Form<InstanceTyped>
+      noValidate
       form={form}
       layout="vertical"
       className="zs-add"
@@ -211,6 +212,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                 required={type === 'image'}
                 rules={[
                   ...(type === 'image' ? required(t('add.rootSize')) : []),
+                  diskRule,
                   refusing((bytes: number | null | undefined) => (bytes ?? least) < least && t('add.rootSizeNote', { size: format.bytes(least) })),
                 ]}
               >

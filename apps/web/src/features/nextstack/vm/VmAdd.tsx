@@ -153,6 +153,7 @@ export default function VmAdd() {
   return (
     <NextStackPage possible={clouds.length > 0}>
       <Form<VmTyped>
+        noValidate
         form={form}
         layout="vertical"
         className="zs-add"
