@@ -73,7 +73,6 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
         call={arrearsPolicies.exceptions}
         name="exceptions"
         rowKey={({ id }) => id ?? ''}
-        refreshMs={false}
         columns={[
           col.name<ArrearsPolicy>('name', t('exception.organisation'), nameOf, { sort: true }),
           col.money<ArrearsPolicy>('low_balance', t('policy.low_balance'), (policy) => policy.low_balance, { width: 150 }),

@@ -28,7 +28,6 @@ export function ChannelTable() {
       <ResourceTable
         call={paymentChannels.list}
         name="channels"
-        refreshMs={false}
         columns={[
           col.name<PaymentChannel>('name', t('channel.name'), ({ name }) => name, { width: 180 }),
           col.status<PaymentChannel>(

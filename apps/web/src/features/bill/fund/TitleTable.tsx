@@ -16,7 +16,6 @@ export function TitleTable() {
     <ResourceTable
       call={invoiceTitles.list}
       name="titles"
-      refreshMs={false}
       columns={[
         col.name<InvoiceTitle>('name', t('title.name'), ({ name }) => name, { width: 240 }),
         col.text<InvoiceTitle>('kind', t('title.kind'), ({ kind }) => t(`title.kinds.${kind}`), { width: 80 }),
