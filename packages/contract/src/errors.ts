@@ -127,6 +127,8 @@ export const errors = catalogue({
   operationEnded: { code: 90017, status: 409, text: '操作已经结束，不能再取消' },
   operationNotCancellable: { code: 90018, status: 409, text: '操作已进行到不能取消的步骤，请等待其完成' },
   downloadLinkInvalid: { code: 90020, status: 404, text: '下载链接无效或已过期，请重新获取' },
+  requestTooSlow: { code: 90021, status: 408, text: '请求内容传得过慢，已中断，请检查网络后重试' },
+  headersTooLarge: { code: 90022, status: 431, text: '请求头过大' },
   longPollsExceeded: { code: 90023, status: 429, text: '您打开的页面过多（同时最多{max}个），请关闭一些后再试' },
   streamsExceeded: { code: 90024, status: 429, text: '您同时打开的终端、日志或下载过多（最多{max}个），请关闭一些后再试' },
   operationCancelled: { code: 90019, status: 409, text: '操作已取消' },

@@ -73,7 +73,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   const json = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : json(request, body, done),
+    body === '' ? done(null, undefined) : isTooDeep(body) ? done(new Refusal('bodyMalformed')) : json(request, body, done),
   )
   await app.register(rateLimit, {
     global: false,
@@ -180,6 +180,23 @@ export const auditEntry = (request: FastifyRequest, call: Call, code: number): A
 function objectId(params: unknown): string | null {
   if (typeof params !== 'object' || params === null || !('id' in params)) return null
   return typeof params.id === 'string' ? params.id.slice(0, 64) : null
+}
+
+/** Deeper than anything that a call takes; schemas and whatever walks through a body would run out of stack. */
+const deepest = 100
+function isTooDeep(json: string): boolean {
+  let [depth, inText] = [0, false]
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (inText) {
+      if (character === '\\') at++
+      else if (character === '"') inText = false
+    } else if (character === '"') inText = true
+    else if (character === '[' || character === '{') {
+      if (++depth > deepest) return true
+    } else if (character === ']' || character === '}') depth--
+  }
+  return false
 }
 
 /** Reads the body of a signed request whole, before anything else does: what is not what was signed reaches nobody. */
