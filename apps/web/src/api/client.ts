@@ -5,6 +5,7 @@ import type { EngineRequest } from '@zhisuan/contract/problem'
 import { auth } from '@zhisuan/contract/ums/auth'
 import type { z } from 'zod'
 import { readToken } from './cookies.ts'
+import { earlyAnswer, forgetEarly, rememberAsked } from './early.ts'
 import { refreshAccess } from './refresh.ts'
 
 type Part<Key extends string, T> = Record<string, never> extends T ? { readonly [K in Key]?: T } : { readonly [K in Key]: T }
@@ -151,11 +152,14 @@ async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>,
 async function send<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal?: AbortSignal): Promise<ResponseOf<C>> {
   const ends = endsOf(signal)
   const [response, text] = await answered(call, url, ends, async () => {
-    const got = await fetch(url, requestOf(call, token, body, ends.signal))
+    if (call.method !== 'GET') forgetEarly()
+    const early = earlyAnswer(url, token)
+    const got = (early === null ? null : await early) ?? (await fetch(url, requestOf(call, token, body, ends.signal)))
     return [got, got.status === 204 ? '' : await got.text()] as const
   })
   const content = parseJson(text)
   if (!response.ok) throw await problemOf(call, url, content, response)
+  rememberAsked(call, url)
   if (response.status !== 204) checkInDevelopment(call, content)
   // The server serialises through call.response, so this is its type.
   return content as ResponseOf<C>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { Navigate, useLocation, useNavigate } from 'react-router'
 import { notify, onSessionEnd } from '../api/notify.ts'
@@ -10,19 +10,21 @@ import { useBrand } from '../session/brand.ts'
 import { writeKind } from '../api/cookies.ts'
 import { decide, loginFrom } from '../session/guard.ts'
 import { clearSession, onSigningIn } from '../session/session.ts'
-import { personOf, useCurrentUserQuery, useSignedIn } from '../session/user.ts'
+import { personOf, useCurrentUserQuery, UserContext, useSignedIn } from '../session/user.ts'
 import { useProjectKey } from '../session/project.ts'
 import { useLicenceCheck } from '../session/useLicenceCheck.ts'
 import { isUnanswered } from '../session/failure.ts'
 import { PublicLayout } from './PublicLayout.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { Toasts } from './Toasts.tsx'
+import { Drawn, late } from './late.tsx'
 import { usePages } from './pages.ts'
 import { routeAt } from './routeAt.ts'
 
-const consoleLayout = () => import('./ConsoleLayout.tsx')
-const ConsoleLayout = lazy(consoleLayout)
-const InitialPasswordPage = lazy(() => import('./InitialPasswordPage.tsx'))
+const consoleLayout = late(() => import('./ConsoleLayout.tsx'))
+/** For who is about to enter the console. */
+export const prepareConsole = (): void => void consoleLayout.load().catch(() => undefined)
+const initialPassword = late<object>(() => import('./InitialPasswordPage.tsx'))
 
 /** Goes there once drawn, after forgetting an earlier session where the guard says so. */
 function Go({ to, clear }: { readonly to: string; readonly clear: boolean }) {
@@ -65,7 +67,7 @@ export function Root() {
     () =>
       onSigningIn(() => {
         prepare()
-        consoleLayout().catch(() => undefined)
+        prepareConsole()
       }),
     [prepare],
   )
@@ -112,7 +114,7 @@ export function Root() {
   })
 
   return (
-    <>
+    <UserContext value={signedIn ? (user ?? null) : null}>
       <Toasts />
       <PageBoundary>
         <Suspense fallback={<Spinner />}>
@@ -133,12 +135,17 @@ export function Root() {
           ) : route === null ? null : route.access === 'public' ? (
             <PublicLayout route={route} />
           ) : user === undefined ? null : user.must_change_password ? (
-            <InitialPasswordPage />
+            <Drawn key="password" of={initialPassword} placeholder={<Spinner />} draw={(InitialPasswordPage) => <InitialPasswordPage />} />
           ) : (
-            <ConsoleLayout route={route} user={user} title={pageTitle} onTitle={setPageTitle} />
+            <Drawn
+              key="console"
+              of={consoleLayout}
+              placeholder={<Spinner />}
+              draw={(ConsoleLayout) => <ConsoleLayout route={route} user={user} title={pageTitle} onTitle={setPageTitle} />}
+            />
           )}
         </Suspense>
       </PageBoundary>
-    </>
+    </UserContext>
   )
 }
