@@ -58,7 +58,7 @@ export const errors = catalogue({
 
   // ums: users and sessions
   passwordMismatch: { code: 1101, status: 401, text: '用户名或密码错误' },
-  usernameInvalid: { code: 1111, status: 400, text: '用户名无效' },
+  usernameInvalid: { code: 1111, status: 400, text: '用户名无效，不能是手机号或邮箱' },
   oldPasswordInvalid: { code: 1120, status: 400, text: '旧密码错误' },
   verificationCodeInvalid: { code: 1121, status: 400, text: '验证码错误或已失效' },
   credentialsMismatch: { code: 1122, status: 401, text: '用户名或密码错误' },

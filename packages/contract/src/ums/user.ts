@@ -3,7 +3,19 @@ import { constants } from '../constants.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { admins, keepers, roles } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, email, keyword, named, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
+import {
+  description,
+  email,
+  keyword,
+  named,
+  passwordAnew,
+  passwordOld,
+  passwordTyped,
+  phone,
+  plainLine,
+  subAccountName,
+  verificationCode,
+} from '../validation.ts'
 
 export const userStatuses = ['active', 'pending', 'disabled'] as const
 
@@ -90,7 +102,7 @@ export const users = {
     access: keepers,
     status: 201,
     body: z.object({
-      username,
+      username: subAccountName,
       nickname: nickname.default(''),
       description: description.default(''),
       /** 1 runs the platform, 2 an organisation, 4 works in one. */
@@ -219,7 +231,7 @@ export const users = {
     summary: 'Change one’s own password; ends all other sessions. Wrong old password: 1120',
     access: 'all',
     perMinute: 20,
-    body: z.object({ old_password: passwordTyped, password: passwordNew }),
+    body: z.object({ old_password: passwordOld, password: passwordAnew }),
     response: empty,
     always: true,
   }),

@@ -2,7 +2,7 @@ import Skeleton from 'antd/es/skeleton'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
-import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { overview } from '@zhisuan/contract/nextstack/overview'
@@ -23,7 +23,7 @@ import { EventsCard } from './EventsCard.tsx'
 import { LicenceCard } from './LicenceCard.tsx'
 import './overview.css'
 import { ResourceTiles } from './ResourceTiles.tsx'
-import { StartCard } from './StartCard.tsx'
+import { OrganisationStart, PlatformStart } from './StartCard.tsx'
 import { TrendsCard } from './TrendsCard.tsx'
 
 type Overview = ResponseOf<typeof overview.get>
@@ -60,7 +60,7 @@ function PlatformOverview() {
       <Resources summary={summary} />
       <div className="overview-page">
         <div>
-          <Start summary={summary.data} clouds={list.data?.clouds} platform />
+          <PlatformStart usableClouds={list.data && usable(list.data.clouds).length} />
           <EventsCard />
         </div>
         <div>
@@ -92,7 +92,7 @@ function OrganisationOverview() {
       <Resources summary={summary} />
       <div className="overview-page">
         <div>
-          <Start summary={summary.data} clouds={known} platform={false} />
+          <OrganisationStart />
           <EventsCard />
         </div>
         <div>
@@ -135,20 +135,6 @@ function Resources({
       }
     </Part>
   )
-}
-
-/** What to do first, as long as there is nothing at all. */
-function Start({
-  summary,
-  clouds: known,
-  platform,
-}: {
-  readonly summary: Overview | undefined
-  readonly clouds: readonly CloudBasic[] | undefined
-  readonly platform: boolean
-}) {
-  if (!isEmpty(summary) || known === undefined) return null
-  return <StartCard usableClouds={usable(known).length} platform={platform} />
 }
 
 /** One card: its place is held while it loads, and says itself what failed. What was read stays. */
