@@ -155,11 +155,11 @@ async function stored(client: pg.Client, table: string): Promise<string> {
   return columns.map(({ name }) => name).join(', ')
 }
 
-/** All that the tables hold that there were. */
+/** All that the tables hold that there were; a column that came since says nothing of them. */
 async function contentOf(client: pg.Client): Promise<Readonly<Record<string, readonly string[]>>> {
   const content: Record<string, readonly string[]> = {}
   for (const table of Object.keys(rows)) {
-    const { rows: kept } = await client.query<{ row: string }>(`select to_jsonb(t)::text as row from ${table} t`)
+    const { rows: kept } = await client.query<{ row: string }>(`select jsonb_strip_nulls(to_jsonb(t))::text as row from ${table} t`)
     content[table] = kept.map(({ row }) => row).sort()
   }
   return content
