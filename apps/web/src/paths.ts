@@ -215,6 +215,22 @@ export const paths = {
     resource: { list: path('/iam/resource'), add: path('/iam/resource/addForm'), detail: path('/iam/resource/{id}') },
   },
   platform: {
+  /** Of an organisation's own administrators: the same pages as of `iam`, about their own organisation. */
+  organisation: {
+    user: { list: path('/organisation/members'), add: path('/organisation/members/add'), detail: path('/organisation/members/{id}') },
+    project: { list: path('/organisation/projects'), add: path('/organisation/projects/add'), detail: path('/organisation/projects/{id}') },
+    role: { list: path('/organisation/roles'), add: path('/organisation/roles/add'), detail: path('/organisation/roles/{id}') },
+    policy: {
+      list: path('/organisation/policies'),
+      add: path('/organisation/policies/add'),
+      contact: path('/organisation/policies/{id}/contacts'),
+      version: path('/organisation/policies/{id}'),
+      versionDetail: path('/organisation/policies/{policyId}/versions/{versionId}'),
+    },
+    authorize: path('/organisation/authorization'),
+    accessKeys: path('/organisation/access-keys'),
+    audit: path('/organisation/audit'),
+  },
     area: path('/area'),
     site: { list: path('/website'), detail: path('/websiteDetail/{id}/{name}/{regionid}') },
     clouds: path('/infrastructure/cloudy'),

@@ -187,6 +187,7 @@ export const errors = catalogue({
   lastRole: { code: 91111, status: 400, text: '用户至少需要一个角色' },
   grantTwice: { code: 91112, status: 400, text: '该策略已授予' },
   holderOfOther: { code: 91113, status: 400, text: '策略与授权对象不属于同一组织' },
+  lastTenantAdministrator: { code: 91117, status: 400, text: '组织至少需要一名能登录的租户管理员' },
   projectKeyTaken: { code: 91115, status: 400, text: '项目标识已存在' },
   projectInUse: { code: 91116, status: 400, text: '项目下存在资源，请先删除或移出' },
 

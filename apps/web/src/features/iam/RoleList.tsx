@@ -5,13 +5,14 @@ import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { useRoleActions } from './useRoleActions.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Roles, the built-in ones first. */
 export default function RoleList() {
   const { t } = useTranslation('iam')
+  const { pages } = useKeeping()
   const navigate = useNavigate()
   const nameOf = useRoleName()
   const { actionsOf } = useRoleActions()
@@ -23,7 +24,7 @@ export default function RoleList() {
         col.name<RoleRow>('name', t('column.name'), nameOf, {
           sort: true,
           width: 240,
-          to: ({ id }) => paths.iam.role.detail(id),
+          to: ({ id }) => pages.role.detail(id),
           note: (role) => (role.built_in ? t(`role.about.${role.base}`) : role.description),
         }),
         col.text<RoleRow>('kind', t('role.kind'), ({ built_in }) => t(built_in ? 'role.builtIn' : 'role.custom'), { width: 90 }),
@@ -43,7 +44,7 @@ export default function RoleList() {
       ]}
       rowActions={actionsOf}
       toolbar={
-        <Button type="primary" onClick={() => void navigate(paths.iam.role.add())}>
+        <Button type="primary" onClick={() => void navigate(pages.role.add())}>
           {t('role.create')}
         </Button>
       }

@@ -174,6 +174,7 @@ export default {
     endOwnSession: '结束自己的会话',
     accessKeys: '查看访问密钥',
     rotate: '轮换',
+    listAll: '查看所有人的列表',
     block: '封禁',
     unblock: '解除封禁',
     deleteOf: '删除他人的',

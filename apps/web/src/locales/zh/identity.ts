@@ -180,7 +180,7 @@ export default {
       rights: '他的角色、策略、权限边界和项目成员资格不再起作用',
       stays: '他创建的资源留在组织中，审计日志仍记得他做过什么',
     },
-    detailTab: { rights: '权限', projects: words.project, sessions: words.signIn, audit: '审计日志' },
+    detailTab: { rights: '权限', projects: words.project, sessions: words.signIn, keys: words.accessKey, audit: '审计日志' },
     rolesTitle: words.role,
     builtIn: '内置',
     custom: '自定义',
@@ -214,6 +214,20 @@ export default {
     endBody: '“{{device}}”上的登录立即失效，需要重新登录。',
     ended: '登录已退出',
     currentStays: '当前登录请用“退出登录”结束',
+  },
+
+  accessKey: {
+    keyword: '密钥名称或用户名',
+    empty: '还没有访问密钥',
+    emptyNote: '每个人在自己的个人中心创建访问密钥；在这里可以封禁和删除。',
+    lastUsed: '最近使用',
+    lastIp: '最近使用的地址',
+    block: '封禁',
+    blocked: '“{{name}}”已封禁',
+    blockTitle: '封禁访问密钥“{{name}}”？',
+    blockBody: '使用它的程序立即不能再调用接口，“{{user}}”自己也不能重新启用。',
+    unblock: '解除封禁',
+    unblocked: '“{{name}}”已解除封禁，由使用者自己启用',
   },
 
   invitation: {

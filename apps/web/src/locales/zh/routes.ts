@@ -194,6 +194,8 @@ export default {
   iamResourceDetail: '资源详情',
   iamAudit: '审计日志',
   area: words.zone,
+  organisationMembers: '成员',
+  organisationAccessKeys: words.accessKey,
   website: '站点',
   infrastructureCloudy: words.cloud,
   websiteDetail: '站点详情',

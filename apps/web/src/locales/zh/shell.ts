@@ -93,6 +93,7 @@ export default {
   section: {
     compute: words.compute,
     network: words.network,
+    organisation: '组织管理',
     storage: '存储',
     hardware: '硬件',
     image: words.image,
