@@ -1,12 +1,13 @@
 import type { Page } from '@playwright/test'
 import { keptProjects } from '@zhisuan/contract/iam/project'
+import { grants } from '@zhisuan/contract/iam/grant'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { policies } from '@zhisuan/contract/iam/policy'
 import { policyLanguage } from '@zhisuan/contract/policy/document'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { invitations } from '@zhisuan/contract/ums/invitation'
 import { users } from '@zhisuan/contract/ums/user'
-import { Client } from '../support/server.ts'
+import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, heading, pick, rowOf, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
@@ -176,6 +177,48 @@ test('a member is made and given a role and a policy, and nothing more than one 
     .click()
   await button(dialog(page), '移除').click()
   await expect(toast(page, '不能修改自己的权限')).toBeVisible()
+})
+
+test('what policies refuse is off before anybody fills anything in, and a refusal says which statement it was', async ({ page, context, trouble }) => {
+  const { administrator, client } = await organisation('refused')
+  const { id } = await client.call(users.current)
+  const root = new Client(stage().url, someAddress())
+  await root.signIn('admin', administratorPassword)
+  const name = newName('refusing')
+  const policy = await root.call(policies.create, {
+    body: {
+      name,
+      document: {
+        Version: policyLanguage,
+        Statement: [
+          { Sid: 'NoNew', Effect: 'Deny', Action: ['nextstack.vm.create', 'ums.user.create'], Resource: '*' },
+          // True of every moment, which nobody can know before.
+          { Effect: 'Deny', Action: 'ums.accessKey.block', Resource: '*', Condition: { DateGreaterThan: { 'zs:CurrentTime': '2020-01-01' } } },
+        ],
+      },
+    },
+  })
+  await root.call(grants.create, { body: { policy_id: policy.id, user_id: id } })
+  await signIn(context, administrator)
+  for (const [path, label, action] of [
+    ['/nextStack/vm', '创建云主机', 'nextstack.vm.create'],
+    ['/organisation/members', '创建用户', 'ums.user.create'],
+  ] as const) {
+    await page.goto(path)
+    const create = button(page.getByRole('main'), label).first()
+    await expect(create).toHaveAttribute('aria-disabled', 'true')
+    await create.hover()
+    await expect(page.getByRole('tooltip')).toHaveText(`无操作权限：策略“${name}”的“NoNew”拒绝了 ${action}`)
+    await create.click()
+    await expect(page).toHaveURL(path)
+  }
+  trouble.expect(/^403 POST \/api\/ums\/v1\/users\/.*\/block$/)
+  await page.goto('/organisation/access-keys')
+  await button(rowOf(page, 'refused-key'), '封禁').click()
+  await button(dialog(page), '封禁').click()
+  const said = toast(page, '无操作权限：策略的第 2 条语句拒绝了 ums.accessKey.block')
+  await expect(said).toBeVisible()
+  await expect(said.getByRole('link', { name: '为什么' })).toHaveAttribute('href', `/organisation/authorization?${new URLSearchParams({ tab: 'why', user: id, action: 'ums.accessKey.block' })}`)
 })
 
 test('an access key of a member is blocked, let go and deleted', async ({ page, context }) => {

@@ -1,4 +1,4 @@
-import { deployments, type Deployment } from '@zhisuan/contract/cis/container'
+import { containers, deployments, type Deployment } from '@zhisuan/contract/cis/container'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -63,7 +63,7 @@ export default function DeploymentList() {
       filters={[filter.named('edge_id', t('filter.node'), nodes), filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
       passing={isPassing}
-      create={{ label: t('deployment.create'), href: paths.container.deployment.add() }}
+      create={{ call: containers.deploy, label: t('deployment.create'), href: paths.container.deployment.add() }}
       empty={{ title: t('deployment.empty'), note: t('deployment.emptyNote') }}
     />
   )

@@ -30,7 +30,7 @@ export function GrantTable() {
           col.date<Grant>('created_at', t('column.grantedAt'), ({ created_at }) => created_at, { sort: true }),
         ]}
         rowActions={(grant) => [revokeOf(grant)]}
-        create={{ label: t('grant.create'), dialog: (close) => <GrantDialog onClose={close} /> }}
+        create={{ call: grants.create, label: t('grant.create'), dialog: (close) => <GrantDialog onClose={close} /> }}
         toolbar={
           <span className="ia-filter">
             <PolicySelect

@@ -34,7 +34,7 @@ export function HolderPolicies({
           col.date<Grant>('created_at', t('column.grantedAt'), ({ created_at }) => created_at, { sort: true }),
         ]}
         rowActions={(grant) => [revokeOf(grant)]}
-        create={{ label: t('grant.create'), dialog: (close) => <GrantDialog holder={{ kind, id }} onClose={close} /> }}
+        create={{ call: grants.create, label: t('grant.create'), dialog: (close) => <GrantDialog holder={{ kind, id }} onClose={close} /> }}
         empty={{ title: empty, note: emptyNote }}
       />
     </>

@@ -53,7 +53,7 @@ function Contacts({ policy }: { readonly policy: Policy }) {
       ]}
       filters={[filter.keyword(t('contact.keyword')), filter.oneOf('kind', t('column.holderKind'), contactKinds, (value) => t(`contact.kind.${value}`))]}
       rowActions={(contact) => [endOf(contact)]}
-      create={{ label: t('grant.create'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> }}
+      create={{ call: grants.create, label: t('grant.create'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> }}
       empty={{ title: t('contact.empty'), note: t('contact.emptyNote') }}
     />
   )

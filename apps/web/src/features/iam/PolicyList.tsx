@@ -41,7 +41,7 @@ export default function PolicyList() {
         ]),
       ]}
       rowActions={actionsOf}
-      create={{ label: t('policy.create'), href: pages.policy.add() }}
+      create={{ call: policies.create, label: t('policy.create'), href: pages.policy.add() }}
       empty={{ title: t('policy.empty'), note: t('policy.emptyNote') }}
     />
   )

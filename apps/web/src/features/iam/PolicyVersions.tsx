@@ -87,15 +87,17 @@ export function useVersionActions(policy: Policy, onDeleted?: () => void): (vers
     return [
       {
         key: 'default',
+        call: policies.setDefault,
         label: t('policy.makeDefault'),
         disabledReason: fixed ?? (is_default ? t('policy.alreadyDefault') : null),
         confirm: { title: t('policy.makeDefaultTitle', { version }), body: <Touched policyId={policy.id} /> },
         doneText: t('policy.madeDefault', { version }),
         run: () => setDefault.mutateAsync({ params }),
       },
-      { key: 'from', label: t('policy.newFrom'), href: newVersionPath(policy.id, version), disabledReason: fixed ?? full(policy) },
+      { key: 'from', call: policies.addVersion, label: t('policy.newFrom'), href: newVersionPath(policy.id, version), disabledReason: fixed ?? full(policy) },
       {
         key: 'delete',
+        call: policies.deleteVersion,
         label: t('policy.deleteVersion'),
         danger: true,
         disabledReason: fixed ?? (is_default ? t('policy.defaultStays') : null),

@@ -1,7 +1,5 @@
-import Button from 'antd/es/button'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
 import { useTranslation } from '../../i18n.ts'
-import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -13,7 +11,6 @@ import { useKeeping } from '../../session/keeping.ts'
 export default function RoleList() {
   const { t } = useTranslation('iam')
   const { pages } = useKeeping()
-  const navigate = useNavigate()
   const nameOf = useRoleName()
   const { actionsOf } = useRoleActions()
   return (
@@ -43,11 +40,7 @@ export default function RoleList() {
         ]),
       ]}
       rowActions={actionsOf}
-      toolbar={
-        <Button type="primary" onClick={() => void navigate(pages.role.add())}>
-          {t('role.create')}
-        </Button>
-      }
+      create={{ call: customRoles.create, label: t('role.create'), href: pages.role.add() }}
       empty={{ title: t('role.empty') }}
     />
   )

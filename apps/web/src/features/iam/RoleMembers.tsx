@@ -39,6 +39,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
         rowActions={({ id, name }) => [
           {
             key: 'remove',
+            call: customRoles.removeMember,
             label: t('action.remove'),
             danger: true,
             confirm: { title: t('role.removeTitle', { role: nameOf(role), name }), body: t('role.removeBody') },
@@ -46,7 +47,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
             run: () => remove.mutateAsync({ params: { id: role.id, user_id: id } }),
           },
         ]}
-        create={{ label: t('role.addMember'), dialog: (close) => <MemberDialog role={role} onClose={close} /> }}
+        create={{ call: customRoles.addMember, label: t('role.addMember'), dialog: (close) => <MemberDialog role={role} onClose={close} /> }}
         empty={{ title: t('role.memberEmpty'), note: t('role.memberEmptyNote') }}
       />
     </>

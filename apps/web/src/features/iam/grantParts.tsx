@@ -17,6 +17,7 @@ export function useRevoke(): (grant: Grant) => Action {
   const revoke = useChange(grants.delete, { invalidates: invalidatedByGrant })
   return ({ id, policy, holder }) => ({
     key: 'revoke',
+    call: grants.delete,
     label: t('action.revoke'),
     danger: true,
     confirm: {

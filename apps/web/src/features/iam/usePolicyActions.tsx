@@ -1,4 +1,5 @@
 import { policyLimits } from '@zhisuan/contract/policy/document'
+import { grants } from '@zhisuan/contract/iam/grant'
 import { policies, type Policy } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
@@ -41,21 +42,24 @@ export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: 
     actionsOf: (policy) => [
       {
         key: 'edit',
+        call: policies.addVersion,
         label: t('policy.edit'),
         href: newVersionPath(policy.id, policy.default_version),
         disabledReason: notOurs(policy) ?? full(policy),
       },
-      { key: 'grant', label: t('policy.grant'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> },
+      { key: 'grant', call: grants.create, label: t('policy.grant'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> },
       { key: 'contacts', label: t('policy.contacts'), href: pages.policy.contact(policy.id) },
       { key: 'versions', label: t('policy.versions'), href: pages.policy.version(policy.id) },
       {
         key: 'rename',
+        call: policies.update,
         label: t('policy.rename'),
         disabledReason: notOurs(policy),
         dialog: (close) => <RenameDialog policy={policy} onClose={close} />,
       },
       {
         key: 'delete',
+        call: policies.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: notOurs(policy) ?? (policy.contact_count > 0 ? t('policy.inUse', { count: policy.contact_count }) : null),

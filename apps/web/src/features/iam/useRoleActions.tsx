@@ -22,12 +22,14 @@ export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (r
       return [
         {
           key: 'edit',
+          call: customRoles.update,
           label: t('action.edit'),
           disabledReason: role.built_in ? t('role.builtInFixed') : notOurs(role),
           dialog: (close) => <RoleDialog role={role} onClose={close} />,
         },
         {
           key: 'delete',
+          call: customRoles.delete,
           label: t('action.delete'),
           danger: true,
           disabledReason: hold === null ? notOurs(role) : t(`role.${hold}`, { count: role.member_count }),

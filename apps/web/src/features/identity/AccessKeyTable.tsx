@@ -25,6 +25,7 @@ export function AccessKeyTable({ name, userId }: { readonly name?: string; reado
       status === 'blocked'
         ? {
             key: 'unblock',
+            call: accessKeys.unblock,
             label: t('accessKey.unblock'),
             disabledReason: why('unblock'),
             doneText: t('accessKey.unblocked', { name: key }),
@@ -32,6 +33,7 @@ export function AccessKeyTable({ name, userId }: { readonly name?: string; reado
           }
         : {
             key: 'block',
+            call: accessKeys.block,
             label: t('accessKey.block'),
             danger: true,
             disabledReason: why('block'),
@@ -41,6 +43,7 @@ export function AccessKeyTable({ name, userId }: { readonly name?: string; reado
           },
       {
         key: 'delete',
+        call: accessKeys.deleteOf,
         label: t('action.delete'),
         danger: true,
         confirm: { title: t('account:accessKey.deleteTitle', { name: key }), body: t('account:accessKey.deleteBody') },

@@ -46,6 +46,7 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
         rowActions={({ id, status }) => [
           {
             key: 'revoke',
+            call: invitations.revoke,
             label: t('invitation.revoke'),
             danger: true,
             disabledReason: status === 'open' ? null : t('invitation.notOpen', { status: t(`invitation.status.${status}`) }),
@@ -55,6 +56,7 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
           },
         ]}
         create={{
+          call: invitations.create,
           label: t('invitation.create'),
           dialog: (close) => <InviteDialog organisation={organisation} onMade={setMade} onClose={close} />,
         }}

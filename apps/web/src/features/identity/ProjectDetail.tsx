@@ -92,6 +92,7 @@ function Members({ project }: { readonly project: KeptProject }) {
       rowActions={({ id, name }) => [
         {
           key: 'remove',
+          call: keptProjects.removeMember,
           label: t('action.remove'),
           danger: true,
           confirm: { title: t('project.removeTitle', { project: project.name, name }), body: t('project.removeBody') },
@@ -99,7 +100,7 @@ function Members({ project }: { readonly project: KeptProject }) {
           run: () => remove.mutateAsync({ params: { id: project.id, user_id: id } }),
         },
       ]}
-      create={{ label: t('project.addMember'), dialog: (close) => <MemberDialog project={project} onClose={close} /> }}
+      create={{ call: keptProjects.addMember, label: t('project.addMember'), dialog: (close) => <MemberDialog project={project} onClose={close} /> }}
       empty={{ title: t('project.membersEmpty'), note: t('project.membersEmptyNote') }}
     />
   )

@@ -46,7 +46,7 @@ export function ProjectTable({
       ]}
       filters={[filter.keyword(t('project.keyword'))]}
       rowActions={actionsOf}
-      create={{ label: t('project.create'), href: withQuery(pages.project.add(), { bp_id: organisation?.id }) }}
+      create={{ call: keptProjects.create, label: t('project.create'), href: withQuery(pages.project.add(), { bp_id: organisation?.id }) }}
       toolbar={toolbar}
       empty={{ title: t('project.empty'), note: t('project.emptyNote') }}
     />

@@ -48,6 +48,7 @@ export function UserProjects({ user }: { readonly user: Detail }) {
                   actions={[
                     {
                       key: 'remove',
+                      call: keptProjects.removeMember,
                       label: t('action.remove'),
                       danger: true,
                       confirm: { title: t('project.removeTitle', { project: name, name: user.name }), body: t('project.removeBody') },

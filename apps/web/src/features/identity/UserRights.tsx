@@ -85,6 +85,7 @@ function Roles({ user }: { readonly user: Detail }) {
                   actions={[
                     {
                       key: 'remove',
+                      call: customRoles.removeMember,
                       label: t('action.remove'),
                       danger: true,
                       confirm: { title: t('user.removeRoleTitle', { name: user.name, role }), body: t('user.removeRoleBody') },

@@ -58,7 +58,7 @@ export function UserTable({
         filter.oneOf('status', t('column.state'), userStatuses, (value) => t(`user.status.${value}`)),
       ]}
       rowActions={actionsOf}
-      create={{ label: t('user.create'), href: withQuery(pages.user.add(), { bp_id: organisation?.id }) }}
+      create={{ call: users.create, label: t('user.create'), href: withQuery(pages.user.add(), { bp_id: organisation?.id }) }}
       toolbar={toolbar}
       empty={{ title: t('user.empty') }}
     />

@@ -18,9 +18,10 @@ export function useProjectActions(onDeleted?: () => void): { readonly actionsOf:
   const { t } = useTranslation('identity')
   return {
     actionsOf: (project) => [
-      { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog project={project} onClose={close} /> },
+      { key: 'edit', call: keptProjects.update, label: t('action.edit'), dialog: (close) => <EditDialog project={project} onClose={close} /> },
       {
         key: 'delete',
+        call: keptProjects.delete,
         label: t('action.delete'),
         danger: true,
         dialog: (close) => <DeleteDialog project={project} onClose={close} {...(onDeleted !== undefined && { onDeleted })} />,

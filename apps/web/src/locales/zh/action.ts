@@ -96,6 +96,7 @@ export default {
     reject: '驳回',
     void: '作废',
     mine: '查看自己的',
+    own: '查看自己的权限',
     defaults: '查看默认值',
     setDefaults: '设置默认值',
     wait: '等待',

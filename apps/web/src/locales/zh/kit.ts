@@ -6,6 +6,12 @@ export default {
     of: '{{name}}的操作',
     more: '更多',
     stateForbids: '当前状态为“{{state}}”，不能执行此操作',
+    notForRole: '您的角色不能执行此操作（{{action}}）',
+    refused: {
+      explicitDeny: '无操作权限：策略“{{policy}}”的{{statement}}拒绝了 {{action}}',
+      implicitDeny: '无操作权限：没有策略允许 {{action}}',
+      outsideBoundary: '无操作权限：权限边界不允许 {{action}}',
+    },
   },
   confirm: { type: '请输入以下内容以确认：' },
   toast: { close: '关闭提示' },
