@@ -38,6 +38,7 @@ export const paths = {
   market: path('/market'),
   warehouse: { list: path('/warehouse'), detail: path('/warehouse/{id}') },
   notFound: path('/404'),
+  forbidden: path('/403'),
   /** Of development servers; no page of the product, so no row of routes.ts. */
   developmentInbox: '/dev/inbox',
   overview: path('/index'),
@@ -214,7 +215,6 @@ export const paths = {
     service: { list: path('/iam/serve'), add: path('/iam/serve/addForm'), detail: path('/iam/serve/{id}') },
     resource: { list: path('/iam/resource'), add: path('/iam/resource/addForm'), detail: path('/iam/resource/{id}') },
   },
-  platform: {
   /** Of an organisation's own administrators: the same pages as of `iam`, about their own organisation. */
   organisation: {
     user: { list: path('/organisation/members'), add: path('/organisation/members/add'), detail: path('/organisation/members/{id}') },
@@ -231,6 +231,7 @@ export const paths = {
     accessKeys: path('/organisation/access-keys'),
     audit: path('/organisation/audit'),
   },
+  platform: {
     area: path('/area'),
     site: { list: path('/website'), detail: path('/websiteDetail/{id}/{name}/{regionid}') },
     clouds: path('/infrastructure/cloudy'),

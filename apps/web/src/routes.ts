@@ -128,6 +128,7 @@ const table = {
       { path: '/warehouse/{id}', title: 'warehouseDetail', pending: true },
     ]),
     { path: '/404', title: 'notFound', access: 'public', kind: 'page', plain: true },
+    { path: '/403', title: 'forbidden', access: 'public', kind: 'page', plain: true },
   ],
   index: [{ path: '/index', title: 'index', access: ['TENANT_ADMIN', 'ADMIN'], sort: 990 }],
   license: [{ path: '/license', title: 'license', access: admins, sort: 990 }],
@@ -369,7 +370,6 @@ const table = {
     ]),
     { path: '/iam/audit', title: 'iamAudit', access: admins, sort: 910 },
   ],
-  platform: [
   organisation: [
     parent({ path: '/organisation/members', title: 'organisationMembers', access: keepsOwn, sort: 990 }, [
       { path: '/organisation/members/add', title: 'iamUserAddForm' },
@@ -393,6 +393,7 @@ const table = {
     { path: '/organisation/access-keys', title: 'organisationAccessKeys', access: keepsOwn, sort: 930 },
     { path: '/organisation/audit', title: 'iamAudit', access: keepsOwn, sort: 910 },
   ],
+  platform: [
     { path: '/area', title: 'area', access: admins, sort: 990 },
     parent({ path: '/website', title: 'website', access: admins, sort: 980 }, [{ path: '/websiteDetail/{id}/{name}/{regionid}', title: 'websiteDetail' }]),
     { path: '/infrastructure/cloudy', title: 'infrastructureCloudy', access: admins, sort: 970 },

@@ -18,7 +18,7 @@ import { PublicLayout } from './PublicLayout.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { Toasts } from './Toasts.tsx'
 import { usePages } from './pages.ts'
-import { routeAt } from './routeAt.ts'
+import { routeAt, routeOf } from './routeAt.ts'
 
 const consoleLayout = () => import('./ConsoleLayout.tsx')
 const ConsoleLayout = lazy(consoleLayout)
@@ -83,11 +83,21 @@ export function Root() {
     clearSession()
     if (isPublic) return
     notify('error', entryError.status === 200 ? t('session.verificationFailed') : entryError.message, 5_000)
+  const decision = decide({
+    path: pathname,
+    search,
+    access: development ? 'public' : (route?.access ?? null),
+    signedIn,
+    person: user === undefined ? null : personOf(user),
+  })
+  /** What is drawn here: the page of the address, or why there is none. */
+  const shown = decision.kind === 'missing' ? routeOf(paths.notFound.template) : decision.kind === 'forbidden' ? routeOf(paths.forbidden.template) : route
+
     void navigate(paths.overview(), { replace: true })
   }, [entryError, isPublic, navigate, t])
 
   const brand = useBrand()
-  const title = route === null ? '' : (pageTitle ?? t(`routes:${route.title}`))
+  const title = shown === null ? '' : (pageTitle ?? t(`routes:${shown.title}`))
   useEffect(() => {
     document.title = title === '' || pathname === '/' ? t('brandTitle', { brand }) : `${title} · ${brand}`
   }, [title, pathname, brand, t])
@@ -102,14 +112,6 @@ export function Root() {
   }, [pathname])
 
   useScrollPlace(here)
-
-  const decision = decide({
-    path: pathname,
-    search,
-    access: development ? 'public' : (route?.access ?? null),
-    signedIn,
-    person: user === undefined ? null : personOf(user),
-  })
 
   return (
     <>
@@ -130,12 +132,12 @@ export function Root() {
             )
           ) : development ? (
             <DevelopmentInbox />
-          ) : route === null ? null : route.access === 'public' ? (
-            <PublicLayout route={route} />
+          ) : shown === null ? null : shown.access === 'public' ? (
+            <PublicLayout route={shown} />
           ) : user === undefined ? null : user.must_change_password ? (
             <InitialPasswordPage />
           ) : (
-            <ConsoleLayout route={route} user={user} title={pageTitle} onTitle={setPageTitle} />
+            <ConsoleLayout route={shown} user={user} title={pageTitle} onTitle={setPageTitle} />
           )}
         </Suspense>
       </PageBoundary>

@@ -23,6 +23,8 @@ export type Decision =
   | { readonly kind: 'show' }
   /** Until it is known who the person is. */
   | { readonly kind: 'wait' }
+  /** Said at the address that was asked for: no page has it, or this person may not see it. */
+  | { readonly kind: 'missing' | 'forbidden' }
   | { readonly kind: 'go'; readonly to: string; /** What is stored of an earlier session goes. */ readonly clear: boolean }
 
 const show: Decision = { kind: 'show' }
@@ -58,7 +60,7 @@ export const loginFrom = (path: string, search: string): string =>
 
 /** The navigation guard. */
 export function decide(visit: Visit): Decision {
-  if (visit.access === null) return go(paths.notFound())
+  if (visit.access === null) return { kind: 'missing' }
   if (!visit.signedIn) return visit.access === 'public' ? show : go(loginFrom(visit.path, visit.search), true)
   if (visit.path === paths.login()) {
     if (visit.person === null) return { kind: 'wait' }
@@ -69,5 +71,5 @@ export function decide(visit: Visit): Decision {
   if (visit.person === null) return { kind: 'wait' }
   if (mayAccess(visit.access, visit.person)) return show
   // The overview is where everybody is sent first; who may not see it begins where they may.
-  return go(visit.path === paths.overview() ? landing(visit.person) : paths.notFound())
+  return visit.path === paths.overview() ? go(landing(visit.person)) : { kind: 'forbidden' }
 }

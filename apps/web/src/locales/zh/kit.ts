@@ -13,6 +13,7 @@ export default {
       outsideBoundary: '无操作权限：权限边界不允许 {{action}}',
     },
   },
+  astray: { home: '返回首页', console: '返回控制台', back: '返回上一页' },
   confirm: { type: '请输入以下内容以确认：' },
   toast: { close: '关闭提示' },
   code: { get: '获取验证码', again: '{{seconds}} 秒后重新获取' },

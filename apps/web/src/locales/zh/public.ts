@@ -125,9 +125,12 @@ export default {
   },
   notFound: {
     title: '页面不存在',
-    text: '地址可能有误，或页面已被移动，或您的账号无权访问。',
-    home: '返回首页',
-    console: '返回控制台',
+    text: '地址可能有误，或页面已被移动。',
+  },
+  forbidden: {
+    title: '没有访问权限',
+    text: '您的角色不能打开这个页面。',
+    textOf: '您的角色不能打开“{{page}}”，能打开它的是：{{roles}}。需要使用时，请联系组织或平台的管理员。',
   },
   inbox: { link: '查看开发收件箱' },
 } as const
