@@ -153,7 +153,7 @@ test.describe('registering', () => {
     await expect(page).toHaveURL(/\/help$/)
     await page.goto('/userMsg')
     const profile = page.getByRole('region', { name: '基本信息' })
-    await expect(profile).toContainText('组织管理员')
+    await expect(profile).toContainText('租户管理员')
     await expect(profile).toContainText(organisation)
     await page.getByRole('link', { name: '概览' }).click()
     await expect(page).toHaveURL(/\/index$/)

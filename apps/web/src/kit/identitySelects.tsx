@@ -6,7 +6,7 @@ import { tenantRoles } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from '../i18n.ts'
 import { useCall } from '../api/hooks.ts'
-import { actionText, serviceText } from './actionText.ts'
+import { actionText, matchesAction, serviceText } from './actionText.ts'
 import { labelled } from './fields.tsx'
 import { useKeeping } from '../session/keeping.ts'
 import { useRoleName } from './roleNames.ts'
@@ -103,7 +103,8 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
       {...(id !== undefined && { id })}
       aria-label={label}
       className="zs-full"
-      showSearch={{ optionFilterProp: 'search' }}
+      // Of a group of them the single ones are asked about.
+      showSearch={{ filterOption: (text, option) => option?.value !== undefined && matchesAction(String(option.value), text) }}
       loading={vocabulary === undefined}
       placeholder={t('search.action')}
       value={value ?? null}
@@ -112,7 +113,6 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
         options: service.actions.map((action) => ({
           value: action.id,
           label: actionText(action.id),
-          search: `${actionText(action.id)} ${action.id}`,
           title: action.id,
         })),
       }))}

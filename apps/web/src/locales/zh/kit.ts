@@ -179,7 +179,7 @@ export default {
   roleNames: {
     ADMIN: words.platformAdministrator,
     TENANT: '租户',
-    TENANT_ADMIN: '租户管理员',
+    TENANT_ADMIN: words.tenantAdministrator,
     OPERATION_SUPPORTER: '运营支撑',
     PROVIDER: '供应商',
     COPOTE_NORMAL: '工单用户',

@@ -59,7 +59,7 @@ export default {
     peopleTitle: '为谁而设',
     people: {
       tenant: { title: '租户', text: '管理自己组织的云主机与容器，查看指标，使用终端。' },
-      tenantAdmin: { title: '租户管理员', text: '在此之外，查看组织的总览与成员。' },
+      tenantAdmin: { title: words.tenantAdministrator, text: '在此之外，管理组织的成员、角色与策略。' },
       admin: { title: words.platformAdministrator, text: '登记与维护云平台，管理节点、许可证与平台配置，查看全部组织的资源。' },
     },
     honest: '内置的沙箱云平台用于体验，凡是沙箱都会标明“沙箱”。尚在建设中的功能不会出现在菜单里。',
