@@ -52,10 +52,7 @@ export function Root() {
   useLayoutEffect(() => {
     onSessionEnd((text) => {
       const here = location.pathname
-      const isPublic = routeAt(here)?.access === 'public'
       clearSession()
-      // Who reads a public page loses nothing by no longer being signed in.
-      if (isPublic) return
       void navigate(loginFrom(here, location.search), { replace: true })
       notify('error', text, 5_000)
     })
@@ -83,6 +80,9 @@ export function Root() {
     clearSession()
     if (isPublic) return
     notify('error', entryError.status === 200 ? t('session.verificationFailed') : entryError.message, 5_000)
+    void navigate(paths.overview(), { replace: true })
+  }, [entryError, isPublic, navigate, t])
+
   const decision = decide({
     path: pathname,
     search,
@@ -92,9 +92,6 @@ export function Root() {
   })
   /** What is drawn here: the page of the address, or why there is none. */
   const shown = decision.kind === 'missing' ? routeOf(paths.notFound.template) : decision.kind === 'forbidden' ? routeOf(paths.forbidden.template) : route
-
-    void navigate(paths.overview(), { replace: true })
-  }, [entryError, isPublic, navigate, t])
 
   const brand = useBrand()
   const title = shown === null ? '' : (pageTitle ?? t(`routes:${shown.title}`))

@@ -65,7 +65,7 @@ export function decide(visit: Visit): Decision {
   if (visit.path === paths.login()) {
     if (visit.person === null) return { kind: 'wait' }
     const wanted = ownPath(new URLSearchParams(visit.search).get('redirect'))
-    return go(wanted === null || wanted.startsWith(paths.login()) || wanted === paths.overview() ? landing(visit.person) : wanted)
+    return go(wanted === null || wanted.startsWith(paths.login()) ? landing(visit.person) : wanted)
   }
   if (visit.access === 'public') return show
   if (visit.person === null) return { kind: 'wait' }

@@ -136,7 +136,7 @@ describe('users', () => {
 
   it('who registered where that takes an approval are let in by one', async () => {
     const pending = await makeUser(app, { kind: 3, status: 'pending' })
-    await expect(signIn(app, pending)).rejects.toThrow('91010')
+    await expect(signIn(app, pending)).rejects.toThrow('1134')
     expect((await act(admin, pending.id, 'enable')).user.status).toBe('active')
     expect((await signIn(app, pending)).token).toBeTruthy()
   })

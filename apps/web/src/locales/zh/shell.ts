@@ -93,6 +93,7 @@ export default {
     statistics: '运维管理',
     indent: '费用中心',
     iam: '身份与访问管理',
+    organisation: '组织管理',
     platform: '平台管理',
     separateAccounting: '分账运营中心',
     workOrder: '工单',
@@ -100,7 +101,6 @@ export default {
   section: {
     compute: words.compute,
     network: words.network,
-    organisation: '组织管理',
     storage: '存储',
     hardware: '硬件',
     image: words.image,
