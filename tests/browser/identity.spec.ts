@@ -153,7 +153,7 @@ test.describe('registering', () => {
     await expect(page).toHaveURL(/\/help$/)
     await page.goto('/userMsg')
     const profile = page.getByRole('region', { name: '基本信息' })
-    await expect(profile).toContainText('组织管理员')
+    await expect(profile).toContainText('租户管理员')
     await expect(profile).toContainText(organisation)
     await page.getByRole('link', { name: '概览' }).click()
     await expect(page).toHaveURL(/\/index$/)
@@ -314,6 +314,30 @@ test.describe('the session', () => {
     await signOut(page, stage().tenant.username)
     await other.bringToFront()
     await expect(other).toHaveURL(/\/login\?redirect=%2FnextStack%2Fvm$/)
+  })
+
+  test('over on a public page: cleared, told, and led to the login page as anywhere', async ({ page, context, trouble }) => {
+    trouble.expect(/^401 /)
+    await expire(page)
+    await page.goto('/Terms-of-Service')
+    await expect(page).toHaveURL(`/login?${new URLSearchParams({ redirect: '/Terms-of-Service' })}`)
+    await expect(toast(page, '登录已过期，请重新登录')).toBeVisible()
+    expect((await context.cookies()).map(({ name }) => name)).toEqual([])
+  })
+
+  test('begins where it was asked for, and the first page leads back to the overview', async ({ page, context }) => {
+    await page.goto('/index')
+    await expect(page).toHaveURL(`/login?${new URLSearchParams({ redirect: '/index' })}`)
+    await typeIn(page, stage().tenantAdmin.username, password)
+    await expect(page).toHaveURL('/index')
+    const fresh = await context.newPage()
+    await page.close()
+    await context.clearCookies()
+    await fresh.goto('/nextStack/vmCommand')
+    await typeIn(fresh, stage().tenantAdmin.username, password)
+    await expect(fresh).toHaveURL('/nextStack/vmCommand')
+    await fresh.getByRole('button', { name: /返回/ }).click()
+    await expect(fresh).toHaveURL('/index')
   })
 
   test('revoked: leads to the login page, says why, and back afterwards', async ({ page, context, trouble }) => {

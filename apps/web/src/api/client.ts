@@ -1,7 +1,7 @@
 import { constants } from '@zhisuan/contract/constants'
 import type { BodyInput, Call, QueryInput, ResponseOf } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
-import type { EngineRequest } from '@zhisuan/contract/problem'
+import type { EngineRequest, RefusedByPolicy } from '@zhisuan/contract/problem'
 import { auth } from '@zhisuan/contract/ums/auth'
 import type { z } from 'zod'
 import { readToken } from './cookies.ts'
@@ -38,6 +38,8 @@ export class ApiError extends Error {
   readonly engine: EngineRequest | null
   /** What a cloud said, in its own words. */
   readonly detail: string | null
+  /** Which action policies refused, and the statement that says so. */
+  readonly refused: RefusedByPolicy | null
 
   constructor(from: {
     readonly status: number
@@ -49,6 +51,7 @@ export class ApiError extends Error {
     readonly path?: string
     readonly engine?: EngineRequest | null
     readonly detail?: string | null
+    readonly refused?: RefusedByPolicy | null
     readonly cause?: unknown
   }) {
     super(from.message, { cause: from.cause })
@@ -61,6 +64,7 @@ export class ApiError extends Error {
     this.path = from.path ?? ''
     this.engine = from.engine ?? null
     this.detail = from.detail ?? null
+    this.refused = from.refused ?? null
   }
 }
 
@@ -291,6 +295,7 @@ function readProblem(content: unknown, response: Response): ConstructorParameter
     message: typeof record['message'] === 'string' ? record['message'] : '',
     requestId: typeof record['request_id'] === 'string' ? record['request_id'] : response.headers.get('x-request-id'),
     engine: readEngine(record['engine']),
+    refused: readRefused(record['refused']),
     detail: typeof record['detail'] === 'string' ? record['detail'] : null,
     fields: fields.flatMap((field: unknown) =>
       isRecord(field) && typeof field['field'] === 'string' && typeof field['message'] === 'string'
@@ -299,6 +304,9 @@ function readProblem(content: unknown, response: Response): ConstructorParameter
     ),
   }
 }
+
+const readRefused = (refused: unknown): RefusedByPolicy | null =>
+  isRecord(refused) && typeof refused['action'] === 'string' && typeof refused['outcome'] === 'string' ? (refused as unknown as RefusedByPolicy) : null
 
 const readEngine = (engine: unknown): EngineRequest | null =>
   isRecord(engine) && ['cloud', 'service', 'request_id'].every((key) => typeof engine[key] === 'string')

@@ -19,7 +19,7 @@ import { PageBoundary } from './PageBoundary.tsx'
 import { Toasts } from './Toasts.tsx'
 import { Drawn, late } from './late.tsx'
 import { usePages } from './pages.ts'
-import { routeAt } from './routeAt.ts'
+import { routeAt, routeOf } from './routeAt.ts'
 
 const consoleLayout = late(() => import('./ConsoleLayout.tsx'))
 /** For who is about to enter the console. */
@@ -54,10 +54,7 @@ export function Root() {
   useLayoutEffect(() => {
     onSessionEnd((text) => {
       const here = location.pathname
-      const isPublic = routeAt(here)?.access === 'public'
       clearSession()
-      // Who reads a public page loses nothing by no longer being signed in.
-      if (isPublic) return
       void navigate(loginFrom(here, location.search), { replace: true })
       notify('error', text, 5_000)
     })
@@ -88,8 +85,18 @@ export function Root() {
     void navigate(paths.overview(), { replace: true })
   }, [entryError, isPublic, navigate, t])
 
+  const decision = decide({
+    path: pathname,
+    search,
+    access: development ? 'public' : (route?.access ?? null),
+    signedIn,
+    person: user === undefined ? null : personOf(user),
+  })
+  /** What is drawn here: the page of the address, or why there is none. */
+  const shown = decision.kind === 'missing' ? routeOf(paths.notFound.template) : decision.kind === 'forbidden' ? routeOf(paths.forbidden.template) : route
+
   const brand = useBrand()
-  const title = route === null ? '' : (pageTitle ?? t(`routes:${route.title}`))
+  const title = shown === null ? '' : (pageTitle ?? t(`routes:${shown.title}`))
   useEffect(() => {
     document.title = title === '' || pathname === '/' ? t('brandTitle', { brand }) : `${title} · ${brand}`
   }, [title, pathname, brand, t])
@@ -104,14 +111,6 @@ export function Root() {
   }, [pathname])
 
   useScrollPlace(here)
-
-  const decision = decide({
-    path: pathname,
-    search,
-    access: development ? 'public' : (route?.access ?? null),
-    signedIn,
-    person: user === undefined ? null : personOf(user),
-  })
 
   return (
     <UserContext value={signedIn ? (user ?? null) : null}>
@@ -132,8 +131,8 @@ export function Root() {
             )
           ) : development ? (
             <DevelopmentInbox />
-          ) : route === null ? null : route.access === 'public' ? (
-            <PublicLayout route={route} />
+          ) : shown === null ? null : shown.access === 'public' ? (
+            <PublicLayout route={shown} />
           ) : user === undefined ? null : user.must_change_password ? (
             <Drawn key="password" of={initialPassword} placeholder={<Spinner />} draw={(InitialPasswordPage) => <InitialPasswordPage />} />
           ) : (
@@ -141,7 +140,7 @@ export function Root() {
               key="console"
               of={consoleLayout}
               placeholder={<Spinner />}
-              draw={(ConsoleLayout) => <ConsoleLayout route={route} user={user} title={pageTitle} onTitle={setPageTitle} />}
+              draw={(ConsoleLayout) => <ConsoleLayout route={shown} user={user} title={pageTitle} onTitle={setPageTitle} />}
             />
           )}
         </Suspense>

@@ -16,7 +16,7 @@ export const accessToken = z.object({
 })
 
 export const auth = {
-  /** Refused with 1101, 1134, 1135, 1136, 91010, 91012, 91120 or 91124, always as HTTP 401. After 91120 the same is sent again with `otp`. */
+  /** Refused with 1101, 1134, 1135, 1136, 91012, 91120 or 91124, always as HTTP 401. After 91120 the same is sent again with `otp`. */
   password: defineCall({
     id: 'ums.auth.password',
     method: 'POST',

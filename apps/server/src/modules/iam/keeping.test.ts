@@ -14,6 +14,7 @@ import { invitations } from '@zhisuan/contract/ums/invitation'
 import { organisations, users } from '@zhisuan/contract/ums/user'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { someIp, somePhone, testApp, type TestApp } from '../../testing/app.ts'
+import { builtInRoleId } from './iam.migrations.ts'
 import { call, refused, send } from '../../testing/call.ts'
 import { codeSentTo } from '../../testing/inbox.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
@@ -139,7 +140,7 @@ describe('users', () => {
 
   it('who registered where that takes an approval are let in by one', async () => {
     const pending = await makeUser(app, { kind: 3, status: 'pending' })
-    await expect(signIn(app, pending)).rejects.toThrow('91010')
+    await expect(signIn(app, pending)).rejects.toThrow('1134')
     expect((await act(admin, pending.id, 'enable')).user.status).toBe('active')
     expect((await signIn(app, pending)).token).toBeTruthy()
   })
@@ -177,6 +178,24 @@ describe('users', () => {
       expect((await send(app, what, { ...to, ...input })).status, what.id).toBe(404)
     }
     expect(await alive(stranger)).toBe(true)
+  })
+
+  it('of an organisation keep one administrator: nobody ends themselves, and of two who end each other one stays', async () => {
+    const role = builtInRoleId('TENANT_ADMIN')
+    const end = {
+      disable: (by: SignedIn, id: string) => send(app, users.action, { token: by.token, params: { id }, body: { action: 'disable' } }),
+      delete: (by: SignedIn, id: string) => send(app, users.delete, { token: by.token, params: { id } }),
+      'take the role from': (by: SignedIn, user_id: string) => send(app, customRoles.removeMember, { token: by.token, params: { id: role, user_id } }),
+    }
+    for (const [how, does] of Object.entries(end)) {
+      const one = await someone(app)
+      const two = await someone(app, { kind: 2, roles: ['TENANT', 'TENANT_ADMIN'], organisation: one.bp_id })
+      await call(app, customRoles.addMember, { token: admin.token, params: { id: builtInRoleId('TENANT') }, body: { user_id: one.id } })
+      expect((await does(one, one.id)).status, `${how} oneself`).toBeGreaterThanOrEqual(400)
+      await Promise.all([does(one, two.id), does(two, one.id)])
+      const left = [one, two].map(async (who) => (await send(app, users.list, { token: who.token })).status === 200)
+      expect((await Promise.all(left)).filter(Boolean), `two ${how} each other`).toHaveLength(1)
+    }
   })
 
   it('nobody takes over who may more than they', async () => {

@@ -247,8 +247,8 @@ async function refuseUnlessAllowed(
 ): Promise<void> {
   const { actor } = request
   if (actor === null || call.always || call.access === 'public') return
-  const { outcome } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))
-  if (outcome !== 'allowed') throw new Refusal('noPermission')
+  const { outcome, by } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))
+  if (outcome !== 'allowed') throw new Refusal('noPermission', { refused: { action: call.id, outcome, by } })
 }
 
 /** What a request says of itself to policies: policy/keys.ts. */

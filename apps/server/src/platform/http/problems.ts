@@ -63,6 +63,7 @@ export const problemOf = (refusal: Refusal, requestId: string): Problem => ({
   message: fillText(errors[refusal.refusal].text, refusal.values),
   request_id: requestId,
   ...(refusal.fields !== undefined && { fields: [...refusal.fields] }),
+  ...(refusal.refused !== undefined && { refused: refusal.refused }),
   ...(refusal.detail !== undefined && { detail: refusal.detail }),
   ...(refusal.engine !== undefined && { engine: refusal.engine }),
 })

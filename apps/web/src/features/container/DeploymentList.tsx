@@ -84,7 +84,7 @@ export default function DeploymentList() {
       filters={[filter.named('edge_id', t('filter.node'), nodes), filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
       passing={isPassing}
-      create={{ label: t('deployment.create'), href: paths.container.deployment.add() }}
+      create={{ call: containers.deploy, label: t('deployment.create'), href: paths.container.deployment.add() }}
       empty={{ title: t('deployment.empty'), note: t('deployment.emptyNote') }}
     />
   )

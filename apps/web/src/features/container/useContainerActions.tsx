@@ -118,7 +118,7 @@ export function useContainerActions(onDeleted?: () => void): {
           opening('rename', container),
           opening('update', container),
           ...(container.status === 'lost' ? [] : [operation('rebuild', container)]),
-          { key: 'copy', label: t('action.copy'), href: withQuery(paths.container.deployment.add(), { from: container.id }) },
+          { key: 'copy', call: containers.deploy, label: t('action.copy'), href: withQuery(paths.container.deployment.add(), { from: container.id }) },
         ]
       : []),
     opening('kill', container),

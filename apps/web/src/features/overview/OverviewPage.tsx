@@ -5,11 +5,13 @@ import { Link } from 'react-router'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'
 import type { ResponseOf } from '@zhisuan/contract/define'
+import { vms } from '@zhisuan/contract/nextstack/vm'
 import { overview } from '@zhisuan/contract/nextstack/overview'
 import { licences } from '@zhisuan/contract/sys/sys'
 import type { ApiError } from '../../api/client.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { ActionButton } from '../../kit/actions.tsx'
 import { PageActions } from '../../kit/PageHead.tsx'
 import { paths } from '../../paths.ts'
 import { useClouds } from '../../session/cloud.ts'
@@ -106,11 +108,7 @@ function OrganisationOverview() {
 
 function CreateVm() {
   const { t } = useTranslation('overview')
-  return (
-    <Link to={paths.nextstack.vm.add()} className="zs-button">
-      {t('createVm')}
-    </Link>
-  )
+  return <ActionButton action={{ key: 'create', call: vms.create, label: t('createVm'), href: paths.nextstack.vm.add() }} />
 }
 
 /** Images there are before anybody made anything. */

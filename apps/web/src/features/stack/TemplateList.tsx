@@ -37,7 +37,7 @@ export default function TemplateList() {
         ]}
         filters={[filter.oneOf('labels', t('column.labels'), labels), filter.keyword(t('filter.template'))]}
         rowActions={ofTemplate}
-        create={{ label: t('template.create'), href: stackPaths.newVersion() }}
+        create={{ call: templates.create, label: t('template.create'), href: stackPaths.newVersion() }}
         empty={{ title: t('template.empty'), note: t('template.emptyNote') }}
       />
       {mayMake && <Starters />}

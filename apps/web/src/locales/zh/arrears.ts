@@ -83,7 +83,7 @@ export default {
   contacts: {
     edit: '通知联系人',
     title: '通知联系人',
-    note: '除组织管理员外，还通知这些人。邮箱和手机号至少填写一项。',
+    note: '除租户管理员外，还通知这些人。邮箱和手机号至少填写一项。',
     name: '姓名',
     email: '邮箱',
     phone: words.phone,
@@ -128,7 +128,7 @@ export default {
     over: '超出预算',
     organisation: words.ownedBy,
     none: '还没有预算',
-    noneNote: '设定每月预算后，费用接近或超出时会通知组织管理员。',
+    noneNote: '设定每月预算后，费用接近或超出时会通知租户管理员。',
     keyword: '预算名称',
     save: words.save,
   },

@@ -679,6 +679,25 @@ describe('of others', () => {
     expect(await outcome(secret)).toBe(91201)
   })
 
+  it('are listed for who keeps their people, of all organisations for the platform’s', async () => {
+    const [boss, stranger, root] = [await someone(app), await someone(app), await someone(app, { kind: 1 })]
+    const person = await someone(app, { kind: 4, organisation: boss.bp_id })
+    const [first, second] = [await make(person), await make(boss)]
+    await make(stranger)
+    const listed = async (by: SignedIn, query: object = {}) =>
+      (await call(app, accessKeys.all, { token: by.token, query })).items.map(({ id, user }) => [id, user.id])
+    expect(await listed(boss)).toEqual([
+      [second.key.id, boss.id],
+      [first.key.id, person.id],
+    ])
+    expect(await listed(boss, { user_id: person.id })).toEqual([[first.key.id, person.id]])
+    expect(await listed(boss, { keyword: first.key.name })).toEqual([[first.key.id, person.id]])
+    expect(await listed(boss, { status: 'blocked' })).toEqual([])
+    expect(await listed(boss, { user_id: stranger.id })).toEqual([])
+    expect(await listed(root, { user_id: stranger.id })).toHaveLength(1)
+    expect(await refused(app, accessKeys.all, { token: person.token })).toMatchObject({ code: 3000 })
+  })
+
   it('who set the platform up is kept by their like only', async () => {
     const [root, admin] = [await someone(app, { kind: 0 }), await someone(app, { kind: 1 })]
     const { key } = await make(root)

@@ -200,7 +200,7 @@ export function createSignOn(
       }
     },
 
-    /** @throws Refusal 1135, 1136, 91010, 91012, 91120, 91124, 91141, 91145 */
+    /** @throws Refusal 1134, 1135, 1136, 91012, 91120, 91124, 91141, 91145 */
     async finish(ticket: string | undefined, { otp }: BodyOf<Calls['finish']>, client: Client): Promise<Tokens> {
       const hash = ticket !== undefined && looksLikeToken(ticket) ? hashOf(ticket) : null
       const signOn = hash === null ? undefined : await store.findSignOn(db, hash, now())

@@ -201,7 +201,7 @@ export function createPasskeys(
       return { challenge, rpId: id, timeout: challengeMs, userVerification: 'required' }
     },
 
-    /** The device asked who uses it, so this is both factors. @throws Refusal 1135, 91010, 91012, 91126, 91128, 91130 */
+    /** The device asked who uses it, so this is both factors. @throws Refusal 1134, 1135, 91012, 91126, 91128, 91130 */
     async signIn({ credential }: BodyOf<Calls['signIn']>, client: Client): Promise<Tokens> {
       const use = await verifyUse(ours(), credential)
       if (use === null) throw new Refusal('passkeyMismatch')

@@ -89,12 +89,12 @@ export function createSessionService(
   /** Told only to one who proved that they are that user. */
   const refuseUnlessMaySignIn = async (on: Sql, user: UserRow): Promise<void> => {
     if (user.status === 'disabled') throw new Refusal('userDisabled')
-    if (user.status === 'pending') throw new Refusal('registrationPending')
+    if (user.status === 'pending') throw new Refusal('userNotActivated')
     if (user.bp_id !== null && (await organisationStatus(on, user.bp_id)) === 'frozen') throw new Refusal('organisationFrozen')
   }
 
   return {
-    /** @throws Refusal 1101, 1134, 1135, 1136, 91010, 91012, 91120, 91124 */
+    /** @throws Refusal 1101, 1134, 1135, 1136, 91012, 91120, 91124 */
     async signIn({ username: login, password, otp }: BodyOf<(typeof auth)['password']>, client: Client): Promise<Tokens> {
       const wrong = new Refusal('passwordMismatch')
       const found = await findByLogin(db, login)
@@ -109,13 +109,13 @@ export function createSessionService(
       })
     },
 
-    /** One who proved without a password who they are. @throws Refusal 1135, 91010, 91012 */
+    /** One who proved without a password who they are. @throws Refusal 1134, 1135, 91012 */
     async signInAs(tx: Tx, user: UserRow, client: Client, proved: Proved): Promise<Tokens> {
       await refuseUnlessMaySignIn(tx, user)
       return begin(tx, user, client, proved)
     },
 
-    /** @throws Refusal 91011; 1135, 91010, 91012 where the user may not sign in any more */
+    /** @throws Refusal 91011; 1134, 1135, 91012 where the user may not sign in any more */
     async refresh(token: string | undefined): Promise<Tokens> {
       if (token === undefined || !looksLikeToken(token)) throw new Refusal('refreshInvalid')
       const hash = hashOf(token)

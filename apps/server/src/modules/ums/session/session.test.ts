@@ -125,7 +125,7 @@ describe('signing in with a password', () => {
   it('tells of a state only after the right password', async () => {
     const frozen = await makeOrganisation(app, { status: 'frozen' })
     const cases = [
-      { who: await makeUser(app, { status: 'pending' }), code: 91010 },
+      { who: await makeUser(app, { status: 'pending' }), code: 1134 },
       { who: await makeUser(app, { status: 'disabled' }), code: 1135 },
       { who: await makeUser(app, { organisation: frozen }), code: 91012 },
     ]

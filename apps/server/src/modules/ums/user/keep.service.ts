@@ -148,7 +148,7 @@ export function createKeepService(
       return get(id)
     },
 
-    /** @throws Refusal 91008, 91106, 91110 */
+    /** @throws Refusal 91008, 91106, 91110, 91117 */
     async act(actor: Actor, id: string, { action }: BodyOf<Calls['action']>): Promise<ResponseOf<Calls['action']>> {
       if (id === actor.user_id) throw new Refusal('ownRightsChange')
       const password = action === 'resetPassword' ? makeOneTimePassword() : null
@@ -167,6 +167,7 @@ export function createKeepService(
         }
         if (action === 'disable') {
           await refuseLastAdministrator(tx, user)
+          await limits.refuseLastKeeper(tx, actor, id)
           await store.updateUser(tx, id, { status: 'disabled' })
         }
         if (action === 'resetSecondFactor') {

@@ -6,6 +6,7 @@ import type { Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import type { Limits } from '../../iam/rules/limits.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
 import { insertOrganisation, insertProjectMember } from '../organisation/organisation.store.ts'
@@ -39,6 +40,7 @@ export function createUserService(
     keep: Pick<KeepService, 'lock'>
     secondFactors: Pick<SecondFactors, 'prove' | 'has'>
     organisationMade: (tx: Tx, bpId: string) => Promise<void>
+    limits: Pick<Limits, 'refuseLastKeeper'>
   },
 ) {
   const { db, now } = platform
@@ -157,7 +159,7 @@ export function createUserService(
 
     /**
      * What they made stays with their organisation, and their entries in the audit log stay theirs.
-     * @throws Refusal 91007, 91008
+     * @throws Refusal 91007, 91008, 91117
      */
     async remove(actor: Actor, id: string): Promise<void> {
       if (id === actor.user_id) throw new Refusal('userSelfDelete')
@@ -166,6 +168,7 @@ export function createUserService(
         await store.lockAdministrators(tx)
         const user = await parts.keep.lock(tx, actor, id)
         if (user.kind <= 1 && (await store.countOtherAdministrators(tx, id)) === 0) throw new Refusal('lastAdministrator')
+        await parts.limits.refuseLastKeeper(tx, actor, id)
         await store.markDeleted(tx, user, now())
         return sessions.endAll(tx, id, null)
       })

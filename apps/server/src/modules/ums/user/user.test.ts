@@ -194,7 +194,7 @@ describe('signing in and retrieving a password with a code', () => {
   it('keeps out whom a password would not let in either', async () => {
     const frozen = await makeOrganisation(app, { status: 'frozen' })
     for (const [wish, code] of [
-      [{ status: 'pending' }, 91010],
+      [{ status: 'pending' }, 1134],
       [{ status: 'disabled' }, 1135],
       [{ organisation: frozen }, 91012],
     ] as const) {

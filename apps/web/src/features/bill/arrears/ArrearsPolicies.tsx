@@ -81,7 +81,7 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
           col.text<ArrearsPolicy>('resume', t('policy.resume'), (policy) => t(policy.resume ? 'policy.yes' : 'policy.no'), { width: 220 }),
         ]}
         filters={[filter.keyword(t('exception.keyword'))]}
-        create={{ label: t('exception.add'), dialog: (close) => <PolicyDialog policy={platform} adds onClose={close} /> }}
+        create={{ call: arrearsPolicies.setException, label: t('exception.add'), dialog: (close) => <PolicyDialog policy={platform} adds onClose={close} /> }}
         rowActions={(policy) => [
           {
             key: 'edit',

@@ -53,7 +53,7 @@ export function ChannelTable() {
             run: () => remove.mutateAsync({ params: { id: channel.id } }),
           },
         ]}
-        create={{ label: t('channel.add'), dialog: (close) => <ChannelDialog channel={null} onClose={close} /> }}
+        create={{ call: paymentChannels.create, label: t('channel.add'), dialog: (close) => <ChannelDialog channel={null} onClose={close} /> }}
         empty={{ title: t('channel.empty'), note: t('channel.emptyNote') }}
       />
     </>

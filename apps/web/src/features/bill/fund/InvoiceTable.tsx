@@ -83,7 +83,7 @@ export function InvoiceTable() {
         columns={columns}
         filters={[filter.keyword(t('invoice.keyword')), filter.oneOf('status', t('column.state'), invoiceStatuses, (value) => t(`invoice.status.${value}`))]}
         rowActions={actionsOf}
-        create={{ label: t('invoice.ask'), run: () => setDialog({ kind: 'ask' }) }}
+        create={{ call: invoices.create, label: t('invoice.ask'), run: () => setDialog({ kind: 'ask' }) }}
         empty={{ title: t('invoice.empty'), note: t('invoice.emptyNote') }}
       />
       {dialog?.kind === 'ask' && <AskDialog onClose={() => setDialog(null)} />}

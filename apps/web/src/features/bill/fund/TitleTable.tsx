@@ -34,7 +34,7 @@ export function TitleTable() {
           run: () => remove.mutateAsync({ params: { id: title.id } }),
         },
       ]}
-      create={{ label: t('title.add'), dialog: (close) => <TitleDialog title={null} onClose={close} /> }}
+      create={{ call: invoiceTitles.create, label: t('title.add'), dialog: (close) => <TitleDialog title={null} onClose={close} /> }}
       empty={{ title: t('title.empty'), note: t('title.emptyNote') }}
     />
   )

@@ -1,5 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { computeVolumeBackups, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
+import { computeVolumes, computeVolumeBackups, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -42,6 +42,7 @@ export function useBackupActions(
       opening('update', backup),
       {
         key: 'createVolume',
+        call: computeVolumes.create,
         label: t('action.createVolume'),
         disabledReason: whyNotBackup(t, 'createVolume', backup, cloud),
         href: withQuery(paths.compute.volume.add(), { backup: backup.id }),

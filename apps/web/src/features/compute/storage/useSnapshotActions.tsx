@@ -1,5 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
+import { computeVolumes, computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -39,6 +39,7 @@ export function useSnapshotActions(
     actionsOf: (snapshot) => [
       {
         key: 'createVolume',
+        call: computeVolumes.create,
         label: t('action.createVolume'),
         disabledReason: whyNotSnapshot(t, 'createVolume', snapshot, cloud),
         href: withQuery(paths.compute.volume.add(), { snapshot: snapshot.id }),

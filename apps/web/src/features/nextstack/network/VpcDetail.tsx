@@ -8,6 +8,7 @@ import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne } from '../../../api/hooks.ts'
+import { ActionButton } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
@@ -83,11 +84,7 @@ function Instances({ vpc }: { readonly vpc: Vpc }) {
       empty={{
         title: t('vpc.noVms'),
         note: t('vpc.noVmsNote'),
-        action: (
-          <Link className="zs-button" to={paths.nextstack.vm.add()}>
-            {t('vpc.createVm')}
-          </Link>
-        ),
+        action: <ActionButton action={{ key: 'create', call: vms.create, label: t('vpc.createVm'), href: paths.nextstack.vm.add() }} />,
       }}
     />
   )
