@@ -218,7 +218,10 @@ test('what policies refuse is off before anybody fills anything in, and a refusa
   await button(dialog(page), '封禁').click()
   const said = toast(page, '无操作权限：策略的第 2 条语句拒绝了 ums.accessKey.block')
   await expect(said).toBeVisible()
-  await expect(said.getByRole('link', { name: '为什么' })).toHaveAttribute('href', `/organisation/authorization?${new URLSearchParams({ tab: 'why', user: id, action: 'ums.accessKey.block' })}`)
+  await expect(said.getByRole('link', { name: '为什么' })).toHaveAttribute(
+    'href',
+    `/organisation/authorization?${new URLSearchParams({ tab: 'why', user: id, action: 'ums.accessKey.block' })}`,
+  )
 })
 
 test('an access key of a member is blocked, let go and deleted', async ({ page, context }) => {

@@ -1,7 +1,6 @@
 import { admins, tenants, type Access } from '@zhisuan/contract/roles'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import document from '../../../docs/specification.md?raw'
 import { routes } from './routes.ts'
 
 /** Sections 2 and 6 of the specification: who may open which page. */
@@ -115,7 +114,6 @@ describe('the table of routes', () => {
   })
 
   it('has no other page than what docs/specification.md tells under "Pages of ours"', () => {
-    const document = readFileSync(join(import.meta.dirname, '../../../docs/specification.md'), 'utf8')
     const ours = document.split(/^## /m).find((section) => section.startsWith('Pages of ours')) ?? ''
     expect(routes.filter(({ path }) => !all.has(path) && !ours.includes(`\`${path}\``)).map(({ path }) => path)).toEqual([])
   })

@@ -43,8 +43,13 @@ describe('what is said of a failed call', () => {
       decideToast({ status: 403, code: 3000, message: '无操作权限', path: '/api/nextstack/v1/vms', method: 'POST', refused }, false)
     const action = 'nextstack.vm.create'
     const by = { policy_id: 'p', index: 1, sid: null }
-    expect(said({ action, outcome: 'explicitDeny', by })).toMatchObject({ text: '无操作权限：策略的第 2 条语句拒绝了 nextstack.vm.create', refused: { action } })
-    expect(said({ action, outcome: 'explicitDeny', by: { ...by, sid: 'NoNew' } })).toMatchObject({ text: '无操作权限：策略的“NoNew”拒绝了 nextstack.vm.create' })
+    expect(said({ action, outcome: 'explicitDeny', by })).toMatchObject({
+      text: '无操作权限：策略的第 2 条语句拒绝了 nextstack.vm.create',
+      refused: { action },
+    })
+    expect(said({ action, outcome: 'explicitDeny', by: { ...by, sid: 'NoNew' } })).toMatchObject({
+      text: '无操作权限：策略的“NoNew”拒绝了 nextstack.vm.create',
+    })
     expect(said({ action, outcome: 'implicitDeny', by: null })).toMatchObject({ text: '无操作权限：没有策略允许 nextstack.vm.create' })
     expect(said({ action, outcome: 'outsideBoundary', by: null })).toMatchObject({ text: '无操作权限：权限边界不允许 nextstack.vm.create' })
   })

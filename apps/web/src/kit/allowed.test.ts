@@ -1,9 +1,7 @@
-import { globSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-const folder = fileURLToPath(new URL('../features', import.meta.url))
-const sources = globSync('**/*.{ts,tsx}', { cwd: folder }).map((file) => ({ file, text: readFileSync(`${folder}/${file}`, 'utf8') }))
+const files: Readonly<Record<string, string>> = import.meta.glob('../features/**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })
+const sources = Object.entries(files).map(([file, text]) => ({ file, text }))
 /** Addresses of pages on which something is made. */
 const leadsToAdd = /\.add\(\)|newVersionPath\(|stackPaths\.(?:deploy|newVersion)\(|configuration\.detail\(\)/
 

@@ -43,7 +43,8 @@ export function useForbidden(): (call: Pick<Call, 'id' | 'access'>) => string | 
     const refused = data?.items.find(({ action }) => action === id)
     if (refused === undefined) return null
     const { outcome, by } = refused
-    if (by === null) return translate(`kit:action.refused.${outcome}`, { action: id })
+    if (by === null || outcome !== 'explicitDeny')
+      return translate(`kit:action.refused.${outcome === 'outsideBoundary' ? outcome : 'implicitDeny'}`, { action: id })
     const statement = by.sid === null ? translate('error.statement', { index: by.index + 1 }) : `“${by.sid}”`
     return translate('kit:action.refused.explicitDeny', { action: id, policy: by.policy_name, statement })
   }

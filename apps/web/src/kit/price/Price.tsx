@@ -126,7 +126,7 @@ export function BriefPrice({ items }: { readonly items: readonly QuoteItem[] }) 
   const { amount } = data.quote
   return (
     <>
-      {t('hour', { amount: small(amount) })}
+      {t('hour', { amount: format.rate(amount) })}
       <br />
       <span className="zs-soft">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
     </>

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
-import { containerSpec } from '@zhisuan/contract/cis/container'
+import { containerSpec, containerStatuses, instanceCodeMeaning } from '@zhisuan/contract/cis/container'
 import { describe, expect, it } from 'vitest'
 import { listed, listing } from '../access/file.listing.ts'
 import { bodyOf, configsOf, dockerName } from './container.body.ts'
 import { createLines, type LogFrame } from './container.logs.ts'
 import { conflict } from './container.ports.ts'
+import { statusCodeOf } from './container.state.ts'
 import { entriesOf, fileArchive, onlyFile } from './container.tar.ts'
 
 const id = '01900000-0000-7000-8000-0123456789ab'

@@ -21,7 +21,7 @@ it('a node whose Docker stops is told at once, with the reason, and that it is b
   const { token } = await someone(app)
   /** What the agent says where it does not reach Docker; null: it does. */
   let refusal: string | null = null
-  let open: Http2ServerResponse | null = null
+  const streams: Http2ServerResponse[] = []
   const node = await someNode(app, token, {
     answers(request, response) {
       if (request.url?.startsWith(`${agentPaths.docker}/`) !== true) return false
@@ -30,17 +30,17 @@ it('a node whose Docker stops is told at once, with the reason, and that it is b
       else {
         response.writeHead(200)
         response.write('\n')
-        open = response
+        streams.push(response)
       }
       return true
     },
   })
   const trouble = async () => (await call(app, edges.get, { token, params: { id: node.edge.id } })).docker_trouble
-  await vi.waitFor(() => expect(open).not.toBeNull())
+  await vi.waitFor(() => expect(streams).toHaveLength(1))
   expect(await trouble()).toBeNull()
 
   refusal = 'docker: connect ENOENT /var/run/docker.sock'
-  open?.end()
+  streams.pop()?.end()
   await vi.waitFor(async () => expect(await trouble()).toBe('missing'))
   expect((await call(app, edges.list, { token, query: {} })).items).toMatchObject([{ status: 'online', docker_trouble: 'missing' }])
 
@@ -48,7 +48,7 @@ it('a node whose Docker stops is told at once, with the reason, and that it is b
   await vi.waitFor(async () => expect(await trouble()).toBeNull())
   // Of a node that is away nothing is said about its Docker.
   refusal = 'docker: connect ECONNREFUSED /var/run/docker.sock'
-  open?.end()
+  streams.pop()?.end()
   await vi.waitFor(async () => expect(await trouble()).toBe('stopped'))
   node.stop()
   await vi.waitFor(async () => expect(await trouble()).toBeNull())
