@@ -120,7 +120,7 @@ export const errors = catalogue({
   operationRunning: { code: 90011, status: 409, text: '该对象有正在进行的操作，请等待完成后再试' },
   changedMeanwhile: { code: 90012, status: 409, text: '内容已被其他人修改，请刷新后重试' },
   serverStopping: { code: 90013, status: 503, text: '服务正在重启，请稍后再试' },
-  outcomeUnknown: { code: 90021, status: 504, text: '结果未知：请求已发出，但没有得到答复，操作可能已经生效。平台会继续核对，并自动更正显示的状态' },
+  outcomeUnknown: { code: 90025, status: 504, text: '结果未知：请求已发出，但没有得到答复，操作可能已经生效。平台会继续核对，并自动更正显示的状态' },
   databaseUnavailable: { code: 90014, status: 503, text: '数据服务暂不可用，请稍后再试' },
   pathUndefined: { code: 90015, status: 400, text: '请求地址无效' },
   requestInvalid: { code: 90016, status: 400, text: '请求格式有误' },

@@ -5,6 +5,7 @@ import { isFirstPage } from './navigation.ts'
 import { paths } from '../paths.ts'
 import { landing } from '../session/guard.ts'
 import { personOf, useCurrentUser } from '../session/user.ts'
+import './panel.css'
 
 /** In the place of a page that an address does not lead to, with the ways on. */
 export function Astray({ title, text }: { readonly title: string; readonly text: string }) {
