@@ -4,6 +4,7 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
+import { jsonb } from '../../../platform/db/jsonb.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -71,7 +72,13 @@ export function createVmOperations(parts: {
     (target: VmStatus) =>
     async (tx: Tx, context: StepContext<unknown>, refusal: Refusal | null): Promise<void> => {
       if (refusal === null) {
-        await store.updateVm(tx, context.resource_id, { status: target, observed: target, error_text: null })
+        // Off it has none: its page would say so only after the next look at all.
+        await store.updateVm(tx, context.resource_id, {
+          status: target,
+          observed: target,
+          error_text: null,
+          ...(target === 'stopped' && { addresses: jsonb([]) }),
+        })
         return
       }
       const vm = await store.lockVm(tx, platformScope, context.resource_id)
