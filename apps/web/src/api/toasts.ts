@@ -22,7 +22,7 @@ function refusedText({ action, outcome, by }: RefusedByPolicy): string {
 }
 
 /** The text for a person: the catalogue's by code, else the server's message (client.ts), else 未知状态. */
-export function errorText(error: Pick<ApiError, 'status' | 'code' | 'message'> & Partial<Pick<ApiError, 'refused'>>): string {
+export function errorText(error: Pick<ApiError, 'status' | 'code' | 'message'> & { readonly refused?: ApiError['refused'] | undefined }): string {
   if (error.code === noAnswer.timeout) return translate('error.timeout')
   if (error.code === noAnswer.offline) return translate('error.offline')
   if (error.refused != null) return refusedText(error.refused)
@@ -31,7 +31,7 @@ export function errorText(error: Pick<ApiError, 'status' | 'code' | 'message'> &
 
 /** @param onLoginPage there, only a failed sign-in by password says anything. */
 export function decideToast(
-  error: Pick<ApiError, 'status' | 'code' | 'message' | 'path' | 'method'> & Partial<Pick<ApiError, 'refused'>>,
+  error: Pick<ApiError, 'status' | 'code' | 'message' | 'path' | 'method'> & { readonly refused?: ApiError['refused'] | undefined },
   onLoginPage: boolean,
 ): ToastDecision {
   if (error.code === noAnswer.aborted) return { kind: 'none' }

@@ -440,7 +440,7 @@ function useConnection({
           type: 'exit',
           attempt,
           exitCode,
-          ...(problem !== undefined && { message: errorText({ ...problem, status: 0, refused: problem.refused ?? null }), engine: problem.engine ?? null }),
+          ...(problem !== undefined && { message: errorText({ status: 0, ...problem }), engine: problem.engine ?? null }),
         })
       }
       replayLeft = frame.data.replay_bytes
