@@ -20,7 +20,7 @@ export default function TemplateVersion() {
   if (id !== null) return <OneVersion key={id} id={id} as={search.has('edit') ? 'edit' : 'read'} />
   if (from !== null) return <OneVersion key={from} id={from} as="new" />
   const starter = starterKeys.find((key) => key === search.get('starter'))
-  return <Form key={starter ?? ''} known={null} as="new" starter={starter ?? null} />
+  return <Draft key={starter ?? ''} known={null} as="new" starter={starter ?? null} />
 }
 
 function OneVersion({ id, as }: { readonly id: string; readonly as: 'read' | 'edit' | 'new' }) {
@@ -37,10 +37,10 @@ function OneVersion({ id, as }: { readonly id: string; readonly as: 'read' | 'ed
         <ErrorPanel error={error} onRetry={() => void refetch()} />
       </div>
     )
-  return as === 'read' ? <TemplateDetail query={query} /> : <Form known={data} as={as} starter={null} />
+  return as === 'read' ? <TemplateDetail query={query} /> : <Draft known={data} as={as} starter={null} />
 }
 
-const Form = (props: Parameters<typeof TemplateForm>[0]) => (
+const Draft = (props: Parameters<typeof TemplateForm>[0]) => (
   <Suspense fallback={<PagePlaceholder />}>
     <TemplateForm {...props} />
   </Suspense>

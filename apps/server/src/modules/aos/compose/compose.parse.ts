@@ -3,7 +3,6 @@ import type { ComposeProblem as Problem } from '@zhisuan/contract/aos/stack'
 import { fillText } from '@zhisuan/contract/errors'
 import { composeTexts } from '@zhisuan/contract/texts'
 
-export type { ComposeProblem as Problem } from '@zhisuan/contract/aos/stack'
 export type Path = readonly (string | number)[]
 export type Mapping = Readonly<Record<string, unknown>>
 export type Report = (
