@@ -42,7 +42,7 @@ test('a node is brought in by the printed command, looked at, marked and sent aw
 
     await page.getByRole('link', { name: '查看节点' }).click()
     await expect(heading(page, name)).toBeVisible()
-    await expect(page.getByText('节点上的 Docker 没有运行，不能部署容器')).toBeVisible()
+    await expect(page.getByText('节点上的 Docker 不可用，不能部署容器')).toBeVisible()
     await expect(page.getByRole('figure').filter({ hasText: '内存' })).toContainText('B')
     await accessible(page, 'the page of one')
     await page.getByRole('tab', { name: '硬件' }).click()
