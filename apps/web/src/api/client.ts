@@ -163,7 +163,8 @@ async function send<C extends Call>(call: C, url: string, token: string | null, 
   })
   const content = parseJson(text)
   if (!response.ok) throw await problemOf(call, url, content, response)
-  rememberAsked(call, url)
+  // Nothing of a session that has ended, and nothing of nobody.
+  if (token !== null && token === readToken()) rememberAsked(call, url)
   if (response.status !== 204) checkInDevelopment(call, content)
   // The server serialises through call.response, so this is its type.
   return content as ResponseOf<C>
