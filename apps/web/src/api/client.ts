@@ -137,7 +137,11 @@ async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>,
   const token = readToken()
   const until = signal === undefined ? givenUp.signal : AbortSignal.any([givenUp.signal, signal])
   try {
-    return await sending(call, url, token, body, until)
+    const answer = await sending(call, url, token, body, until)
+    // What is read, which whoever does something does not say when to break off: some GETs send messages. Nothing of
+    // a session that has ended, and nothing of nobody.
+    if (signal !== undefined && !call.audit && !call.lines && token !== null && token === readToken()) rememberAsked(call, url)
+    return answer
   } catch (error) {
     const renewable =
       token !== null &&
@@ -163,8 +167,6 @@ async function send<C extends Call>(call: C, url: string, token: string | null, 
   })
   const content = parseJson(text)
   if (!response.ok) throw await problemOf(call, url, content, response)
-  // Nothing of a session that has ended, and nothing of nobody.
-  if (token !== null && token === readToken()) rememberAsked(call, url)
   if (response.status !== 204) checkInDevelopment(call, content)
   // The server serialises through call.response, so this is its type.
   return content as ResponseOf<C>

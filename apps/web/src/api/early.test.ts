@@ -1,4 +1,5 @@
 import { vms } from '@zhisuan/contract/nextstack/vm'
+import { verification } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { request } from './client.ts'
@@ -23,7 +24,9 @@ beforeEach(() => {
 })
 afterEach(() => vi.unstubAllGlobals())
 
-const askList = () => request(vms.list, { query: { cloud_id: '1' } })
+/** As what shows it asks. */
+const { signal } = new AbortController()
+const askList = () => request(vms.list, { query: { cloud_id: '1' }, signal })
 
 it('what was asked before the scripts came is not asked again, and answers once', async () => {
   asEarly({ [list]: answer() })
@@ -50,19 +53,25 @@ it('is old once something has been changed', async () => {
 
 it('an address is remembered with what it asked, and what every page asks apart from it', async () => {
   vi.stubGlobal('location', { pathname: '/nextStack/volumes', search: '' })
-  await request(users.current, {})
+  await request(users.current, { signal })
   await askList()
   expect(JSON.parse(stored.get('zhisuan.asked') ?? '')).toEqual({ '': [users.current.path], '/nextStack/volumes': [list] })
   // The same address by another question, as after another cloud was chosen: the former one is no longer its.
   vi.stubGlobal('location', { pathname: '/nextStack/eip', search: '' })
-  await request(users.current, {})
+  await request(users.current, { signal })
   vi.stubGlobal('location', { pathname: '/nextStack/volumes', search: '' })
-  await request(vms.list, { query: { cloud_id: '2' } })
+  await request(vms.list, { query: { cloud_id: '2' }, signal })
   expect(JSON.parse(stored.get('zhisuan.asked') ?? '')).toMatchObject({ '/nextStack/volumes': [`${vms.list.path}?cloud_id=2`] })
 })
 
 it('what is refused is not remembered', async () => {
   vi.stubGlobal('fetch', () => Promise.resolve(new Response('{"code":1,"message":"no"}', { status: 403 })))
   await expect(askList()).rejects.toThrow('no')
+  expect(stored.size).toBe(0)
+})
+
+it('what somebody does is not remembered, also where it is a GET: it would send a code at each visit', async () => {
+  await request(verification.patchSms, { params: { phone: '13800000000' } })
+  expect(sent).toHaveLength(1)
   expect(stored.size).toBe(0)
 })
