@@ -73,7 +73,8 @@ const open = (page: Page, address: string, expected: Place): Promise<Place> =>
         const panel = document.querySelector('main .zs-panel')
         const texts = [...(panel?.querySelectorAll('.zs-panel-title, .zs-panel-note') ?? [])].map(({ textContent }) => textContent)
         return {
-          at: location.pathname + location.search,
+          // Pages of the second family add which cloud they are about.
+          at: location.pathname + location.search.replace(/^\?cloud=[\w-]+$/, ''),
           windowTitle: document.title,
           heading: [...document.querySelectorAll('h1')].map(({ textContent }) => textContent).join(' and '),
           pending: texts[0] === '尚未开放' ? texts.join('') : null,

@@ -186,8 +186,7 @@ test.describe('who cannot be let in is signed out, and told why', () => {
       await signIn(context, 'admin')
       await page.route(path, (route) => route.fulfill(answer))
       await page.goto('/order')
-      // By /index, as everybody goes who is not let in.
-      await expect(page).toHaveURL('/login?redirect=%2Findex')
+      await expect(page).toHaveURL('/login?redirect=%2Forder')
       await expect(toast(page, told)).toBeVisible()
       expect((await context.cookies()).map(({ name }) => name).filter((name) => name === 'token' || name === 'kind')).toEqual([])
     })

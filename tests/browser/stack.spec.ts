@@ -115,7 +115,7 @@ test.describe('applications on a real Docker', () => {
       await fill(page, { 名称: template, 描述: '问候' })
       await write(page, `${file('hello')}servics: {}\n`)
       await expect(page.getByText('5 个问题：')).toBeVisible()
-      await expect(page.locator('.cm-lint-marker-error')).toBeVisible()
+      await expect(page.locator('.cm-lint-marker-error').first()).toBeVisible()
       await accessible(page, 'the form of a template')
       await button(page, '第 11 行').click()
       await expect(editor(page)).toBeFocused()
