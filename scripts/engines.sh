@@ -34,16 +34,42 @@ mount_cgroups() {
   done
 }
 
+# From the root: its rsync cannot work where the folder that it was started in is gone.
+lxd_start() {
+  env -C / setsid lxd --group root --logfile "$state/lxd.log" </dev/null >>"$state/lxd.out" 2>&1 &
+  echo $! >"$state/lxd.pid"
+}
+
+# LXD 5.0.2 stops answering now and then, for ever: one that is silent for a minute is started anew. Instances go on meanwhile.
+lxd_watch() {
+  export -f lxd_answers lxd_start
+  export state
+  # shellcheck disable=SC2016
+  env -C / setsid bash -c '
+    silent=0
+    while sleep 5 && [ -f "$state/lxd.pid" ]; do
+      if lxd_answers; then silent=0 && continue; fi
+      silent=$((silent + 1))
+      [ "$silent" -ge 3 ] && [ -f "$state/lxd.pid" ] || continue
+      echo "$(date -Is) lxd is silent, and is started anew" >>"$state/lxd.out"
+      kill -9 "$(cat "$state/lxd.pid")"
+      sleep 1
+      lxd_start
+      lxd waitready --timeout=60
+      silent=0
+    done' </dev/null >/dev/null 2>&1 &
+  echo $! >"$state/lxd.watch.pid"
+}
+
 lxd_up() {
   need_packages lxd lxd-client dnsmasq-base nftables attr acl uidmap squashfs-tools busybox-static
   if ! lxd_answers; then
     map_users
     mount_cgroups
     mkdir -p "$state" "$LXD_DIR"
-    # From the root: its rsync cannot work where the folder that it was started in is gone.
-    env -C / setsid lxd --group root --logfile "$state/lxd.log" </dev/null >"$state/lxd.out" 2>&1 &
-    echo $! >"$state/lxd.pid"
+    lxd_start
     lxd waitready --timeout=60
+    lxd_watch
     lxc storage list --format csv | grep -q . || lxc storage create default dir >/dev/null
     lxc network show lxdbr0 >/dev/null 2>&1 ||
       lxc network create lxdbr0 ipv4.address=10.88.0.1/24 ipv4.nat=true ipv6.address=none >/dev/null
@@ -57,11 +83,16 @@ lxd_down() {
   [ -f "$state/lxd.pid" ] || return 0
   local pid
   pid=$(cat "$state/lxd.pid")
-  if kill -0 "$pid" 2>/dev/null; then
-    lxc stop --all --force 2>/dev/null || true
-    lxd shutdown --timeout 60 2>/dev/null || kill "$pid"
-  fi
   rm -f "$state/lxd.pid"
+  [ -f "$state/lxd.watch.pid" ] && kill "$(cat "$state/lxd.watch.pid")" 2>/dev/null || true
+  rm -f "$state/lxd.watch.pid"
+  if kill -0 "$pid" 2>/dev/null; then
+    if lxd_answers; then
+      timeout 60 lxc stop --all --force 2>/dev/null || true
+      timeout 90 lxd shutdown --timeout 60 2>/dev/null || true
+    fi
+    kill -9 "$pid" 2>/dev/null || true
+  fi
 }
 
 lxd_status() { lxd_answers && echo "lxd: running" || echo "lxd: not running"; }

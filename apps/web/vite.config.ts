@@ -4,6 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { chunks } from './chunks.ts'
+import { earlyScript, preloads } from './early.ts'
 import { lean } from './lean.ts'
 
 const server = process.env['ZHISUAN_SERVER'] ?? 'http://127.0.0.1:8080'
@@ -43,7 +44,7 @@ const contents: Plugin = {
 }
 
 export default defineConfig({
-  plugins: [react(), lean(import.meta.dirname), contents, compress],
+  plugins: [react(), lean(import.meta.dirname), contents, preloads(import.meta.dirname), earlyScript(import.meta.dirname), compress],
   root: import.meta.dirname,
   build: {
     manifest: true,

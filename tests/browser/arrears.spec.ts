@@ -35,7 +35,7 @@ test('an organisation with an exception is told that its money runs low, until i
   const theirs = await browser.newContext({ baseURL: stage().url, locale: 'zh-CN', timezoneId: 'Asia/Shanghai' })
   await signIn(theirs, tenant)
   const console = await theirs.newPage()
-  const banner = console.getByRole('alert').filter({ hasText: '可用余额为 5.00 元，已低于提醒线' })
+  const banner = console.getByRole('alert').filter({ hasText: '可用余额为 ¥5.00，已低于提醒线' })
   // It is told by a job, and asked for once a minute.
   await expect(async () => {
     await console.goto('/nextStack/volumes')

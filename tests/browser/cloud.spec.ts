@@ -99,7 +99,7 @@ test('an OpenStack is tried service by service, registered, looked at, changed a
       await page.goto('/nextStack/vm')
       await page.getByRole('button', { name: /^切换云平台/ }).click()
       await page.getByRole('menuitem', { name: new RegExp(name) }).click()
-      await expect(page).toHaveURL(/\/instance$/)
+      await expect(page).toHaveURL(/\/instance\?cloud=/)
     })
   } finally {
     const { clouds: listed } = await administrator.call(clouds.list, { query: { keyword: name } })

@@ -1,11 +1,9 @@
 import type { Locator, Page } from '@playwright/test'
-import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, rowOf } from './console.ts'
-import { newName, someAddress } from './people.ts'
-import { PlayedCloud, playedPassword, type PlayedService } from './playedCloud.ts'
+import { ids, playedServer, type PlayedService } from './playedCloud.ts'
+import { registered } from './registeredCloud.ts'
 import { table } from './routeTable.ts'
-import { expect, signIn, stage, test } from './test.ts'
+import { expect, test } from './test.ts'
 
 /** The service that each list of the second family is of, and what of the cloud is in it; null: of none, it works whatever fails. */
 const lists: Readonly<Record<string, { readonly service: PlayedService | null; readonly row: string }>> = {
@@ -39,26 +37,33 @@ test('each list of the second family is known here', () => {
   expect(built).toContain('/instance')
 })
 
+test('what somebody changes on the cloud itself shows by itself on pages that are open', async ({ page, context }) => {
+  const { played, end } = await registered(context)
+  // Soon, as everywhere: what looks once a minute is not there yet.
+  const soon = { timeout: 20_000 }
+  const rename = (name: string): void => {
+    const server = { ...playedServer, name }
+    played.says['GET /compute/v2.1/servers/detail'] = { servers: [server] }
+    played.says[`GET /compute/v2.1/servers/${ids.server}`] = { server }
+  }
+  try {
+    await page.goto('/instance')
+    await expect(rowOf(page, 'played-vm')).toBeVisible()
+    rename('renamed-vm')
+    await expect(rowOf(page, 'renamed-vm')).toBeVisible(soon)
+    await page.goto(`/instancedesc/${ids.server}`)
+    await expect(page.getByRole('heading', { level: 1, name: 'renamed-vm' })).toBeVisible()
+    rename('renamed-again')
+    await expect(page.getByRole('heading', { level: 1, name: 'renamed-again' })).toBeVisible(soon)
+  } finally {
+    await end()
+  }
+})
+
 for (const [service, said] of Object.entries(services) as [PlayedService, string][]) {
   test(`${service} fails: its pages say so and read again, all others work`, async ({ page, context, trouble }) => {
     trouble.expect(/^502 GET \/api\/compute\/v1\/clouds\//)
-    const played = new PlayedCloud()
-    const auth_url = await played.open()
-    const administrator = new Client(stage().url, someAddress())
-    await administrator.signIn('admin', administratorPassword)
-    const name = newName('华东')
-    const connection = {
-      type: 'openstack-password' as const,
-      auth_url,
-      interface: 'public' as const,
-      region: 'RegionOne',
-      username: 'admin',
-      password: playedPassword,
-      user_domain: 'Default',
-      project: 'admin',
-      project_domain: 'Default',
-    }
-    const { cloud_id } = await administrator.call(clouds.create, { body: { name, product: 'openstack', connection } })
+    const { played, name, end } = await registered(context)
     /** What says that something failed: the page itself, or a line above what is there. */
     const saidOf = (within: Page): Locator => within.getByRole('alert').filter({ hasText: `云平台“${name}”的${said}` })
     const mend = async (path: string): Promise<void> => {
@@ -69,9 +74,6 @@ for (const [service, said] of Object.entries(services) as [PlayedService, string
       played.broken.add(service)
     }
     try {
-      await signIn(context, 'admin')
-      // What looks for barriers opens a page of nowhere beside, which may keep nothing.
-      await context.addInitScript((id) => location.protocol.startsWith('http') && localStorage.setItem('zhisuan.cloud', id), cloud_id)
       played.broken.add(service)
       for (const path of built) {
         await test.step(path, async () => {
@@ -103,8 +105,7 @@ for (const [service, said] of Object.entries(services) as [PlayedService, string
         }
       })
     } finally {
-      await administrator.call(clouds.delete, { params: { id: cloud_id }, query: { force: 'true' } })
-      played.close()
+      await end()
     }
   })
 }

@@ -42,7 +42,7 @@ test('a node is brought in by the printed command, looked at, marked and sent aw
 
     await page.getByRole('link', { name: '查看节点' }).click()
     await expect(heading(page, name)).toBeVisible()
-    await expect(page.getByText('节点上的 Docker 没有运行，不能部署容器')).toBeVisible()
+    await expect(page.getByText('节点上的 Docker 不可用，不能部署容器')).toBeVisible()
     await expect(page.getByRole('figure').filter({ hasText: '内存' })).toContainText('B')
     await accessible(page, 'the page of one')
     await page.getByRole('tab', { name: '硬件' }).click()
@@ -89,8 +89,8 @@ test('the command is shown once; another one takes its place', async ({ page, co
   await page.reload()
   await expect(page.getByText('接入命令只显示一次')).toBeVisible()
   await page.getByRole('button', { name: '生成新的命令' }).click()
-  await expect(page.locator('pre')).toContainText('--token')
-  await expect(page.locator('pre')).not.toContainText(first ?? '--token')
+  await expect(page.locator('pre')).toContainText('ZHISUAN_TOKEN')
+  await expect(page.locator('pre')).not.toContainText(first ?? 'ZHISUAN_TOKEN')
 })
 
 test('a pull shows its layers, and a reload shows them again; pruning says before what will go', async ({ page, context }) => {

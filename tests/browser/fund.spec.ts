@@ -82,7 +82,7 @@ test.describe('money', () => {
     await expect(rowOf(page, '深圳某某科技有限公司')).toContainText('914403001922038216')
     await page.getByRole('tab', { name: '发票', exact: true }).click()
     await button(page, '申请开票').first().click()
-    await expect(dialog(page)).toContainText('该期间未开票的消费 ¥ 0.00')
+    await expect(dialog(page)).toContainText('该期间未开票的消费 ¥0.00')
     await dialog(page).getByLabel('抬头', { exact: true }).click()
     await page.locator('.ant-select-dropdown:visible .ant-select-item-option').first().click()
     await button(dialog(page), '提交申请').click()

@@ -235,7 +235,7 @@ test.describe('money', () => {
       await button(page, '申请开票').first().click()
       const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format()
       await fill(dialog(page), { 开始日期: today, 结束日期: today })
-      await expect(dialog(page)).toContainText('该期间未开票的消费 ¥ 5.00')
+      await expect(dialog(page)).toContainText('该期间未开票的消费 ¥5.00')
       await dialog(page).getByLabel('抬头', { exact: true }).click()
       await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: title.name }).click()
       await button(dialog(page), '提交申请').click()

@@ -87,7 +87,7 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     await button(page, '申请开票').first().click()
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format()
     await fill(dialog(page), { 开始日期: today, 结束日期: today })
-    await expect(dialog(page)).toContainText('该期间未开票的消费 ¥ 10.00')
+    await expect(dialog(page)).toContainText('该期间未开票的消费 ¥10.00')
     await dialog(page).getByLabel('抬头', { exact: true }).click()
     await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: title.name }).click()
     await button(dialog(page), '提交申请').click()

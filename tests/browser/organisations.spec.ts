@@ -301,7 +301,7 @@ test('who registers where that takes an approval is let in, or not', async ({ pa
   } finally {
     await root.call(configs.reset, { query: { key: 'register_mode' } })
   }
-  expect(await signsIn(welcome)).toBe('91010')
+  expect(await signsIn(welcome)).toBe('1134')
   await signIn(context, 'admin')
   await page.goto('/iam/user')
   await expect(page.getByText(/有 \d+ 个注册申请待审核/)).toBeVisible()

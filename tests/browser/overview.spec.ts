@@ -20,7 +20,7 @@ test.describe('the overview', () => {
     expect(running).toBeGreaterThan(12)
     await expect(tile(page, '云主机')).toContainText(`${running} 运行中`)
     await expect(page.getByRole('img', { name: /云主机数量/ })).toBeVisible()
-    await expect(page.getByRole('heading', { name: '配额' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: '配额', exact: true })).toBeVisible()
     await accessible(page, 'for an administrator', [...wcag, 'best-practice'])
 
     const params = { id: stage().vmId }
@@ -74,7 +74,25 @@ test.describe('the overview', () => {
     await accessible(page, 'for a new organisation', [...wcag, 'best-practice'])
     await page.setViewportSize({ width: 390, height: 800 })
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+    const steps = page.getByRole('region', { name: '开始使用' })
+    await expect(steps.getByRole('listitem')).toHaveCount(3)
+    await expect(steps.getByRole('img', { name: '已完成' })).toHaveCount(0)
     await page.getByRole('link', { name: '创建第一台云主机' }).click()
     await expect(page).toHaveURL(/\/nextStack\/vm\/add/)
+  })
+
+  test('tells an administrator how far they are, until they have seen enough', async ({ page, context }) => {
+    await signIn(context, 'admin')
+    await page.goto('/index')
+    const steps = page.getByRole('region', { name: '开始使用' })
+    // The stage has a cloud and organisations.
+    for (const done of ['登记云平台或添加节点', '创建组织'])
+      await expect(steps.getByRole('listitem').filter({ hasText: done }).getByRole('img', { name: '已完成' })).toBeVisible()
+    await expect(steps.getByRole('link', { name: '设置价格' })).toHaveAttribute('href', '/product')
+    await steps.getByRole('button', { name: '不再显示' }).click()
+    await expect(steps).toHaveCount(0)
+    await page.reload()
+    await expect(page.getByRole('heading', { name: '配额', exact: true })).toBeVisible()
+    await expect(steps).toHaveCount(0)
   })
 })

@@ -11,6 +11,8 @@ export type PlayedService = 'compute' | 'placement' | 'image' | 'network' | 'vol
 /** Answers as a small OpenStack of release Zed gave them; each service can be broken. Its instance has a serial port that echoes. */
 export class PlayedCloud {
   readonly broken = new Set<PlayedService>()
+  /** What it answers now instead, by method and path. */
+  readonly says: Record<string, object> = {}
   /** Whether the proxy of serial consoles lets nobody to a machine. */
   serialRefused = false
   readonly #lines = new WebSocketServer({ noServer: true })
@@ -99,7 +101,7 @@ export class PlayedCloud {
         ? [200, { remote_console: { protocol: 'serial', type: 'serial', url: `${this.#url.replace('http', 'ws')}/?token=${playedToken}` } }]
         : [400, { badRequest: { code: 400, message: 'Unavailable console type novnc.' } }]
     }
-    const found = known[asked] ?? lists[asked]
+    const found = this.says[asked] ?? known[asked] ?? lists[asked]
     return found === undefined ? [404, { error: { code: 404, message: asked } }] : [200, found]
   }
 
@@ -134,7 +136,7 @@ export const ids = {
 } as const
 const project_id = 'project'
 
-const playedServer = {
+export const playedServer = {
   id: ids.server,
   name: 'played-vm',
   status: 'ACTIVE',

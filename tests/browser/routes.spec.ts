@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
+import { accessible, visit } from './console.ts'
 import { mayOpen, table, type Row } from './routeTable.ts'
 import { expect, signIn, stage, test } from './test.ts'
 import { watchQuiet } from './traffic.ts'
@@ -72,7 +73,8 @@ const open = (page: Page, address: string, expected: Place): Promise<Place> =>
         const panel = document.querySelector('main .zs-panel')
         const texts = [...(panel?.querySelectorAll('.zs-panel-title, .zs-panel-note') ?? [])].map(({ textContent }) => textContent)
         return {
-          at: location.pathname + location.search,
+          // Pages of the second family add which cloud they are about.
+          at: location.pathname + location.search.replace(/^\?cloud=[\w-]+$/, ''),
           windowTitle: document.title,
           heading: [...document.querySelectorAll('h1')].map(({ textContent }) => textContent).join(' and '),
           pending: texts[0] === '尚未开放' ? texts.join('') : null,
@@ -108,7 +110,8 @@ function expectedFor({ who, roles, landing }: Actor, row: Row, address: string):
   if (who === 'nobody') return isPublic ? placeOf(row.path, address) : placeOf('/login', `/login?${new URLSearchParams({ redirect: address })}`)
   if (row.path === '/login') return placeOf(landing)
   if (mayOpen(row, roles)) return placeOf(row.path, address)
-  return placeOf(row.path === '/index' ? landing : '/404')
+  // Said at the address that was asked for.
+  return row.path === '/index' ? placeOf(landing) : placeOf('/403', address)
 }
 
 test.describe('every route', () => {
@@ -142,17 +145,35 @@ test.describe('every route', () => {
     }
   })
 
-  test('an address that is none leads to /404, signed in or not', async ({ page, context }) => {
+  test('an address that is none says so and stays, signed in or not, with a way back', async ({ page, context }) => {
     const addresses = ['/nextstack/vm', '/nextStack', '/nextStack/vm/detail', '/index/more', '/iam', '/a/b/c/d/e', '/%E6%97%A0']
     const look = async (): Promise<void> => {
       for (const address of addresses) {
         await page.goto(address)
-        await expect.soft(page, address).toHaveURL('/404')
+        await expect.soft(page.getByRole('heading', { level: 1, name: '页面不存在' }), address).toBeVisible()
+        await expect.soft(page, address).toHaveURL(address)
       }
     }
     await look()
+    await expect(page.getByRole('main').getByRole('link', { name: '返回首页' })).toHaveAttribute('href', '/')
     await signIn(context, 'admin')
     await look()
+    await page.getByRole('main').getByRole('link', { name: '返回控制台' }).click()
+    await expect(page).toHaveURL('/index')
+  })
+
+  test('a page that one may not open says whose it is, keeps its address, and leads back', async ({ page, context }) => {
+    await signIn(context, 'tenant')
+    await page.goto('/nextStack/vm')
+    await page.getByRole('link', { name: '帮助中心' }).first().click()
+    await expect(page).toHaveURL('/help')
+    await visit(page, '/iam/user?status=pending')
+    await expect(page.getByRole('heading', { level: 1, name: '没有访问权限' })).toBeVisible()
+    await expect(page.getByText('您的角色不能打开“用户”，能打开它的是：平台管理员。')).toBeVisible()
+    await expect(page).toHaveURL('/iam/user?status=pending')
+    await accessible(page, 'no right')
+    await page.getByRole('button', { name: '返回上一页' }).click()
+    await expect(page).toHaveURL('/help')
   })
 })
 

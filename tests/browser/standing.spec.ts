@@ -47,7 +47,7 @@ test.describe('an account that ran dry', () => {
         await page.goto(`${market.url}/wallet`)
         await expect(banner).toContainText(text, { timeout: 3_000 })
       }).toPass()
-    await comesTo(/账户已欠费 3.50 元，将于 .* 暂停服务/)
+    await comesTo(/账户已欠费 ¥3.50，将于 .* 暂停服务/)
     await button(banner, '查看详情').click()
     await expect(rowOf(dialog(page), '正常 → 已欠费')).toContainText('-3.50')
     await expect(dialog(page)).toContainText('没有因欠费停止过资源')

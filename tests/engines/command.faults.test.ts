@@ -72,7 +72,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('com
     const done = await ended(await run('#!/bin/sh\nhostname\nid -u\necho 一 >&2\nif [ -e /root/here ]; then exit 4; fi\ntouch /root/here\n'))
     expect(done).toMatchObject({ status: 'succeeded', succeeded_count: 2 })
     expect(done.results.map(({ stdout, stderr, exit_code }) => [stdout, stderr, exit_code])).toEqual(
-      ids.map((id) => [`zs-${id.replaceAll('-', '')}\n0\n`, '一\n', 0]),
+      ids.map((_, index) => [`commanded-${index + 1}\n0\n`, '一\n', 0]),
     )
     const again = await ended(await run('[ -e /root/here ] && exit 4\n'))
     expect(again).toMatchObject({ status: 'failed', failed_count: 2, results: [{ exit_code: 4, error: null }, { exit_code: 4 }] })

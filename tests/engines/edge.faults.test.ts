@@ -317,7 +317,7 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
         const now = await owner.call(edges.get, { params: { id: node } })
         return now.facts?.docker === null && now
       }, 'the node to say so')
-      expect(edge).toMatchObject({ status: 'online', docker_version: null })
+      expect(edge).toMatchObject({ status: 'online', docker_version: null, docker_trouble: 'missing' })
       expect(await get(id)).toMatchObject({ status: 'creating' })
       await engine.start()
       expect(await settled(id)).toMatchObject({ status: 'running', error: null })

@@ -19,12 +19,19 @@ export interface RunningAgent {
 }
 
 /**
- * @param parameters such as `['serve', '--data', directory]`, or `run` for the launcher and its agent
+ * @param given such as `['serve', '--data', directory]`, or `run` for the launcher and its agent; its `--token` goes into the environment
  * @param program another one than the sources, such as a bundle
  */
-export function startAgent(parameters: readonly string[], program: string = main): RunningAgent {
+export function startAgent(given: readonly string[], program: string = main): RunningAgent {
+  // Where the program takes it: nobody else on a node reads an environment.
+  const at = given.indexOf('--token')
+  const [parameters, token] = at < 0 ? [given, undefined] : [given.toSpliced(at, 2), given[at + 1]]
   // A group of its own: a power cut hits a launcher and the agent that it started alike.
-  const child = spawn(process.execPath, [program, ...parameters], { stdio: ['ignore', 'ignore', 'pipe'], detached: true })
+  const child = spawn(process.execPath, [program, ...parameters], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+    env: { ...process.env, ...(token !== undefined && { ZHISUAN_TOKEN: token }) },
+  })
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString('utf8')
@@ -50,6 +57,8 @@ export function startAgent(parameters: readonly string[], program: string = main
   }
 }
 
-/** What the printed command hands to the agent: `--server … --token … --key …`. */
-export const parametersOf = (command: string): string[] =>
-  [...command.slice(command.indexOf('--server')).matchAll(/(--\w+) '([^']*)'/g)].flatMap(([, name = '', value = '']) => [name, value])
+/** What the printed command hands to the agent, as {@link startAgent} takes it: `--server … --token … --key …`. */
+export const parametersOf = (command: string): string[] => {
+  const [, token = '', server = '', key = ''] = /ZHISUAN_TOKEN='([^']*)'.* --server '([^']*)' --key '([^']*)'/.exec(command) ?? []
+  return ['--server', server, '--token', token, '--key', key]
+}

@@ -14,9 +14,10 @@ import { keepTunnel } from './tunnel.ts'
 import { version } from './version.ts'
 
 const usage = `usage:
-  agent enrol --server URL --token TOKEN --data DIRECTORY [--key SERVER_PUBLIC_KEY] [--via GATEWAY:PORT]
-  agent run --data DIRECTORY [--server URL --token TOKEN [--key SERVER_PUBLIC_KEY] [--via GATEWAY:PORT]] [--docker SOCKET] [--root DIRECTORY] [--allow-reboot]
+  agent enrol --server URL --data DIRECTORY [--key SERVER_PUBLIC_KEY] [--via GATEWAY:PORT]
+  agent run --data DIRECTORY [--server URL [--key SERVER_PUBLIC_KEY] [--via GATEWAY:PORT]] [--docker SOCKET] [--root DIRECTORY] [--allow-reboot]
   agent version
+A node that is not enrolled comes in with the token in $ZHISUAN_TOKEN: arguments are read by everybody on it.
 `
 /** What compose is doing is given this long to end. */
 const composeGraceMs = 60_000
@@ -30,7 +31,6 @@ function understood() {
       allowPositionals: true,
       options: {
         server: { type: 'string' },
-        token: { type: 'string' },
         data: { type: 'string' },
         key: { type: 'string' },
         /** A node of the site that leads to the server, where this one does not reach it. */
@@ -49,7 +49,14 @@ function understood() {
 }
 type Values = ReturnType<typeof understood>['values']
 
-const needed = (values: Values, name: 'server' | 'token' | 'data'): string => {
+/** Taken away, so that nothing it starts inherits it. */
+function tokenOf(): string | undefined {
+  const { ZHISUAN_TOKEN: token } = process.env
+  delete process.env['ZHISUAN_TOKEN']
+  return token === '' ? undefined : token
+}
+
+const needed = (values: Values, name: 'server' | 'data'): string => {
   const value = values[name]
   if (value === undefined || value === '') throw new UsageError(`--${name} is missing`)
   if (name === 'server' && !/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) throw new UsageError('--server is not an http(s) address')
@@ -73,12 +80,13 @@ function directoryOf(values: Values): string {
 
 /** Until the server lets it in; a server that is not there yet is waited for. */
 async function enrolled(values: Values, directory: string, signal: AbortSignal): Promise<NonNullable<Kept['enrolled']> & { readonly privateKey: string }> {
+  const token = tokenOf()
   for (;;) {
     const kept = readKept(directory)
     if (kept !== null && kept.enrolled !== null) return { ...kept.enrolled, privateKey: kept.private_key }
-    if (values.token === undefined) throw new UsageError('this node is not enrolled: agent enrol --server URL --token TOKEN --data DIRECTORY')
+    if (token === undefined) throw new UsageError('this node is not enrolled: ZHISUAN_TOKEN=… agent enrol --server URL --data DIRECTORY')
     try {
-      await enrol({ directory, server: needed(values, 'server'), token: values.token, via: viaOf(values), key: values.key, signal })
+      await enrol({ directory, server: needed(values, 'server'), token, via: viaOf(values), key: values.key, signal })
       say('enrolled')
     } catch (error) {
       if (error instanceof EnrolmentRefused || signal.aborted) throw error
@@ -134,10 +142,12 @@ async function serve(values: Values): Promise<void> {
 try {
   const { command, values } = understood()
   if (command === 'enrol') {
+    const token = tokenOf()
+    if (token === undefined) throw new UsageError('$ZHISUAN_TOKEN is missing')
     const { enrolled } = await enrol({
       directory: directoryOf(values),
       server: needed(values, 'server'),
-      token: needed(values, 'token'),
+      token,
       via: viaOf(values),
       key: values.key,
     })

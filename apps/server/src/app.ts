@@ -19,11 +19,14 @@ import { createSys } from './modules/sys/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit } from './platform/audit.ts'
 import type { Config } from './platform/config.ts'
+import { Refusal } from './platform/errors.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
 import { serveConsole } from './platform/http/console.ts'
 import { serveDocs } from './platform/http/docs.ts'
 import { answerProblems } from './platform/http/problems.ts'
 import { serveProbes } from './platform/http/probes.ts'
+import { endSlowBodies } from './platform/http/slow.ts'
+import { answerUnparsed, unparsed } from './platform/http/unparsed.ts'
 import { createLog } from './platform/log.ts'
 import type { KindParts, ModuleParts } from './platform/module.ts'
 import { openPlatform, type OpenedPlatform, type Pause, type Platform } from './platform/platform.ts'
@@ -56,9 +59,9 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { settings, licence } = add(createSys(platform))
   const { rules, limits } = add(createIam(platform))
   const { authenticate, actorOf, personOf, notices, firstPassword } = add(createUms(platform, { settings, rules, limits }))
-  const { mayMake, mayBegin } = add(createBill(platform, { settings, personOf, notices }))
+  const { mayMake, mayBegin, isPriced } = add(createBill(platform, { settings, personOf, notices }))
   const { clouds } = add(createCmp(platform, { ...options, licence }))
-  const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake }))
+  const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
   add(createCompute(platform, { clouds, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform))
   const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
@@ -83,7 +86,9 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     // The specification's `configs/` must be told from `configs`. A download's link tells all that was asked for.
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 2048 },
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    // Told below, as everything else.
+    return503OnClosing: false,
+    ...unparsed,
   })
   let stopping = false
   const started: ModuleParts[] = []
@@ -137,6 +142,11 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     })
     await http.register(websocket, { options: { maxPayload: 1024 * 1024 } })
     answerProblems(http, audit)
+    http.addHook('onRequest', async () => {
+      if (stopping) throw new Refusal('serverStopping')
+    })
+    answerUnparsed(http)
+    endSlowBodies(http)
     serveProbes(http, platform)
     await bindCalls(
       http,

@@ -2,6 +2,7 @@ import { allCalls } from '@zhisuan/contract/calls'
 import { errorByCode } from '@zhisuan/contract/errors'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { someIp, testApp, type TestApp } from './testing/app.ts'
 import { makeUser, signIn, type Person } from './testing/people.ts'
 
@@ -72,4 +73,26 @@ describe('malformed input', () => {
       { numRuns: 25 },
     )
   })
+
+  /** As deep as files, documents and tables may be, also where they come as a text; and what contains itself. */
+  const nested = (times: number): string => `${'['.repeat(times)}1${']'.repeat(times)}`
+  const endless = [nested(40_000), JSON.stringify(nested(4_000)), JSON.stringify('a: &a [*a]')]
+  it('that is nested without end is refused by all, too', async () => {
+    for (const call of allCalls) {
+      if (!(call.body instanceof z.ZodObject)) continue
+      // Some of them end it.
+      const { token } = await signIn(app, person)
+      const fields = Object.keys(call.body.shape)
+      for (const value of endless) {
+        const response = await app.http.inject({
+          method: call.method,
+          url: call.path.replace(/\{\w+\}/g, 'x'),
+          remoteAddress: someIp(),
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          payload: fields.length === 0 ? value : `{${fields.map((field) => `${JSON.stringify(field)}:${value}`).join()}}`,
+        })
+        expect(response.statusCode, `${call.id}: ${response.body}`).toBeLessThan(500)
+      }
+    }
+  }, 120_000)
 })

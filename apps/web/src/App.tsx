@@ -1,24 +1,28 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { startTransition, useLayoutEffect, useState } from 'react'
-import { Router, useRoutes } from 'react-router'
+import { Router, useLocation, useRoutes, type RouteObject } from 'react-router'
+import { readToken } from './api/cookies.ts'
 import { queryClient } from './api/queryClient.ts'
 import { createNavigation } from './kit/navigation.ts'
 import { createPages, PagesContext } from './layout/pages.ts'
-import { Root } from './layout/Root.tsx'
-import { routerPath, routes } from './routes.ts'
+import { prepareConsole, Root } from './layout/Root.tsx'
+import { routeAt } from './layout/routeAt.ts'
+import { routerPath, type Route } from './routes.ts'
 import { visitorPages } from './visitorPages.ts'
 
 /**
- * The router only names the parameters: Root decides by the table what is shown. Paths are
- * case-sensitive, as they are specified.
+ * The router only names the parameters: Root decides by the table what is shown. It is given the one route that the table has
+ * for an address, as it weighs all that it is given at each drawing. Paths are case-sensitive, as they are specified.
  */
-const matched = [
-  {
-    Component: Root,
-    children: [...routes.map(({ path }) => ({ path: routerPath(path), element: null, caseSensitive: true })), { path: '*', element: null }],
-  },
-]
-const Routed = () => useRoutes(matched)
+const matching = new Map<string | null, RouteObject[]>()
+function matchingOf(route: Route | null): RouteObject[] {
+  const path = route?.path ?? null
+  const own = path === null ? [] : [routerPath(path)]
+  const known = matching.get(path) ?? [{ Component: Root, children: [...own, '*'].map((one) => ({ path: one, element: null, caseSensitive: true })) }]
+  matching.set(path, known)
+  return known
+}
+const Routed = () => useRoutes(matchingOf(routeAt(useLocation().pathname)))
 
 const navigation = createNavigation()
 
@@ -45,7 +49,11 @@ const given = createPages({
   standingBanner: { load: () => import('./features/bill/arrears/StandingBanner.tsx'), messages: ['arrears'] },
 })
 // Beside all else that the console needs, not after it.
-if (!(location.pathname in visitorPages)) given.prepare()
+const first = routeAt(location.pathname)
+if (first !== null && first.access !== 'public' && readToken() !== null) {
+  prepareConsole()
+  given.prefetch(first)
+}
 
 export function App() {
   return (

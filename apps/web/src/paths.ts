@@ -38,6 +38,7 @@ export const paths = {
   market: path('/market'),
   warehouse: { list: path('/warehouse'), detail: path('/warehouse/{id}') },
   notFound: path('/404'),
+  forbidden: path('/403'),
   /** Of development servers; no page of the product, so no row of routes.ts. */
   developmentInbox: '/dev/inbox',
   overview: path('/index'),
@@ -213,6 +214,22 @@ export const paths = {
     authorize: path('/iam/authorize'),
     service: { list: path('/iam/serve'), add: path('/iam/serve/addForm'), detail: path('/iam/serve/{id}') },
     resource: { list: path('/iam/resource'), add: path('/iam/resource/addForm'), detail: path('/iam/resource/{id}') },
+  },
+  /** Of an organisation's own administrators: the same pages as of `iam`, about their own organisation. */
+  organisation: {
+    user: { list: path('/organisation/members'), add: path('/organisation/members/add'), detail: path('/organisation/members/{id}') },
+    project: { list: path('/organisation/projects'), add: path('/organisation/projects/add'), detail: path('/organisation/projects/{id}') },
+    role: { list: path('/organisation/roles'), add: path('/organisation/roles/add'), detail: path('/organisation/roles/{id}') },
+    policy: {
+      list: path('/organisation/policies'),
+      add: path('/organisation/policies/add'),
+      contact: path('/organisation/policies/{id}/contacts'),
+      version: path('/organisation/policies/{id}'),
+      versionDetail: path('/organisation/policies/{policyId}/versions/{versionId}'),
+    },
+    authorize: path('/organisation/authorization'),
+    accessKeys: path('/organisation/access-keys'),
+    audit: path('/organisation/audit'),
   },
   platform: {
     area: path('/area'),

@@ -17,6 +17,7 @@ export type RouteGroup =
   | 'statistics'
   | 'indent'
   | 'iam'
+  | 'organisation'
   | 'platform'
   | 'separateAccounting'
   | 'workOrder'
@@ -85,6 +86,8 @@ export interface Route extends Row {
   readonly sort?: number
 }
 
+/** Who keeps an organisation of their own; the platform's administrators have the pages of `iam`. */
+const keepsOwn = ['TENANT_ADMIN'] as const satisfies readonly Role[]
 const supporters = ['OPERATION_SUPPORTER', 'ADMIN'] as const satisfies readonly Role[]
 const providers = ['OPERATION_SUPPORTER', 'PROVIDER', 'ADMIN'] as const satisfies readonly Role[]
 
@@ -101,6 +104,7 @@ export const groupSort: Readonly<Record<RouteGroup, number>> = {
   statistics: 920,
   indent: 910,
   iam: 900,
+  organisation: 895,
   platform: 890,
   separateAccounting: 880,
   license: 870,
@@ -124,6 +128,7 @@ const table = {
       { path: '/warehouse/{id}', title: 'warehouseDetail', pending: true },
     ]),
     { path: '/404', title: 'notFound', access: 'public', kind: 'page', plain: true },
+    { path: '/403', title: 'forbidden', access: 'public', kind: 'page', plain: true },
   ],
   index: [{ path: '/index', title: 'index', access: ['TENANT_ADMIN', 'ADMIN'], sort: 990 }],
   license: [{ path: '/license', title: 'license', access: admins, sort: 990 }],
@@ -364,6 +369,29 @@ const table = {
       { path: '/iam/resource/{id}', title: 'iamResourceDetail' },
     ]),
     { path: '/iam/audit', title: 'iamAudit', access: admins, sort: 910 },
+  ],
+  organisation: [
+    parent({ path: '/organisation/members', title: 'organisationMembers', access: keepsOwn, sort: 990 }, [
+      { path: '/organisation/members/add', title: 'iamUserAddForm' },
+      { path: '/organisation/members/{id}', title: 'iamUserDetail' },
+    ]),
+    parent({ path: '/organisation/projects', title: 'iamProject', access: keepsOwn, sort: 980 }, [
+      { path: '/organisation/projects/add', title: 'iamProjectAddForm' },
+      { path: '/organisation/projects/{id}', title: 'iamProjectDetail' },
+    ]),
+    parent({ path: '/organisation/roles', title: 'iamRole', access: keepsOwn, sort: 970 }, [
+      { path: '/organisation/roles/add', title: 'iamRoleAddForm' },
+      { path: '/organisation/roles/{id}', title: 'iamRoleDetail' },
+    ]),
+    parent({ path: '/organisation/policies', title: 'iamPolicie', access: keepsOwn, sort: 960 }, [
+      { path: '/organisation/policies/add', title: 'iamPolicieAddForm' },
+      { path: '/organisation/policies/{id}', title: 'iamPolicieVersion' },
+      { path: '/organisation/policies/{id}/contacts', title: 'iamPolicieContact' },
+      { path: '/organisation/policies/{policyId}/versions/{versionId}', title: 'iamPolicieVersionDetail', back: 'history' },
+    ]),
+    { path: '/organisation/authorization', title: 'iamAuthorize', access: keepsOwn, sort: 950 },
+    { path: '/organisation/access-keys', title: 'organisationAccessKeys', access: keepsOwn, sort: 930 },
+    { path: '/organisation/audit', title: 'iamAudit', access: keepsOwn, sort: 910 },
   ],
   platform: [
     { path: '/area', title: 'area', access: admins, sort: 990 },

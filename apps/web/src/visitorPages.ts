@@ -8,5 +8,6 @@ export const visitorPages = {
   '/register': { load: () => import('./features/public/RegisterPage.tsx'), messages: ['public', 'account'] },
   '/messageBoard': { load: () => import('./features/public-content/MessageBoardPage.tsx'), messages: ['content'] },
   '/Terms-of-Service': { load: () => import('./features/public-content/TermsPage.tsx'), messages: ['content'] },
+  '/403': { load: () => import('./layout/ForbiddenPage.tsx'), messages: ['public'] },
   '/404': { load: () => import('./features/public/NotFoundPage.tsx'), messages: ['public'] },
 } as const satisfies Readonly<Partial<Record<BuiltPath, Page>>>

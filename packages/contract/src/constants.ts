@@ -1,4 +1,4 @@
-/** Every business constant and limit of the specification's section 9 (and the thresholds of 4), in one place. */
+/** The business constants and limits of the specification's section 9 (and the thresholds of 4), in one place; docs/specification.md says what became of each. */
 export const constants = {
   /** The cloud list is fetched whole. */
   cloudListPageSize: 99_999,
@@ -7,8 +7,8 @@ export const constants = {
   defaultPageSize: 10,
   pageSizes: [5, 10, 20, 30, 40, 50, 100],
   listRefreshMs: 5_000,
+  /** Between two samples of what an instance uses. */
   timeIntervalMs: 5_000,
-  fileSizeSetting: 4,
   requestTimeoutMs: 60_000,
   errorToastMs: 5_000,
   illegalOperationSuppressMs: 2_000,

@@ -58,12 +58,12 @@ export const errors = catalogue({
 
   // ums: users and sessions
   passwordMismatch: { code: 1101, status: 401, text: '用户名或密码错误' },
-  usernameInvalid: { code: 1111, status: 400, text: '用户名无效' },
+  usernameInvalid: { code: 1111, status: 400, text: '用户名无效，不能是手机号或邮箱' },
   oldPasswordInvalid: { code: 1120, status: 400, text: '旧密码错误' },
   verificationCodeInvalid: { code: 1121, status: 400, text: '验证码错误或已失效' },
   credentialsMismatch: { code: 1122, status: 401, text: '用户名或密码错误' },
   userUnauthorised: { code: 1124, status: 403, text: '用户未授权' },
-  userNotActivated: { code: 1134, status: 401, text: '用户未激活' },
+  userNotActivated: { code: 1134, status: 401, text: '用户未激活，请等待管理员审核' },
   userDisabled: { code: 1135, status: 401, text: '用户已被禁用' },
   userFrozen: { code: 1136, status: 401, text: '密码错误次数过多，账号已冻结，请五分钟后再试' },
   temporarilyLocked: { code: 1182, status: 401, text: '账号已被临时锁定' },
@@ -120,12 +120,17 @@ export const errors = catalogue({
   operationRunning: { code: 90011, status: 409, text: '该对象有正在进行的操作，请等待完成后再试' },
   changedMeanwhile: { code: 90012, status: 409, text: '内容已被其他人修改，请刷新后重试' },
   serverStopping: { code: 90013, status: 503, text: '服务正在重启，请稍后再试' },
+  outcomeUnknown: { code: 90025, status: 504, text: '结果未知：请求已发出，但没有得到答复，操作可能已经生效。平台会继续核对，并自动更正显示的状态' },
   databaseUnavailable: { code: 90014, status: 503, text: '数据服务暂不可用，请稍后再试' },
   pathUndefined: { code: 90015, status: 400, text: '请求地址无效' },
   requestInvalid: { code: 90016, status: 400, text: '请求格式有误' },
   operationEnded: { code: 90017, status: 409, text: '操作已经结束，不能再取消' },
   operationNotCancellable: { code: 90018, status: 409, text: '操作已进行到不能取消的步骤，请等待其完成' },
   downloadLinkInvalid: { code: 90020, status: 404, text: '下载链接无效或已过期，请重新获取' },
+  requestTooSlow: { code: 90021, status: 408, text: '请求内容传得过慢，已中断，请检查网络后重试' },
+  headersTooLarge: { code: 90022, status: 431, text: '请求头过大' },
+  longPollsExceeded: { code: 90023, status: 429, text: '您打开的页面过多（同时最多{max}个），请关闭一些后再试' },
+  streamsExceeded: { code: 90024, status: 429, text: '您同时打开的终端、日志或下载过多（最多{max}个），请关闭一些后再试' },
   operationCancelled: { code: 90019, status: 409, text: '操作已取消' },
 
   // 91xxx: identity
@@ -138,7 +143,6 @@ export const errors = catalogue({
   userSelfDelete: { code: 91007, status: 400, text: '不能删除当前登录的用户' },
   lastAdministrator: { code: 91008, status: 400, text: '不能删除最后一个平台管理员' },
   verificationUndelivered: { code: 91009, status: 502, text: '验证码发送失败，请稍后再试' },
-  registrationPending: { code: 91010, status: 401, text: '注册申请待审核' },
   refreshInvalid: { code: 91011, status: 401, text: '登录已过期，请重新登录' },
   organisationNameTaken: { code: 91013, status: 400, text: '组织名称已存在' },
   organisationFrozen: { code: 91012, status: 401, text: '所属组织已被冻结' },
@@ -188,6 +192,7 @@ export const errors = catalogue({
   grantTwice: { code: 91112, status: 400, text: '该策略已授予' },
   holderOfOther: { code: 91113, status: 400, text: '策略与授权对象不属于同一组织' },
   projectKeyTaken: { code: 91115, status: 400, text: '项目标识已存在' },
+  lastTenantAdministrator: { code: 91117, status: 400, text: '组织至少需要一名能登录的租户管理员' },
   projectInUse: { code: 91116, status: 400, text: '项目下存在资源，请先删除或移出' },
 
   serviceTaken: { code: 91160, status: 400, text: '服务标识已被使用' },
@@ -333,6 +338,11 @@ export const errors = catalogue({
   consoleRefused: { code: 93109, status: 502, text: '云平台的串口控制台代理拒绝了连接' },
   consoleBroken: { code: 93110, status: 502, text: '与云平台的串口控制台代理的连接中断' },
   consoleHungUp: { code: 93111, status: 409, text: '实例关闭了串口控制台，可能已关机或重启' },
+  computeQuotaExceeded: { code: 93112, status: 400, text: '云平台项目的配额已用完：{quota}' },
+  computeQuotaShort: { code: 93113, status: 400, text: '云平台项目的{quota}配额还可用{left}，需要{wants}' },
+  computeProjectDisabled: { code: 93114, status: 409, text: '组织在该云平台上的项目已被停用，请联系平台管理员启用' },
+  computeProjectGone: { code: 93115, status: 409, text: '组织在该云平台上的项目已被删除，其中的资源不再可用，请联系平台管理员' },
+  computeProjectRole: { code: 93116, status: 409, text: '平台在该云平台的项目中没有权限，请联系平台管理员恢复授权' },
 
   // 94xxx: instances
   vmNameTaken: { code: 94001, status: 400, text: '实例名称已存在' },
@@ -369,6 +379,7 @@ export const errors = catalogue({
   commandVmNotRunning: { code: 94050, status: 400, text: '实例“{name}”没有运行，不能执行命令' },
   commandCloudsDiffer: { code: 94051, status: 400, text: '请选择同一个云平台上的实例' },
   commandInterrupted: { code: 94052, status: 503, text: '执行期间服务重启，不能确定命令是否执行完毕，请到实例中确认' },
+  commandUnanswered: { code: 94193, status: 504, text: '结果未知：执行期间与云平台的连接中断，命令可能已经执行，也可能仍在执行，请到实例中确认' },
   commandTimedOut: { code: 94053, status: 400, text: '超过{seconds}秒没有结束，已被终止' },
   commandNotStopped: { code: 94054, status: 502, text: '未能确认实例中的进程都已终止' },
 
@@ -403,6 +414,7 @@ export const errors = catalogue({
   eipPoolNameTaken: { code: 94140, status: 400, text: '地址池名称已存在' },
   bandwidthUnsupported: { code: 94141, status: 400, text: '该云平台的主机不支持限制带宽' },
   eipRangeInVpc: { code: 94142, status: 400, text: '地址段与专有网络“{name}”重叠' },
+  eipBandwidthUnlimited: { code: 94143, status: 400, text: '带宽按 Mbps 计费，须填写上限' },
   volumeNameTaken: { code: 94151, status: 400, text: '云硬盘名称已存在' },
   volumeShrink: { code: 94152, status: 400, text: '云硬盘只能扩容，不能缩小' },
   volumePoolMissing: { code: 94153, status: 400, text: '存储池不存在' },

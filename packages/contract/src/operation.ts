@@ -8,8 +8,8 @@ export const operation = z.object({
   kind: z.string(),
   /** What the part is called that it was done to, such as a snapshot; null where it was done to the thing itself. */
   part: z.string().nullable(),
-  /** `cancelling`: what was done so far is being taken back. */
-  status: z.enum(['queued', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled']),
+  /** `cancelling`: what was done so far is being taken back; `unknown`: the engine did not tell what became of it, and is asked. */
+  status: z.enum(['queued', 'running', 'unknown', 'cancelling', 'succeeded', 'failed', 'cancelled']),
   /** Whether it could be cancelled when this was answered. */
   cancellable: z.boolean(),
   /** Name of the step that is running or failed. */

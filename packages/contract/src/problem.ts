@@ -7,6 +7,13 @@ export type EngineService = (typeof engineServices)[number]
 export const engineRequest = z.object({ cloud: z.string(), service: z.enum(engineServices), request_id: z.string() })
 export type EngineRequest = z.output<typeof engineRequest>
 
+export const refusedByPolicy = z.object({
+  action: z.string(),
+  outcome: z.enum(['explicitDeny', 'outsideBoundary', 'implicitDeny']),
+  by: z.object({ policy_id: z.string(), index: z.int(), sid: z.string().nullable() }).nullable(),
+})
+export type RefusedByPolicy = z.output<typeof refusedByPolicy>
+
 /** The body of every answer that is not a success. */
 export const problem = z.object({
   code: z.int(),
@@ -17,6 +24,8 @@ export const problem = z.object({
   fields: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   /** What an engine said, in its own words, where the message does not say it all. */
   detail: z.string().optional(),
+  /** Why policies refused it: which action, and the statement that says so, where one does. */
+  refused: refusedByPolicy.optional(),
   /** Which service of which cloud refused or failed, and the request of it that its operators can find in their logs. */
   engine: engineRequest.optional(),
 })

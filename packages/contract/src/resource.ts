@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { moment } from './define.ts'
+import { fillText } from './errors.ts'
+import { fieldTexts, sizeTexts } from './texts.ts'
 
 /** What every resource of an organisation tells of itself. */
 export const owned = {
@@ -26,11 +28,23 @@ export const onEngine = {
 /** Another resource, as far as a list has to name and link it. */
 export const reference = z.object({ id: z.uuid(), name: z.string() })
 
-/** A size in bytes that people ask for, up to one PiB. */
-export const sizeBytes = z
-  .int()
-  .min(1)
-  .max(2 ** 50)
+const sizeUnits = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const
+/** A whole size in the largest unit that it is a whole number of. */
+function sizeText(bytes: number): string {
+  let [rest, unit] = [bytes, 0]
+  for (; rest !== 0 && rest % 1024 === 0 && unit < sizeUnits.length - 1; unit++) rest /= 1024
+  return `${rest} ${sizeUnits[unit]}`
+}
+
+/** A size in bytes that people ask for, one PiB at most unless it is said. Its ends are told as sizes: people type none in bytes. */
+export function sizeBetween(least: number, most: number = 2 ** 50, tooSmall = fillText(sizeTexts.least, { limit: sizeText(least) })) {
+  const tooLarge = fillText(sizeTexts.most, { limit: sizeText(most) })
+  return z
+    .int({ error: ({ code }) => (code === 'too_big' ? tooLarge : undefined) })
+    .min(least, tooSmall)
+    .max(most, tooLarge)
+}
+export const sizeBytes = sizeBetween(1, undefined, fieldTexts.sizeAboveZero)
 
 /** The project that something belongs to, and whose quota it takes from; null for none. */
 export const inProject = { project_id: z.uuid().nullable().default(null) } as const

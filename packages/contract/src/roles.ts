@@ -21,6 +21,8 @@ export const tenants = ['TENANT', 'TENANT_ADMIN', 'ADMIN'] as const satisfies re
 export const admins = ['ADMIN'] as const satisfies readonly Role[]
 /** Who keeps people, roles and policies: the platform's administrators everywhere, a tenant's in their organisation. */
 export const keepers = ['ADMIN', 'TENANT_ADMIN'] as const satisfies readonly Role[]
+/** Roles of an organisation's own people: those that its administrators give. */
+export const tenantRoles = ['TENANT', 'TENANT_ADMIN'] as const satisfies readonly Role[]
 
 /**
  * The one rule of role access; the server's authorisation and the console's guard both ask here.

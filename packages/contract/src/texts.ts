@@ -42,6 +42,8 @@ export const fieldTexts = {
   lxdProject: '项目名只能包含字母、数字、点、下划线和连字符，最多63个字符',
   format: '格式不正确',
   wholeNumber: '请输入整数',
+  numberTooLarge: '数值过大',
+  sizeAboveZero: '大小须大于0',
   licenceFile: '请粘贴完整的许可证内容',
   flavorCores: 'CPU核数为1到512',
   flavorMemory: '内存至少64 MB',
@@ -194,7 +196,11 @@ export const fetchTexts = {
 } as const
 
 /** What on a node is not of the platform, or not for whoever asks to know. */
-export const nodeTexts = { otherProgram: '其他程序' } as const
+export const nodeTexts = {
+  otherProgram: '其他程序',
+  imageToPull: '镜像“{image}”不在节点上，部署时先拉取',
+  imageUnsure: '镜像“{image}”不在节点上，节点现在也连接不上镜像仓库：不能确定部署时能否拉取',
+} as const
 
 /** What is wrong with a compose file; the reason in `composeInvalid`. */
 export const composeTexts = {
@@ -234,6 +240,8 @@ export const composeTexts = {
   versionUnused: '“version”已不再需要，将被忽略',
   variableSyntax: '变量写法“{value}”不正确',
   variableRequired: '变量“{name}”没有值：{reason}',
+  variableUndeclared: '变量“{name}”没有声明，部署时无法填写',
+  variableFixed: '变量“{name}”没有声明，部署时总是使用文件中的默认值',
 } as const
 
 /** What is wrong with the signature of a request (RFC 9421); the reason in `signatureInvalid`. */
@@ -261,6 +269,9 @@ export const limitTexts = {
   least: { string: '至少{limit}个字符', number: '不能小于{limit}', int: '不能小于{limit}', array: '至少{limit}项' },
 } as const
 
+/** Ends of a size, told as people type it: `1 PB`. */
+export const sizeTexts = { most: '不能超过{limit}', least: '不能小于{limit}' } as const
+
 export const billTexts = {
   tiers: '阶梯价须从0开始，且起点逐级递增',
   priceNegative: '价格不能低于0',
@@ -280,6 +291,28 @@ export const billTexts = {
 } as const
 
 /** What a project of a cloud of the second family still holds. */
+/** What a project may have too much of, by the name that Nova, Cinder and Neutron give the quota. */
+export const cloudQuotaTexts = {
+  instances: '实例数',
+  cores: 'vCPU',
+  ram: '内存',
+  server_groups: '实例组数',
+  key_pairs: '密钥对数',
+  volumes: '云硬盘数',
+  gigabytes: '云硬盘容量',
+  snapshots: '云硬盘快照数',
+  backups: '备份数',
+  backup_gigabytes: '备份容量',
+  network: '网络数',
+  subnet: '子网数',
+  port: '端口数',
+  router: '路由器数',
+  floatingip: '浮动 IP 数',
+  security_group: '安全组数',
+  security_group_rule: '安全组规则数',
+} as const
+export type CloudQuota = keyof typeof cloudQuotaTexts
+
 export const heldTexts = {
   instances: '{count}台云主机',
   volumes: '{count}个云硬盘',

@@ -8,6 +8,7 @@ function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return fieldTexts.contentRequired
   switch (issue.code) {
     case 'too_big':
+      if (issue.maximum === Number.MAX_SAFE_INTEGER) return fieldTexts.numberTooLarge
       return issue.origin in limitTexts.most
         ? fillText(limitTexts.most[issue.origin as keyof typeof limitTexts.most], { limit: Number(issue.maximum) })
         : undefined
@@ -58,20 +59,31 @@ export const verificationCode = required(fieldTexts.verificationCodeRequired).re
 /** A password as typed to sign in: whatever it is, it is compared, not judged. */
 export const passwordTyped = z.string(fieldTexts.passwordRequired).min(1, fieldTexts.passwordRequired).max(256, fieldTexts.passwordTooLong)
 
-/** A password to be set: 8 to 64 characters from at least three of: lower, upper, digit, other. */
-export const passwordNew = z
-  .string(fieldTexts.passwordRequired)
-  .min(1, fieldTexts.passwordRequired)
-  .min(8, fieldTexts.passwordRule)
-  .max(64, fieldTexts.passwordRule)
-  .regex(plainLine, fieldTexts.controlCharacters)
-  .refine((text) => [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length >= 3, fieldTexts.passwordRule)
+/** The one that is to be replaced. */
+export const passwordOld = z.string(fieldTexts.oldPasswordRequired).min(1, fieldTexts.oldPasswordRequired).max(256, fieldTexts.passwordTooLong)
 
+const passwordSet = (missing: string) =>
+  z
+    .string(missing)
+    .min(1, missing)
+    .min(8, fieldTexts.passwordRule)
+    .max(64, fieldTexts.passwordRule)
+    .regex(plainLine, fieldTexts.controlCharacters)
+    .refine((text) => [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length >= 3, fieldTexts.passwordRule)
+/** A password to be set: 8 to 64 characters from at least three of: lower, upper, digit, other. */
+export const passwordNew = passwordSet(fieldTexts.passwordRequired)
+/** The same in place of another. */
+export const passwordAnew = passwordSet(fieldTexts.newPasswordRequired)
+
+const signInName = (missing: string) =>
+  required(missing)
+    .min(2, fieldTexts.usernameLength)
+    .max(constants.nameMaxLength, fieldTexts.contentTooLong)
+    .regex(/^[\p{Script=Han}A-Za-z0-9_\-.@]+$/u, fieldTexts.nameCharacters)
 /** The name that a person signs in with: trimmed, 2 to 64 characters of the name rule. */
-export const username = required(fieldTexts.usernameRequired)
-  .min(2, fieldTexts.usernameLength)
-  .max(constants.nameMaxLength, fieldTexts.contentTooLong)
-  .regex(/^[\p{Script=Han}A-Za-z0-9_\-.@]+$/u, fieldTexts.nameCharacters)
+export const username = signInName(fieldTexts.usernameRequired)
+/** The same of who is made by an administrator. */
+export const subAccountName = signInName(fieldTexts.subAccountRequired)
 
 export const description = z.string().trim().max(255, fieldTexts.descriptionTooLong).regex(plainText, fieldTexts.controlCharacters)
 

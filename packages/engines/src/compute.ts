@@ -80,6 +80,8 @@ export interface InstanceSpec {
   tags: Readonly<Record<string, string>>
   /** cloud-init user data, for images that run cloud-init. */
   userData?: string
+  /** What the guest calls itself from its first start on (RFC 1123), as far as its image lets that be said; what the user data says counts for more. Default: its name. */
+  hostname?: string
   description?: string
 }
 
@@ -212,11 +214,11 @@ export interface Instances {
   /** Live where the engine can. Shrinking the disk throws `invalid`. */
   resize(name: string, size: { cpuCores: number; memoryBytes: number; diskBytes: number }, options?: CallOptions): Promise<void>
   /**
-   * Replaces the root disk by a fresh copy of the image, and the user data; keeps name, tags,
+   * Replaces the root disk by a fresh copy of the image, the user data, and what the guest calls itself; keeps name, tags,
    * limits, network and, where it can, addresses. An instance that is not stopped, or has
    * snapshots, throws `invalid`.
    */
-  rebuild(name: string, image: { imageFingerprint: string; userData?: string }, options?: CallOptions): Promise<void>
+  rebuild(name: string, image: { imageFingerprint: string; userData?: string; hostname?: string }, options?: CallOptions): Promise<void>
   /**
    * Makes `eth0` so, live where the instance runs; its hardware address stays. A guest learns of
    * another address when it asks again. A taken address throws `conflict`, what the host cannot do
@@ -224,6 +226,8 @@ export interface Instances {
    * host shows only at its start, which throws it then.
    */
   connect(name: string, nic: Nic, options?: CallOptions): Promise<void>
+  /** What the engine's operators read beside its name. */
+  describe(name: string, description: string, options?: CallOptions): Promise<void>
   /** Kills it if it runs, deletes it, its root disk and its snapshots. Succeeds when there is none. */
   delete(name: string, options?: CallOptions): Promise<void>
   readonly snapshots: InstanceSnapshots

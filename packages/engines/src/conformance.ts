@@ -228,6 +228,20 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
       })
     })
 
+    describe('what the guest calls itself', () => {
+      it('is the name that was asked for, from its first start on and after a rebuild; else the engine’s', async () => {
+        expect((await run(await running(), 'hostname')).out.trim()).toMatch(new RegExp(`^${traits.prefix}`))
+        const name = await running({ hostname: 'web-1' })
+        expect((await run(name, 'hostname')).out.trim()).toBe('web-1')
+        await instances.describe(name, '网站')
+        expect((await run(name, 'hostname')).out.trim()).toBe('web-1')
+        await instances.stop(name, { force: true })
+        await instances.rebuild(name, { imageFingerprint: place.imageFingerprint, hostname: 'web-2' })
+        await instances.start(name)
+        expect((await run(name, 'hostname')).out.trim()).toBe('web-2')
+      })
+    })
+
     describe('rebuild', () => {
       it('gives a fresh disk and keeps name, tags, limits and network', async () => {
         const name = await running({ cpuCores: 2, diskBytes: 2 * gib })

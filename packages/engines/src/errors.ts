@@ -5,6 +5,7 @@
  */
 export type EngineErrorKind =
   | 'unreachable' // no connection, connection cut, timeout: try again later
+  | 'unanswered' // a change was sent, and what became of it was not told: it may have happened
   | 'unauthorized' // the engine refuses our credentials or certificate
   | 'not_found' // the object does not exist on the engine
   | 'conflict' // the name is taken by an object that is not ours

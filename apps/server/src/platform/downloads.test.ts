@@ -1,15 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
+import { errors } from '@zhisuan/contract/errors'
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createClock, type Clock } from '../testing/app.ts'
 import { createDownloads, fileDownload } from './downloads.ts'
+import { heldMax } from './held.ts'
 import { answerProblems } from './http/problems.ts'
 import { createSecrets } from './secrets.ts'
 
 const secrets = createSecrets(Buffer.alloc(32, 1))
+const me = { user_id: 'me' }
 const content = Buffer.from('0123456789')
 let folder: string
 let file: string
@@ -36,7 +40,7 @@ afterEach(async () => {
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
 
 it('gives the file under its own name, to whoever has the link', async () => {
-  const { path, expires_at } = downloads.link('backup', 'mine')
+  const { path, expires_at } = downloads.link('backup', 'mine', me)
   expect(Date.parse(expires_at) - clock.now().getTime()).toBeGreaterThan(9 * 60_000)
   const answer = await get(path)
   expect(answer.statusCode).toBe(200)
@@ -58,14 +62,14 @@ it.each([
   ['bytes=8-100', '89', 'bytes 8-9/10'],
   ['bytes=-100', '0123456789', 'bytes 0-9/10'],
 ])('gives the part %s', async (range, part, contentRange) => {
-  const answer = await get(downloads.link('backup', 'mine').path, { range, 'if-range': '"abc"' })
+  const answer = await get(downloads.link('backup', 'mine', me).path, { range, 'if-range': '"abc"' })
   expect(answer.statusCode).toBe(206)
   expect(answer.body).toBe(part)
   expect(answer.headers).toMatchObject({ 'content-range': contentRange, 'content-length': String(part.length) })
 })
 
 it.each(['bytes=10-', 'bytes=-0'])('has nothing at %s', async (range) => {
-  const answer = await get(downloads.link('backup', 'mine').path, { range })
+  const answer = await get(downloads.link('backup', 'mine', me).path, { range })
   expect(answer.statusCode).toBe(416)
   expect(answer.headers['content-range']).toBe('bytes */10')
 })
@@ -75,15 +79,15 @@ it.each([
   ['that goes backwards', { range: 'bytes=5-2' }],
   ['of other bytes than there are now', { range: 'bytes=4-', 'if-range': '"other"' }],
 ])('gives the whole for a range %s', async (_, headers) => {
-  const answer = await get(downloads.link('backup', 'mine').path, headers)
+  const answer = await get(downloads.link('backup', 'mine', me).path, headers)
   expect([answer.statusCode, answer.body]).toEqual([200, '0123456789'])
 })
 
 it('refuses links that are too old, altered, of another key, or of what is gone', async () => {
-  const { path } = downloads.link('backup', 'mine')
+  const { path } = downloads.link('backup', 'mine', me)
   const altered = `${path.slice(0, -4)}${path.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
-  const other = createDownloads({ secrets: createSecrets(Buffer.alloc(32, 2)), now: clock.now }).link('backup', 'mine').path
-  for (const wrong of [altered, other, '/api/downloads/x', downloads.link('backup', 'other').path, downloads.link('image', 'mine').path]) {
+  const other = createDownloads({ secrets: createSecrets(Buffer.alloc(32, 2)), now: clock.now }).link('backup', 'mine', me).path
+  for (const wrong of [altered, other, '/api/downloads/x', downloads.link('backup', 'other', me).path, downloads.link('image', 'mine', me).path]) {
     const answer = await get(wrong)
     expect(answer.statusCode).toBe(404)
     expect(answer.json()).toMatchObject({ code: 90020 })
@@ -95,19 +99,19 @@ it('refuses links that are too old, altered, of another key, or of what is gone'
 
 it('refuses a file that is gone', async () => {
   rmSync(file)
-  expect((await get(downloads.link('backup', 'mine').path)).statusCode).toBe(404)
+  expect((await get(downloads.link('backup', 'mine', me).path)).statusCode).toBe(404)
 })
 
 it('sends what has no known length whole, and ends what flows when the server stops', async () => {
   downloads.offer('stream', async () => ({ name: 'a', size: null, open: () => Readable.from([content]) }))
-  const whole = await get(downloads.link('stream', '1').path, { range: 'bytes=1-2' })
+  const whole = await get(downloads.link('stream', '1', me).path, { range: 'bytes=1-2' })
   expect([whole.statusCode, whole.body, whole.headers['accept-ranges']]).toEqual([200, '0123456789', undefined])
 
   const endless = new PassThrough()
   downloads.offer('endless', async () => ({ name: 'b', size: null, open: () => endless }))
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   endless.write('x')
-  const { body } = await fetch(`${url}${downloads.link('endless', '1').path}`)
+  const { body } = await fetch(`${url}${downloads.link('endless', '1', me).path}`)
   await body?.getReader().read()
   await app.close()
   await vi.waitFor(() => expect(endless.destroyed).toBe(true))
@@ -115,4 +119,43 @@ it('sends what has no known length whole, and ends what flows when the server st
 
 it('is offered once for each kind', () => {
   expect(() => downloads.offer('backup', async () => null)).toThrow('twice')
+})
+
+it('holds so many open for one person, and none more of another for that; who leaves makes room at once', async () => {
+  downloads.offer('endless', async () => ({
+    name: 'x',
+    size: null,
+    open: () => {
+      const bytes = new PassThrough()
+      bytes.write('x')
+      return bytes
+    },
+  }))
+  const url = await app.listen()
+  const begin = async (user_id: string) => {
+    const leaving = new AbortController()
+    const { promise: begun, resolve } = Promise.withResolvers<number>()
+    const { path } = downloads.link('endless', '1', { user_id })
+    const asked = request(`${url}${path}`, { signal: leaving.signal }, (response) => {
+      response.on('error', () => undefined).resume()
+      resolve(response.statusCode ?? 0)
+    })
+    asked.on('error', () => undefined).end()
+    return { status: await begun, leave: () => leaving.abort() }
+  }
+  const mine = await Promise.all(Array.from({ length: heldMax.streams }, () => begin('me')))
+  expect(mine.map(({ status }) => status)).toEqual(mine.map(() => 200))
+  const { path } = downloads.link('endless', '1', me)
+  const refusal = await get(path)
+  expect(refusal.json()).toMatchObject({ code: errors.streamsExceeded.code, message: expect.stringContaining('32') as string })
+  expect(refusal.statusCode).toBe(429)
+  const other = await begin('other')
+  expect(other.status).toBe(200)
+  mine[0]?.leave()
+  const again = await vi.waitFor(async () => {
+    const one = await begin('me')
+    expect(one.status).toBe(200)
+    return one
+  })
+  for (const { leave } of [...mine, other, again]) leave()
 })

@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Refusal } from './errors.ts'
+import type { Actor } from './auth/actor.ts'
+import { createHeld } from './held.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What a link leads to, found anew each time somebody follows it. */
@@ -23,14 +25,14 @@ export type FindDownload = (id: string) => Promise<Download | null>
 export interface Downloads {
   /** Once for each kind of object, by whoever keeps them. */
   offer(kind: string, find: FindDownload): void
-  /** A link to one object, for whoever may have it: who has the link needs nothing else, for ten minutes. */
-  link(kind: string, id: string): { path: string; expires_at: string }
+  /** A link to one object, for whoever may have it: who has the link needs nothing else, for ten minutes. What it opens counts as theirs. */
+  link(kind: string, id: string, by: Pick<Actor, 'user_id'>): { path: string; expires_at: string }
 }
 
 const keptMs = 600_000
 const base = '/api/downloads'
 const sealPlace = 'downloads.link'
-const ticket = z.object({ kind: z.string(), id: z.string(), expires: z.number() })
+const ticket = z.object({ kind: z.string(), id: z.string(), expires: z.number(), by: z.string() })
 
 /**
  * Links that a browser saves a file from without a token. What is asked for and until when is
@@ -41,12 +43,13 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
   const { secrets, now } = parts
   const finders = new Map<string, FindDownload>()
   const open = new Set<Readable>()
+  const held = createHeld('streams')
 
-  const find = async (link: string): Promise<Download> => {
+  const find = async (link: string): Promise<{ download: Download; by: string }> => {
     const asked = read(secrets, link)
     const download = asked === null || asked.expires < now().getTime() ? null : await finders.get(asked.kind)?.(asked.id)
-    if (download === null || download === undefined) throw new Refusal('downloadLinkInvalid')
-    return download
+    if (asked === null || download === null || download === undefined) throw new Refusal('downloadLinkInvalid')
+    return { download, by: asked.by }
   }
 
   return {
@@ -54,14 +57,17 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
       if (finders.has(kind)) throw new Error(`downloads of ${kind} are offered twice`)
       finders.set(kind, of)
     },
-    link(kind, id) {
+    link(kind, id, { user_id: by }) {
       const expires = now().getTime() + keptMs
-      const sealed = secrets.seal(JSON.stringify({ kind, id, expires }), sealPlace)
+      const sealed = secrets.seal(JSON.stringify({ kind, id, expires, by }), sealPlace)
       return { path: `${base}/${sealed.replaceAll('+', '-').replaceAll('/', '_')}`, expires_at: new Date(expires).toISOString() }
     },
     serve(app) {
       app.get<{ Params: { link: string } }>(`${base}/:link`, { exposeHeadRoute: false }, async (request, reply) => {
-        const stream = await answer(await find(request.params.link), request, reply)
+        const { download, by } = await find(request.params.link)
+        const free = held.take(by)
+        reply.raw.once('close', free)
+        const stream = await answer(download, request, reply)
         if (stream === null) return reply.send()
         open.add(stream)
         stream.once('close', () => open.delete(stream))

@@ -1,5 +1,5 @@
 import { errors, fillText, type ErrorName } from '@zhisuan/contract/errors'
-import type { EngineRequest } from '@zhisuan/contract/problem'
+import type { EngineRequest, RefusedByPolicy } from '@zhisuan/contract/problem'
 
 /**
  * A refusal from the catalogue. Throw it anywhere below a handler; the answer's status, code and
@@ -12,6 +12,8 @@ export class Refusal extends Error {
   readonly fields: readonly { field: string; message: string }[] | undefined
   /** What an engine of the asker's own said, in its own words: beside the text, for who looks closer. */
   readonly detail: string | undefined
+  /** Why policies refused it. */
+  readonly refused: RefusedByPolicy | undefined
   /** The request of a cloud's service that failed. */
   readonly engine: EngineRequest | undefined
 
@@ -23,6 +25,7 @@ export class Refusal extends Error {
       fields?: readonly { field: string; message: string }[]
       detail?: string | undefined
       engine?: EngineRequest
+      refused?: RefusedByPolicy
       message?: string | undefined
       cause?: unknown
     } = {},
@@ -34,6 +37,7 @@ export class Refusal extends Error {
     this.values = options.values ?? {}
     this.detail = options.detail
     this.engine = options.engine
+    this.refused = options.refused
     this.fields = options.fields ?? (options.field === undefined ? undefined : [{ field: options.field, message: this.message }])
   }
 }

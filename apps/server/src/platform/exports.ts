@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { exportFormats, type ExportFormat, type ExportLink } from '@zhisuan/contract/exports'
 import { ZipFile } from 'yazl'
 import { z } from 'zod'
-import type { Scope } from './auth/actor.ts'
+import type { Actor, Scope } from './auth/actor.ts'
 import { iso } from './db/database.ts'
 import type { Downloads } from './downloads.ts'
 
@@ -41,7 +41,7 @@ const scopes = z.union([z.object({ everything: z.literal(true) }), z.object({ bp
 export function offerExport<Row, Wish>(
   downloads: Downloads,
   { kind, wish, name, columns, rows }: Exported<Row, Wish>,
-): (scope: Scope, format: ExportFormat, asked: Wish) => ExportLink {
+): (by: Pick<Actor, 'user_id'>, scope: Scope, format: ExportFormat, asked: Wish) => ExportLink {
   const sealed = z.object({ scope: scopes, format: z.enum(exportFormats), wish })
   downloads.offer(kind, async (id) => {
     const asked = sealed.parse(JSON.parse(id))
@@ -49,7 +49,7 @@ export function offerExport<Row, Wish>(
     // zod gives properties that are not readonly, which is the same.
     return { name: `${name(asked.wish)}.${asked.format}`, size: null, open: () => open(columns, rows(asked.scope as Scope, asked.wish)) }
   })
-  return (scope, format, asked) => downloads.link(kind, JSON.stringify({ scope, format, wish: asked }))
+  return (by, scope, format, asked) => downloads.link(kind, JSON.stringify({ scope, format, wish: asked }), by)
 }
 
 /** Wall clock of bills, which are those of Beijing: it has no summer time. */

@@ -52,8 +52,9 @@ export type History = ReturnType<typeof createHistory>
 const operationOf = (on: Sql, resourceId: string, id: string): Promise<OperationRow | undefined> =>
   on.selectFrom('operations').selectAll().where('resource_id', '=', resourceId).where('id', '=', id).executeTakeFirst()
 
-/** Undoing is how it runs on after it failed, or was cancelled. */
+/** Undoing is how it runs on after it failed, or was cancelled. Nobody knows whether what was not answered happened. */
 export function shownStatus({ status, error }: Pick<OperationRow, 'status' | 'error'>): Operation['status'] {
+  if (error === 'outcomeUnknown') return 'unknown'
   if (status !== 'undoing') return status
   return error === 'operationCancelled' ? 'cancelling' : 'running'
 }

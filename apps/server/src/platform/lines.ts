@@ -94,6 +94,11 @@ export async function* mapped<A, B>(pages: Pages<A>, made: (one: A) => B): Async
   for await (const page of pages) yield page.map(made)
 }
 
+/** Each page without what nobody is to see. */
+export async function* only<T>(pages: Pages<T>, shown: (one: T) => boolean): AsyncGenerator<T[]> {
+  for await (const page of pages) yield page.filter(shown)
+}
+
 /** Pages of several lists, whichever comes first. */
 export async function* merged<T>(lists: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
   const step = async (from: AsyncIterator<T>) => ({ from, result: await from.next() })

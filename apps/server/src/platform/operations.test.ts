@@ -7,14 +7,15 @@ import { shortened } from '../testing/app.ts'
 import { freshDatabase } from '../testing/database.ts'
 import { readConfig } from './config.ts'
 import { Refusal } from './errors.ts'
+import { shownStatus } from './history.ts'
 import { createLog } from './log.ts'
-import { retryDelays, takeUpEveryMs, type OperationDefinition, type OperationStatus } from './operations.ts'
+import { lateLookEveryMs, retryDelays, takeUpEveryMs, type OperationDefinition, type OperationStatus } from './operations.ts'
 import { openPlatform, type OpenedPlatform } from './platform.ts'
 
 /** One server's worth of platform on the test's database. */
 interface Server {
   platform: OpenedPlatform
-  begin(resource?: string, input?: Input): Promise<string>
+  begin(resource?: string, input?: Input, definition?: OperationDefinition<Input>): Promise<string>
   cancel(id: string): Promise<void>
 }
 type Input = { text: string }
@@ -27,6 +28,8 @@ let happened: string[]
 /** What the steps do; to be set by tests. */
 let steps: Record<'one' | 'two', Step>
 let undo: Step
+/** Whether the engine has it so. */
+let reached: () => Promise<boolean>
 
 beforeEach(async () => {
   database = await freshDatabase({ schema: false })
@@ -34,6 +37,7 @@ beforeEach(async () => {
   happened = []
   steps = { one: async () => undefined, two: async () => undefined }
   undo = async () => undefined
+  reached = async () => false
 })
 afterEach(async () => {
   for (const { platform } of servers) await platform.close()
@@ -47,6 +51,7 @@ const definition: OperationDefinition<Input> = {
   steps: (['one', 'two'] as const).map((name) => ({
     name,
     cancellable: name === 'one',
+    reached: name === 'one' ? () => reached() : ('unseen' as const),
     run: async (context) => {
       happened.push(name)
       await steps[name](context.input, context)
@@ -62,17 +67,21 @@ const definition: OperationDefinition<Input> = {
   },
 }
 
+/** The same, of which nothing is taken back. */
+const { undo: _, ...kept } = definition
+const keeping: OperationDefinition<Input> = { ...kept, kind: 'test.thing.keep' }
+
 async function start(key = 7, hurried: readonly number[] = []): Promise<Server> {
   const config = readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4', SECRET_KEY: Buffer.alloc(32, key).toString('base64') })
   const platform = await openPlatform(config, createLog({ LOG_LEVEL: 'silent' }), { pause: shortened([...retryDelays, ...hurried], 50) })
-  await platform.compose([{ handlers: [], kinds: { 'nextstack.vm': {} }, operations: [definition] }])
+  await platform.compose([{ handlers: [], kinds: { 'nextstack.vm': {} }, operations: [definition, keeping] }])
   await sql`create table if not exists ends (resource_id uuid not null, message text)`.execute(platform.db)
   await platform.jobs.start([platform.operations.job], [platform.operations.jobHandler])
   await platform.operations.start()
   const server: Server = {
     platform,
-    begin: (resource = randomUUID(), input = { text: 'hello' }) =>
-      platform.db.transaction().execute((tx) => platform.operations.begin(tx, definition, { resource_id: resource, bp_id: null, actor: null, input })),
+    begin: (resource = randomUUID(), input = { text: 'hello' }, begun = definition) =>
+      platform.db.transaction().execute((tx) => platform.operations.begin(tx, begun, { resource_id: resource, bp_id: null, actor: null, input })),
     cancel: (id) => platform.db.transaction().execute((tx) => platform.operations.cancel(tx, id)),
   }
   servers.push(server)
@@ -227,6 +236,118 @@ describe('a step that fails', () => {
     const { error_text } = await ended(server, await server.begin())
     expect(happened).toEqual(['one', 'undo', 'ended engineFailed'])
     expect(error_text).not.toContain('corrupt')
+  })
+})
+
+describe('a change whose outcome is not told', () => {
+  const unanswered = async () => {
+    throw new EngineError('unanswered', 'no answer in time')
+  }
+
+  it('is unknown, not failed, until the engine says that it happened: it is not asked for again then', async () => {
+    const server = await start(7, [15_000])
+    steps.one = unanswered
+    const resource = randomUUID()
+    const id = await server.begin(resource)
+    await vi.waitFor(async () => {
+      const row = await rowOf(server, id)
+      expect(row).toMatchObject({ status: 'running', error: 'outcomeUnknown', error_text: expect.stringContaining('结果未知'), finished_at: null })
+      expect(shownStatus(row)).toBe('unknown')
+    })
+    // Nothing else is done to the thing meanwhile.
+    await expect(server.begin(resource)).rejects.toMatchObject({ refusal: 'operationRunning' })
+    steps.one = async () => expect.fail('it happened before')
+    reached = async () => true
+    const row = await ended(server, id)
+    expect(row).toMatchObject({ status: 'succeeded', error: null, error_text: null })
+    expect(happened.filter((what) => what !== 'one')).toEqual(['two', 'ended well'])
+  })
+
+  it('is asked for again where the engine says that it did not happen', async () => {
+    const server = await start()
+    steps.one = async () => {
+      steps.one = async () => undefined
+      throw new EngineError('unanswered', 'no answer in time')
+    }
+    expect(await ended(server, await server.begin())).toMatchObject({ status: 'succeeded', error: null })
+    expect(happened).toEqual(['one', 'one', 'two', 'ended well'])
+  })
+
+  it('stays unknown in the record where nobody says, also when nobody is there any more', async () => {
+    const server = await start(7, [15_000])
+    steps.one = async () => {
+      steps.one = async () => {
+        throw new EngineError('unreachable', 'connect ECONNREFUSED')
+      }
+      await unanswered()
+    }
+    const row = await ended(server, await server.begin(undefined, undefined, keeping))
+    expect(row).toMatchObject({ status: 'failed', error: 'outcomeUnknown' })
+    expect(shownStatus(row)).toBe('unknown')
+  })
+})
+
+describe('late success', () => {
+  const refuse = async () => {
+    throw new Refusal('guestIgnoresShutdown')
+  }
+
+  it('is success: what a step wants is looked for before a failure is recorded', async () => {
+    const server = await start()
+    steps.one = refuse
+    reached = async () => true
+    expect(await ended(server, await server.begin())).toMatchObject({ status: 'succeeded', error: null })
+    expect(happened).toEqual(['one', 'two', 'ended well'])
+  })
+
+  it('is looked for no more where the engine does not say', async () => {
+    const server = await start()
+    steps.one = refuse
+    reached = async () => {
+      throw new EngineError('unreachable', 'down')
+    }
+    expect(await ended(server, await server.begin())).toMatchObject({ status: 'failed', error: 'guestIgnoresShutdown' })
+  })
+
+  it('after the failure was recorded mends the record, and goes on behind that step, also by another server', async () => {
+    const first = await start(7, [lateLookEveryMs])
+    steps.one = refuse
+    const id = await first.begin(undefined, { text: '你好' }, keeping)
+    expect(await ended(first, id)).toMatchObject({ status: 'failed', error: 'guestIgnoresShutdown', input: expect.stringMatching(/^v1\./) })
+    await stop(first)
+    const second = await start(7, [lateLookEveryMs])
+    const seen: Input[] = []
+    steps.two = async (input) => void seen.push(input)
+    reached = async () => true
+    await vi.waitFor(async () => expect(await rowOf(second, id)).toMatchObject({ status: 'succeeded', error: null, error_text: null, input: '' }))
+    expect(happened).toEqual(['one', 'ended guestIgnoresShutdown', 'two', 'ended well'])
+    expect(seen).toEqual([{ text: '你好' }])
+  })
+
+  it('counts no more where something was asked for since, or what was done was taken back', async () => {
+    const server = await start(7, [lateLookEveryMs])
+    steps.one = refuse
+    const resource = randomUUID()
+    const id = await server.begin(resource, undefined, keeping)
+    await ended(server, id)
+    steps.one = async () => undefined
+    await ended(server, await server.begin(resource, undefined, keeping))
+    reached = async () => true
+    await vi.waitFor(async () => expect(await rowOf(server, id)).toMatchObject({ status: 'failed', input: '' }))
+
+    steps.one = refuse
+    reached = async () => false
+    expect(await ended(server, await server.begin())).toMatchObject({ status: 'failed', input: '' })
+  })
+
+  it('is looked for only so long', async () => {
+    const server = await start(7, [lateLookEveryMs])
+    steps.one = refuse
+    const id = await server.begin(undefined, undefined, keeping)
+    await ended(server, id)
+    await sql`update operations set finished_at = now() - interval '3 minutes' where id = ${id}`.execute(server.platform.db)
+    await vi.waitFor(async () => expect((await rowOf(server, id)).input).toBe(''))
+    expect((await rowOf(server, id)).status).toBe('failed')
   })
 })
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import type { Kind } from '@zhisuan/contract/kind'
-import { isEngineError } from '@zhisuan/engines/errors'
+import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder, type UpdateObject } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
@@ -28,6 +28,10 @@ import type { Secrets } from './secrets.ts'
  *   queued → running → succeeded
  *      ↘        ↓
  *        →   undoing → failed, or cancelled
+ *
+ * Before a failure is recorded the engine is asked whether what the step wants is so all the same.
+ * For a while after it is asked again: late success is success, and a failed operation of which
+ * nothing was taken back goes on behind that step.
  *
  * Whoever cancels one records that it is to be undone; whatever its steps come to after that
  * counts no more. Of one resource at most one operation is open: the database has a unique index
@@ -59,7 +63,7 @@ interface OperationTable {
   steps_total: number
   /** Name of the step that runs, or failed. */
   step: string | null
-  /** Sealed JSON: inputs may hold passwords. Emptied when the operation ends. */
+  /** Sealed JSON: inputs may hold passwords. Emptied when the operation ends; of one that failed when it can go on no more. */
   input: string
   error: ErrorName | null
   /** Chinese, for people. */
@@ -109,6 +113,9 @@ export const operationMigrations: Migrations = {
     create index operations_bp on operations (bp_id, created_at desc);
     create index operations_of on operations (of_id, created_at desc) where of_id is not null;
   `),
+  '20261126_10_operations_late': migration(`
+    create index operations_late on operations (finished_at desc) where status = 'failed' and input <> '';
+  `),
 }
 
 /** The open operation of a resource, if any. */
@@ -134,10 +141,18 @@ export interface StepContext<Input> {
   log: Logger
 }
 
+/**
+ * Tells whether what a step wants is so on the engine. Or in a word why nobody asks: it changes
+ * nothing but what is `ours`; it wants several things, or one that shows before it is whole, so that
+ * a look sees it `partly`; it `looks` for it itself, as long as it may come true; or it is `unseen`.
+ */
+export type Reached<Input> = 'ours' | 'partly' | 'looks' | 'unseen' | ((context: StepContext<Input>) => Promise<boolean>)
+
 /** One step. It may be run again after it happened, and must then change nothing. */
 export interface OperationStep<Input> {
   name: string
   run: (context: StepContext<Input>) => Promise<void>
+  reached: Reached<Input>
   /** While it runs the operation may be cancelled: `undo` takes back what it did, half of it too. */
   cancellable?: boolean
 }
@@ -151,9 +166,12 @@ export interface OperationDefinition<Input> {
   steps: readonly OperationStep<Input>[]
   /** Takes back what the steps did on the engine; idempotent like them. Left out where the state left behind is honest. */
   undo?: (context: StepContext<Input>, refusal: Refusal) => Promise<void>
+  /** Instead of `undo`, where nothing is taken back: writes down what the engine has, for `ended`. */
+  look?: (context: StepContext<Input>) => Promise<void>
   /**
    * In the transaction that ends the operation. `refusal` is null for success; only then the input
-   * is to be relied on. `operationCancelled` says that everything was taken back.
+   * is to be relied on. `operationCancelled` says that everything was taken back. Where nothing is
+   * taken back it may come once more: success, after a failure.
    */
   ended: (tx: Tx, context: StepContext<Input>, refusal: Refusal | null) => Promise<void>
 }
@@ -165,6 +183,7 @@ export interface AnyOperation {
   input: z.ZodType
   steps: readonly OperationStep<never>[]
   undo?: (context: StepContext<never>, refusal: Refusal) => Promise<void>
+  look?: (context: StepContext<never>) => Promise<void>
   ended: (tx: Tx, context: StepContext<never>, refusal: Refusal | null) => Promise<void>
 }
 
@@ -207,7 +226,12 @@ const runJob = defineJob({
 
 /** Waits before a step is tried again, in milliseconds; then the operation fails. */
 export const retryDelays = [200, 1_000, 3_000, 6_000, 10_000]
+/** Longer where nobody knows what became of it: to call that a failure would be a guess. */
+const unknownDelays = [...retryDelays, ...Array.from({ length: 8 }, () => 15_000)]
 export const takeUpEveryMs = 5_000
+/** How often the engine is asked whether what failed came true after all, and for how long: a guest that is slow to shut down has done so by then. */
+export const lateLookEveryMs = 4_000
+const lateMs = 120_000
 /** Its payload is the operation's id. */
 const cancelTopic = 'platform.operation.cancelled'
 
@@ -288,19 +312,50 @@ export function createOperations(parts: {
     process.kill(process.pid, 'SIGKILL')
   }
 
-  const attempt = async (run: () => Promise<void>, signal: AbortSignal, stepLog: Logger): Promise<void> => {
+  /**
+   * @param reached asked before a failure is one, and before what nobody knows the outcome of is asked for again
+   * @param unknown told once, when it is not known what became of it
+   */
+  const attempt = async (
+    run: () => Promise<void>,
+    signal: AbortSignal,
+    stepLog: Logger,
+    reached = async () => false,
+    unknown = async () => undefined as void,
+  ): Promise<void> => {
+    let isUnknown = false
     for (let tries = 0; ; tries++) {
       try {
+        if (isUnknown && (await reached())) return
         await run()
         return
       } catch (error) {
-        const delay = retryDelays[tries]
+        if (!isUnknown && isEngineError(error, 'unanswered')) {
+          isUnknown = true
+          await unknown()
+        }
+        const delay = (isUnknown ? unknownDelays : retryDelays)[tries]
         // Cancelled by others than us: the cloud was edited, and its engine opened anew.
-        const again = isEngineError(error, 'unreachable', 'busy', 'cancelled') || (error instanceof Refusal && error.refusal === 'databaseUnavailable')
+        const again =
+          isEngineError(error, 'unreachable', 'unanswered', 'busy', 'cancelled') || (error instanceof Refusal && error.refusal === 'databaseUnavailable')
+        if (!signal.aborted && (!again || delay === undefined) && (await reached())) return stepLog.warn({ err: error }, 'step failed, and what it wants is so')
+        // It was sent once: that nobody is there now says nothing of it.
+        if (!signal.aborted && again && delay === undefined && isUnknown) throw new EngineError('unanswered', messageOf(error), { cause: error })
         if (signal.aborted || !again || delay === undefined) throw error
         stepLog.warn({ err: error, delay_ms: delay }, 'step failed, trying again')
         await pause(delay, signal)
       }
+    }
+  }
+
+  /** Whether what the step wants is so on the engine; false also where that cannot be told. */
+  const isReached = async ({ reached }: OperationStep<unknown>, context: StepContext<unknown>): Promise<boolean> => {
+    if (typeof reached === 'string') return false
+    try {
+      return await reached(context)
+    } catch (error) {
+      context.log.info({ err: error }, 'whether the step came true cannot be told')
+      return false
     }
   }
 
@@ -323,12 +378,24 @@ export function createOperations(parts: {
   /** Runs the steps that are left; false where somebody moved the operation on meanwhile. @throws what made a step fail */
   const runSteps = async (row: OperationRow, definition: OperationDefinition<unknown>, context: StepContext<unknown>): Promise<boolean> => {
     const steps = definition.steps.slice(row.steps_done)
-    const entered = (done: number) => ({ status: 'running' as const, steps_done: done, step: definition.steps[done]?.name ?? null })
+    const entered = (done: number) => ({
+      status: 'running' as const,
+      steps_done: done,
+      step: definition.steps[done]?.name ?? null,
+      error: null,
+      error_text: null,
+    })
     if (!(await advance(db, row.id, forwardStatuses, { ...entered(row.steps_done), started_at: sql`coalesce(started_at, now())` }))) return false
     for (const [index, step] of steps.entries()) {
       context.signal.throwIfAborted()
       await fault(row.kind, `${step.name}:before`)
-      await attempt(() => step.run(context), context.signal, context.log)
+      await attempt(
+        () => step.run(context),
+        context.signal,
+        context.log,
+        () => isReached(step, context),
+        async () => void (await advance(db, row.id, ['running'], { error: 'outcomeUnknown', error_text: errors.outcomeUnknown.text })),
+      )
       await fault(row.kind, `${step.name}:after`)
       // That one is done and the next begins is one record: each costs a write to the disk. The last one's is the operation's end.
       if (index < steps.length - 1 && !(await advance(db, row.id, forwardStatuses, entered(row.steps_done + index + 1)))) return false
@@ -338,7 +405,7 @@ export function createOperations(parts: {
 
   /** Takes back. What could not be is the reconciler's to find; the resource says error either way. @returns why it could not */
   const takeBack = async (definition: OperationDefinition<unknown>, context: StepContext<unknown>, refusal: Refusal): Promise<Refusal | null> => {
-    const { undo, kind } = definition
+    const { kind, look, undo = look } = definition
     if (undo === undefined) return null
     await fault(kind, 'undo:before')
     try {
@@ -366,7 +433,8 @@ export function createOperations(parts: {
     const context: StepContext<unknown> = { operation_id: id, resource_id: row.resource_id, input: input?.value, signal: hold, log: stepLog }
     const end = (from: readonly OperationStatus[], refusal: Refusal | null, changes: UpdateObject<Tables, 'operations'>): Promise<boolean> =>
       db.transaction().execute(async (tx) => {
-        const ended = await advance(tx, id, from, { ...changes, finished_at: sql`now()`, input: '' })
+        const kept = changes.status === 'failed' && mayComeTrue(definition, (await stepsDone(tx, id)) ?? 0)
+        const ended = await advance(tx, id, from, { ...changes, finished_at: sql`now()`, ...(!kept && { input: '' }) })
         if (ended) await definition.ended(tx, context, refusal)
         return ended
       })
@@ -388,7 +456,7 @@ export function createOperations(parts: {
       if (failure !== null)
         await advance(db, id, forwardStatuses, { status: 'undoing', error: failure.refusal, error_text: failure.message, error_detail: failure.detail ?? null })
       // Not where it was cancelled in the last moment: then the row says so.
-      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total })))
+      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total, error: null, error_text: null })))
         return stepLog.info({ outcome: 'succeeded' }, 'operation ended')
     }
 
@@ -411,6 +479,68 @@ export function createOperations(parts: {
       ...(outcome !== reason && { error_text: outcome.message }),
     })
     stepLog.info({ outcome: outcome.refusal }, 'operation ended')
+  }
+
+  /**
+   * Looks whether what a failed operation wanted came true late. Then it goes on behind that step, and
+   * ends as any does. @returns whether it goes on
+   */
+  const goOnLate = async (row: OperationRow): Promise<boolean> => {
+    const definition = definitionOf(row.kind)
+    const step = definition.steps[row.steps_done]
+    const stepLog = log.child({ operation: row.id, kind: row.kind, resource: row.resource_id })
+    const input = inputOf(definition, row, stepLog)
+    if (step === undefined || input === null) return false
+    const context = { operation_id: row.id, resource_id: row.resource_id, input: input.value, signal: stopping.signal, log: stepLog }
+    if (!(await isReached(step, context))) return false
+    return refusing({ operations_one_open: 'operationRunning' }, () =>
+      advance(db, row.id, ['failed'], {
+        status: 'queued',
+        steps_done: row.steps_done + 1,
+        finished_at: null,
+        error: null,
+        error_text: null,
+        error_detail: null,
+      }),
+    )
+  }
+
+  const lookLate = async (): Promise<void> => {
+    await db
+      .updateTable('operations')
+      .set({ input: '' })
+      .where('status', '=', 'failed')
+      .where('input', '<>', '')
+      .where(({ or, eb, exists, selectFrom }) =>
+        or([
+          eb('finished_at', '<', sql<Date>`now() - make_interval(secs => ${lateMs / 1000})`),
+          // What was asked for since counts.
+          exists(
+            selectFrom('operations as later')
+              .select('later.id')
+              .whereRef('later.resource_id', '=', 'operations.resource_id')
+              .whereRef('later.created_at', '>', 'operations.created_at'),
+          ),
+        ]),
+      )
+      .execute()
+    const failed = await db
+      .selectFrom('operations')
+      .selectAll()
+      .where('status', '=', 'failed')
+      .where('input', '<>', '')
+      .orderBy('finished_at', 'desc')
+      .limit(50)
+      .execute()
+    await Promise.all(
+      failed.map(async (row) => {
+        try {
+          if (await goOnLate(row)) await run(row.id)
+        } catch (error) {
+          log.warn({ err: error, operation: row.id }, 'looking whether an operation came true late')
+        }
+      }),
+    )
   }
 
   const run = async (id: string): Promise<void> => {
@@ -518,14 +648,15 @@ export function createOperations(parts: {
     job: runJob,
     jobHandler: handleJob(runJob, ({ operation_id }) => run(operation_id)),
     async start() {
-      const loop = async () => {
+      const loop = async (everyMs: number, work: () => Promise<void>) => {
         while (!stopping.signal.aborted) {
-          await takeUp().catch((error: unknown) => outage(error) || log.error({ err: error }, 'taking up operations'))
-          await pause(takeUpEveryMs, stopping.signal).catch(() => undefined)
+          await work().catch((error: unknown) => outage(error) || log.error({ err: error }, 'looking after operations'))
+          await pause(everyMs, stopping.signal).catch(() => undefined)
         }
       }
       // Not awaited: what is taken up may run long, and the server has people to answer.
-      void loop()
+      void loop(takeUpEveryMs, takeUp)
+      void loop(lateLookEveryMs, lookLate)
       await Promise.resolve()
     },
     async stop() {
@@ -538,5 +669,13 @@ export function createOperations(parts: {
     },
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Whether one that fails at this step may go on when it comes true late. */
+const mayComeTrue = ({ steps, undo }: OperationDefinition<unknown>, step: number): boolean => undo === undefined && typeof steps[step]?.reached === 'function'
+
+const stepsDone = async (on: Sql, id: string): Promise<number | undefined> =>
+  (await on.selectFrom('operations').select('steps_done').where('id', '=', id).executeTakeFirst())?.steps_done
 
 const place = (id: string): string => `operations.input:${id}`

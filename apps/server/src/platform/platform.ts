@@ -15,6 +15,7 @@ import { kindsOf, type Kinds } from './kinds.ts'
 import type { ModuleParts } from './module.ts'
 import { createOpenStreams, type OpenStreams } from './openStreams.ts'
 import { createOperations, operationMigrations, type Operations } from './operations.ts'
+import { keepPrivate } from './private.ts'
 import { createSecrets, readSecretKey, type Secrets } from './secrets.ts'
 
 /** What every module stands on. */
@@ -59,9 +60,12 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
   const closing: (() => Promise<unknown>)[] = []
   try {
     let url = config.DATABASE_URL
+    // Not while a restore lays out what the database's user has to get to.
+    if (url !== undefined) keepPrivate(config.DATA_DIR)
     if (url === undefined) {
       const lock = lockDataDirectory(config.DATA_DIR)
       closing.unshift(async () => lock.close())
+      keepPrivate(config.DATA_DIR)
       const postgres = await startEmbeddedPostgres(join(config.DATA_DIR, 'database'), [], (message) => log.error(message))
       closing.unshift(() => postgres.stop())
       await ensureDatabase(postgres.url('postgres'), 'zhisuan')

@@ -131,9 +131,9 @@ export function createTerminals(parts: {
   }
 
   /** Opens it; not for a session that ended while the engine was at it, and so told nobody to end it. */
-  const begun = async ({ session_id }: Actor, begin: () => Promise<TerminalSession>): Promise<TerminalSession> => {
+  const begun = async ({ session_id, user_id }: Actor, begin: () => Promise<TerminalSession>): Promise<TerminalSession> => {
     const ended: ('session' | 'server')[] = []
-    const opening: OpenStream = { session_id, end: (why) => void ended.push(why) }
+    const opening: OpenStream = { session_id, user_id, end: (why) => void ended.push(why) }
     parts.streams.add(opening)
     const session = await begin().finally(() => parts.streams.remove(opening))
     if (ended[0] === undefined) return session
@@ -203,7 +203,7 @@ export function createTerminals(parts: {
      * @param line what there is one terminal of at a time
      * @param begin opens its session, where there is none to come back to
      * @param shell what runs in it: who wants another where their own is gets it in its place
-     * @throws Refusal terminalOpen; tokenInvalid, serverStopping where that came while it was opened
+     * @throws Refusal terminalOpen; streamsExceeded; tokenInvalid, serverStopping where that came while it was opened
      */
     async open(
       actor: Actor,
@@ -252,7 +252,12 @@ export function createTerminals(parts: {
         watch: undefined,
         end: () => close(terminal),
       }
-      parts.streams.add(terminal)
+      try {
+        parts.streams.add(terminal)
+      } catch (error) {
+        session.close()
+        throw error
+      }
       terminal.watch = limits && watch(terminal, limits)
       terminal.leaving = setTimeout(() => close(terminal), detachedMs).unref()
       open.set(terminal.id, terminal)

@@ -20,7 +20,7 @@ export interface TestEngine {
   readonly says: { info: EngineInfo; capacity: Capacity }
   /** What the server asked for, in order. */
   readonly asked: { method: Method; args: readonly unknown[] }[]
-  /** From now on the method (or everything) fails like this; `times` at most. */
+  /** From now on the method (or everything) fails like this; `times` at most. What is `unanswered` does as it was told, and the answer is lost. */
   fail(kind: EngineErrorKind, options?: { method?: Method; times?: number; message?: string }): void
   /** Answers again, and lets everybody in. */
   recover(): void
@@ -62,7 +62,8 @@ export function startTestEngine(host: { nodes?: number; cores?: number; members?
   let faults: Fault[] = []
   const gates = new Set<Gate>()
 
-  const enter = async (method: Method, args: readonly unknown[]): Promise<void> => {
+  /** @returns what is thrown once it has done so */
+  const enter: Enter = async (method, args) => {
     asked.push({ method, args })
     for (const gate of gates) {
       if (gate.method !== method) continue
@@ -70,9 +71,11 @@ export function startTestEngine(host: { nodes?: number; cores?: number; members?
       await orAborted(gate.opened, args)
     }
     const fault = faults.find((one) => one.left > 0 && (one.method === undefined || one.method === method))
-    if (fault === undefined) return
+    if (fault === undefined) return null
     fault.left -= 1
-    throw new EngineError(fault.kind, fault.message)
+    const error = new EngineError(fault.kind, fault.message)
+    if (fault.kind !== 'unanswered') throw error
+    return error
   }
 
   const engine: ComputeEngine = {
@@ -133,14 +136,18 @@ export function openTestEngine(connection: ComputeConnection): ComputeEngine {
   return { ...nobody, async *events() {}, close: async () => undefined }
 }
 
+type Enter = (method: Method, args: readonly unknown[]) => Promise<EngineError | null>
+
 /** The same object with every method behind the door. */
-function guarded<T extends object>(target: T, prefix: string, enter: (method: Method, args: readonly unknown[]) => Promise<void>): T {
+function guarded<T extends object>(target: T, prefix: string, enter: Enter): T {
   const entries = Object.entries(target).map(([name, value]: [string, unknown]) => {
     const method = `${prefix}${name}`
     if (typeof value === 'function') {
       const behind = async (...args: unknown[]): Promise<unknown> => {
-        await enter(method, args)
-        return (value as (...args: unknown[]) => unknown)(...args)
+        const lost = await enter(method, args)
+        const answer = await (value as (...args: unknown[]) => unknown)(...args)
+        if (lost !== null) throw lost
+        return answer
       }
       return [name, behind]
     }

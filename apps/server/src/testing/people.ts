@@ -75,8 +75,6 @@ export async function makeUser(app: TestApp, wish: PersonWish = {}): Promise<Per
       email,
       password_hash: await passwordHash,
       must_change_password: wish.must_change_password ?? false,
-      wrong_passwords: 0,
-      frozen_until: null,
       last_login_at: null,
       deleted_at: null,
     })

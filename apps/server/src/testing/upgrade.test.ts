@@ -16,6 +16,8 @@ const rows = JSON.parse(fixture('rows.json')) as Readonly<Record<string, readonl
 
 /** Whose rows a migration since writes anew: what becomes of them is said in a test beside it. */
 const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'])
+/** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), or added. */
+const columnsSince: Readonly<Record<string, readonly string[]>> = { users: ['wrong_passwords', 'frozen_until'], edges: ['docker_trouble'] }
 /** Where kinds of things are named, and how they were: nothing else of these rows changes. */
 const spelledIn = ['operations', 'usage_events', 'metered_resources', 'bill_orders', 'prepaid_resources', 'suspended_resources']
 const spelled: Readonly<Record<string, string>> = {
@@ -159,7 +161,7 @@ async function stored(client: pg.Client, table: string): Promise<string> {
 async function contentOf(client: pg.Client): Promise<Readonly<Record<string, readonly string[]>>> {
   const content: Record<string, readonly string[]> = {}
   for (const table of Object.keys(rows)) {
-    const { rows: kept } = await client.query<{ row: string }>(`select to_jsonb(t)::text as row from ${table} t`)
+    const { rows: kept } = await client.query<{ row: string }>(`select (to_jsonb(t) - $1::text[])::text as row from ${table} t`, [columnsSince[table] ?? []])
     content[table] = kept.map(({ row }) => row).sort()
   }
   return content

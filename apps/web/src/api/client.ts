@@ -1,10 +1,11 @@
 import { constants } from '@zhisuan/contract/constants'
 import type { BodyInput, Call, QueryInput, ResponseOf } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
-import type { EngineRequest } from '@zhisuan/contract/problem'
+import type { EngineRequest, RefusedByPolicy } from '@zhisuan/contract/problem'
 import { auth } from '@zhisuan/contract/ums/auth'
 import type { z } from 'zod'
 import { readToken } from './cookies.ts'
+import { earlyAnswer, forgetEarly, rememberAsked } from './early.ts'
 import { refreshAccess } from './refresh.ts'
 
 type Part<Key extends string, T> = Record<string, never> extends T ? { readonly [K in Key]?: T } : { readonly [K in Key]: T }
@@ -37,6 +38,8 @@ export class ApiError extends Error {
   readonly engine: EngineRequest | null
   /** What a cloud said, in its own words. */
   readonly detail: string | null
+  /** Which action policies refused, and the statement that says so. */
+  readonly refused: RefusedByPolicy | null
 
   constructor(from: {
     readonly status: number
@@ -48,6 +51,7 @@ export class ApiError extends Error {
     readonly path?: string
     readonly engine?: EngineRequest | null
     readonly detail?: string | null
+    readonly refused?: RefusedByPolicy | null
     readonly cause?: unknown
   }) {
     super(from.message, { cause: from.cause })
@@ -60,6 +64,7 @@ export class ApiError extends Error {
     this.path = from.path ?? ''
     this.engine = from.engine ?? null
     this.detail = from.detail ?? null
+    this.refused = from.refused ?? null
   }
 }
 
@@ -132,7 +137,11 @@ async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>,
   const token = readToken()
   const until = signal === undefined ? givenUp.signal : AbortSignal.any([givenUp.signal, signal])
   try {
-    return await sending(call, url, token, body, until)
+    const answer = await sending(call, url, token, body, until)
+    // What is read, which whoever does something does not say when to break off: some GETs send messages. Nothing of
+    // a session that has ended, and nothing of nobody.
+    if (signal !== undefined && !call.audit && !call.lines && token !== null && token === readToken()) rememberAsked(call, url)
+    return answer
   } catch (error) {
     const renewable =
       token !== null &&
@@ -151,7 +160,9 @@ async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>,
 async function send<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal?: AbortSignal): Promise<ResponseOf<C>> {
   const ends = endsOf(signal)
   const [response, text] = await answered(call, url, ends, async () => {
-    const got = await fetch(url, requestOf(call, token, body, ends.signal))
+    if (call.method !== 'GET') forgetEarly()
+    const early = earlyAnswer(url, token)
+    const got = (early === null ? null : await early) ?? (await fetch(url, requestOf(call, token, body, ends.signal)))
     return [got, got.status === 204 ? '' : await got.text()] as const
   })
   const content = parseJson(text)
@@ -287,6 +298,7 @@ function readProblem(content: unknown, response: Response): ConstructorParameter
     message: typeof record['message'] === 'string' ? record['message'] : '',
     requestId: typeof record['request_id'] === 'string' ? record['request_id'] : response.headers.get('x-request-id'),
     engine: readEngine(record['engine']),
+    refused: readRefused(record['refused']),
     detail: typeof record['detail'] === 'string' ? record['detail'] : null,
     fields: fields.flatMap((field: unknown) =>
       isRecord(field) && typeof field['field'] === 'string' && typeof field['message'] === 'string'
@@ -295,6 +307,9 @@ function readProblem(content: unknown, response: Response): ConstructorParameter
     ),
   }
 }
+
+const readRefused = (refused: unknown): RefusedByPolicy | null =>
+  isRecord(refused) && typeof refused['action'] === 'string' && typeof refused['outcome'] === 'string' ? (refused as unknown as RefusedByPolicy) : null
 
 const readEngine = (engine: unknown): EngineRequest | null =>
   isRecord(engine) && ['cloud', 'service', 'request_id'].every((key) => typeof engine[key] === 'string')

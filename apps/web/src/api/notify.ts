@@ -1,3 +1,4 @@
+import type { RefusedByPolicy } from '@zhisuan/contract/problem'
 import { createToaster } from './toasts.ts'
 import type { ApiError } from './client.ts'
 
@@ -8,6 +9,8 @@ export interface Toast {
   readonly id: number
   readonly tone: Tone
   readonly text: string
+  /** What policies refused: it can be explained. */
+  readonly refused?: RefusedByPolicy
 }
 
 /** More at once than anybody reads. */
@@ -37,9 +40,9 @@ export const toastStore = {
 }
 
 /** A message for three seconds, or as long as said. The same text again only stays longer. */
-export function notify(tone: Tone, text: string, ms = 3_000): void {
+export function notify(tone: Tone, text: string, ms = 3_000, refused?: RefusedByPolicy): void {
   for (const same of toasts.filter((toast) => toast.text === text)) toastStore.dismiss(same.id)
-  const toast: Toast = { id: nextId++, tone, text }
+  const toast: Toast = { id: nextId++, tone, text, ...(refused !== undefined && { refused }) }
   for (const old of toasts.slice(0, Math.max(0, toasts.length + 1 - shownMax))) toastStore.dismiss(old.id)
   timers.set(
     toast.id,
@@ -56,7 +59,7 @@ export function onSessionEnd(end: (text: string) => void): void {
 }
 
 const toast = createToaster({
-  show: (text, ms) => notify('error', text, ms),
+  show: (text, ms, refused) => notify('error', text, ms, refused),
   endSession: (text) => endSession(text),
   isLoginPage: () => location.pathname === '/login',
   now: () => Date.now(),

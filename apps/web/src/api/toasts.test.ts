@@ -1,3 +1,4 @@
+import type { RefusedByPolicy } from '@zhisuan/contract/problem'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { request, type ApiError } from './client.ts'
@@ -35,6 +36,22 @@ describe('what is said of a failed call', () => {
     expect(decideToast(await failed('/api/ums/v1/auth/password/tokens', 401, 1101), true)).toEqual({ kind: 'toast', text: '用户名或密码错误' })
     for (const path of ['/api/ums/v1/auth/sms/tokens', '/api/ums/v1/users/current'])
       expect(decideToast(await failed(path, 401, 90_008), true)).toEqual({ kind: 'none' })
+  })
+
+  it('names the action that policies refused, and the statement that says so', () => {
+    const said = (refused: RefusedByPolicy) =>
+      decideToast({ status: 403, code: 3000, message: '无操作权限', path: '/api/nextstack/v1/vms', method: 'POST', refused }, false)
+    const action = 'nextstack.vm.create'
+    const by = { policy_id: 'p', index: 1, sid: null }
+    expect(said({ action, outcome: 'explicitDeny', by })).toMatchObject({
+      text: '无操作权限：策略的第 2 条语句拒绝了 nextstack.vm.create',
+      refused: { action },
+    })
+    expect(said({ action, outcome: 'explicitDeny', by: { ...by, sid: 'NoNew' } })).toMatchObject({
+      text: '无操作权限：策略的“NoNew”拒绝了 nextstack.vm.create',
+    })
+    expect(said({ action, outcome: 'implicitDeny', by: null })).toMatchObject({ text: '无操作权限：没有策略允许 nextstack.vm.create' })
+    expect(said({ action, outcome: 'outsideBoundary', by: null })).toMatchObject({ text: '无操作权限：权限边界不允许 nextstack.vm.create' })
   })
 
   it('is that only one terminal can be open, where another is', async () => {

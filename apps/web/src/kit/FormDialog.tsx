@@ -75,6 +75,7 @@ export function FormDialog<Values extends object, Answer = unknown>(props: FormD
       width={props.width ?? 520}
     >
       <Form<Values>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={props.initialValues}

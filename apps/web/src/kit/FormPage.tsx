@@ -64,6 +64,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
   return (
     <div className="zs-form-page">
       <Form<Values>
+        noValidate
         form={form}
         layout="vertical"
         className="zs-form"

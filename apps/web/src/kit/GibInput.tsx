@@ -1,9 +1,9 @@
-import InputNumber from 'antd/es/input-number'
+import { NumberInput } from './NumberInput.tsx'
 import { sizeUnits } from './sizes.ts'
 
 const gib = sizeUnits.GB
 
-/** A disk's size in bytes, typed in whole GB. A control of a form, whose rules refuse what is too small: an end of antd's own would be set instead of it. */
+/** A disk's size in bytes, typed in GB. A control of a form, whose rules refuse what it cannot be. */
 export function GibInput({
   id,
   value,
@@ -22,15 +22,14 @@ export function GibInput({
   readonly wide?: boolean
 }) {
   return (
-    <InputNumber<number>
+    <NumberInput
       {...(id !== undefined && { id })}
       {...(label !== undefined && { 'aria-label': label })}
       style={{ width: wide ? '100%' : 160 }}
       disabled={disabled}
-      precision={0}
       suffix="GB"
       value={value === undefined || value === null ? null : value / gib}
-      onChange={(next) => onChange?.(next === null ? null : next * gib)}
+      onChange={(next) => onChange?.(next === null ? null : Math.round(next * gib))}
     />
   )
 }

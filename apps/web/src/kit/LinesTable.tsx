@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { useMemo, type ReactNode } from 'react'
 import { useLines, type ItemOf, type Listed, type LinesCall } from '../api/hooks.ts'
 import type { RequestInput } from '../api/client.ts'
@@ -20,7 +21,8 @@ export interface LinesParts<C extends LinesCall> extends Omit<TableParts<ItemOf<
 }
 
 const busyMs = 3_000
-const restMs = 60_000
+/** What a form offers is looked at when it is opened: it changes seldom, and there is much of it. */
+const choicesMs = 60_000
 
 /**
  * A list that comes in lines, as an engine tells it now: shown as it comes, sorted, filtered and paged here. What a
@@ -56,10 +58,14 @@ export function LinesTable<C extends LinesCall>(table: RowKey<ItemOf<C>> & Lines
   )
 }
 
-/** The list itself, for what is no table: a choice in a form, a picture. */
+/** The list itself, for what is no table: a picture, or what a thing is connected to. */
 export const useFollowedLines = <C extends LinesCall>(call: C, input: RequestInput<C> | null, busy?: (row: ItemOf<C>) => boolean) =>
   // Nothing is asked without an input.
   useLines(call, input ?? ({} as RequestInput<C>), {
     enabled: input !== null,
-    refreshMs: (listed) => (busy !== undefined && listed?.items.some(busy) === true ? busyMs : restMs),
+    refreshMs: (listed) => (busy !== undefined && listed?.items.some(busy) === true ? busyMs : constants.listRefreshMs),
   })
+
+/** The same for what a form offers. */
+export const useChoiceLines = <C extends LinesCall>(call: C, input: RequestInput<C> | null) =>
+  useLines(call, input ?? ({} as RequestInput<C>), { enabled: input !== null, refreshMs: () => choicesMs })

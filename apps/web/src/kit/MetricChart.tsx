@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { useTranslation } from '../i18n.ts'
 import './chart.css'
+import type { Base } from './chartScale.ts'
 import { summarise, type ChartSeries } from './chartSeries.ts'
 
 export interface MetricChartProps {
@@ -13,8 +14,8 @@ export interface MetricChartProps {
   readonly until: number
   /** End of the value axis where it is known, such as 1 for a share or an instance's memory. Else it fits the values. */
   readonly max?: number
-  /** 1024 where values are bytes. */
-  readonly base?: 1000 | 1024
+  /** 1024 where values are bytes, `whole` where they are counted. */
+  readonly base?: Base
   /** Nothing is known yet. */
   readonly loading?: boolean
   /** Charts of one name point at the same moment together. */

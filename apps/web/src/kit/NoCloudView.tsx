@@ -18,7 +18,7 @@ export default function NoCloudView({ family }: { readonly family: CloudFamily }
   return (
     <div className="zs-card">
       <EmptyState
-        title={selected === null ? t('noCloud.none') : t('noCloud.other', { name: selected.name })}
+        title={selected === null ? t(list.length > 0 ? 'noCloud.named' : 'noCloud.none') : t('noCloud.other', { name: selected.name })}
         action={
           fitting.length > 0 ? (
             <div className="zs-panel-buttons">

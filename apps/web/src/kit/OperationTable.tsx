@@ -19,13 +19,14 @@ export interface OperationTexts {
 const operationTones: Readonly<Record<Operation['status'], StatusTone>> = {
   queued: 'busy',
   running: 'busy',
+  unknown: 'warning',
   cancelling: 'busy',
   succeeded: 'good',
   failed: 'bad',
   cancelled: 'rest',
 }
 
-const runs = ({ status }: Operation): boolean => status === 'queued' || status === 'running' || status === 'cancelling'
+const runs = ({ finished_at }: Operation): boolean => finished_at === null
 
 /** What was done to a thing, by whom, and how it went. */
 export function OperationTable({
@@ -88,7 +89,9 @@ function Steps({ operation, texts }: { readonly operation: Operation; readonly t
       />
       <span className="zs-number">{t('operation.steps', { done, total })}</span>
       {status === 'queued' && <span className="zs-soft">{t('operation.waiting')}</span>}
-      {status === 'running' && step !== null && <span className="zs-soft">{t('operation.at', { step: texts.step(kind, step) })}</span>}
+      {(status === 'running' || (status === 'unknown' && runs(operation))) && step !== null && (
+        <span className="zs-soft">{t('operation.at', { step: texts.step(kind, step) })}</span>
+      )}
       {status === 'failed' && step !== null && <span className="zs-bad">{t('operation.failedAt', { step: texts.step(kind, step) })}</span>}
       {error !== null && <div className="zs-operation-steps-error">{error}</div>}
       {detail !== null && <div className="zs-operation-steps-detail zs-code">{detail}</div>}

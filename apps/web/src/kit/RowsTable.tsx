@@ -21,6 +21,8 @@ import './table.css'
 
 /** What a list's rows are made by. */
 export interface CreateAction extends Omit<Action, 'key'> {
+  /** Known before anybody fills anything in. */
+  readonly call: NonNullable<Action['call']>
   /** Not the page's main action, such as in a tab of something else's page. */
   readonly plain?: boolean
 }

@@ -1,8 +1,8 @@
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import Space from 'antd/es/space'
 import { useState } from 'react'
 import { useTranslation } from '../i18n.ts'
+import { NumberInput } from './NumberInput.tsx'
 import { bytesOf, sizeUnits, unitOf, type SizeUnit } from './sizes.ts'
 
 /** A size in bytes, typed in the unit that suits it. */
@@ -24,7 +24,7 @@ export function SizeInput({
   const [unit, setUnit] = useState<SizeUnit>(() => unitOf(value))
   return (
     <Space.Compact>
-      <InputNumber<number>
+      <NumberInput
         {...(id !== undefined && { id })}
         {...(label !== undefined && { 'aria-label': label })}
         value={value === null || value === undefined ? null : value / sizeUnits[unit]}

@@ -5,9 +5,11 @@ import Tooltip from 'antd/es/tooltip'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { useNavigate } from 'react-router'
+import type { Call } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
 import { toApiError } from '../api/client.ts'
 import { notify, toastError } from '../api/notify.ts'
+import { useForbidden } from './allowed.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
 import { useDialog, useQuestion, type DrawDialog } from './dialogs.tsx'
 import { endKey, usePopupFocus } from './focus.ts'
@@ -15,6 +17,8 @@ import './actions.css'
 
 export interface Action {
   readonly key: string
+  /** The call that it makes, or that the page or dialog makes to which it leads: it is off where that is refused anyway. */
+  readonly call?: Pick<Call, 'id' | 'access'>
   readonly label: string
   /** What it does. A failure that nobody has told of yet is toasted, so a silent change serves alone and in a batch. */
   readonly run?: () => unknown
@@ -80,6 +84,15 @@ function useActionRunner() {
 
 const isOff = (action: Action): boolean => action.disabledReason !== null && action.disabledReason !== undefined
 
+/** Off where its call is refused whatever it is about; what its state says comes after that. */
+function usePermitted(): (action: Action) => Action {
+  const forbidden = useForbidden()
+  return (action) => {
+    const reason = action.call === undefined ? null : forbidden(action.call)
+    return reason === null ? action : { ...action, disabledReason: reason }
+  }
+}
+
 /** Stays reachable by keyboard while it is off, so that the reason can be read. */
 function OneAction({
   action,
@@ -124,7 +137,8 @@ export function ActionButton({
   readonly disabled?: boolean
 }) {
   const { start, busy } = useActionRunner()
-  return <OneAction action={action} look={look} loading={busy === action.key} disabled={disabled} onStart={() => start(action)} />
+  const permitted = usePermitted()(action)
+  return <OneAction action={permitted} look={look} loading={busy === action.key} disabled={disabled} onStart={() => start(permitted)} />
 }
 
 /** The first actions beside each other, the rest behind 更多. */
@@ -143,8 +157,9 @@ export function ActionMenu({
   const { t } = useTranslation('kit')
   const { start, busy } = useActionRunner()
   const focus = usePopupFocus()
-  const first = actions.length <= shown + 1 ? actions : actions.slice(0, shown)
-  const rest = actions.slice(first.length)
+  const all = actions.map(usePermitted())
+  const first = all.length <= shown + 1 ? all : all.slice(0, shown)
+  const rest = all.slice(first.length)
   return (
     <span className={`zs-actions zs-actions-${look}`} role="group" aria-label={label ?? t('action.group')}>
       {first.map((action) => (

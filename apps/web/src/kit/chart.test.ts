@@ -17,6 +17,12 @@ describe('scaleTo', () => {
     expect(scaleTo(3, 1024)).toEqual({ max: 3, step: 1 })
     expect(scaleTo(3.9 * 1024 ** 3, 1024)).toEqual({ max: 4 * 1024 ** 3, step: 1024 ** 3 })
   })
+  it('has whole steps for what is counted', () => {
+    expect(scaleTo(1, 'whole')).toEqual({ max: 1, step: 1 })
+    expect(scaleTo(3, 'whole')).toEqual({ max: 3, step: 1 })
+    expect(scaleTo(9, 'whole')).toEqual({ max: 10, step: 5 })
+    expect(scaleTo(87, 'whole')).toEqual({ max: 100, step: 50 })
+  })
   it('stands with nothing to show', () => {
     expect(scaleTo(0)).toEqual({ max: 1, step: 1 })
     expect(scaleTo(Number.NaN)).toEqual({ max: 1, step: 1 })

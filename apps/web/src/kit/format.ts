@@ -45,6 +45,13 @@ export function money(amount: string | null | undefined): string {
   return negative && cents > 0n ? `-${text}` : text
 }
 
+/** Money of an hour, which is so little that two decimals would say nothing: at most four, floored, and grouped. Not below 0. */
+export function rate(amount: string | null | undefined): string {
+  const text = money(amount)
+  if (amount === null || amount === undefined || text === nothing) return text
+  return `${text}${(amount.split('.')[1] ?? '').slice(2, 4).replace(/0+$/, '')}`
+}
+
 /** A number floored to at most two decimals, thousands grouped. */
 export function number(value: number | null | undefined, decimals = 2): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return nothing

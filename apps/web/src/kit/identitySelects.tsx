@@ -2,11 +2,13 @@ import Select from 'antd/es/select'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { policies } from '@zhisuan/contract/iam/policy'
 import { projects } from '@zhisuan/contract/issue/project'
+import { tenantRoles } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from '../i18n.ts'
 import { useCall } from '../api/hooks.ts'
-import { actionText, serviceText } from './actionText.ts'
+import { actionText, matchesAction, serviceText } from './actionText.ts'
 import { labelled } from './fields.tsx'
+import { useKeeping } from '../session/keeping.ts'
 import { useRoleName } from './roleNames.ts'
 import { SearchSelect } from './SearchSelect.tsx'
 import { useVocabulary } from './useVocabulary.ts'
@@ -60,7 +62,10 @@ export function RoleSelect(control: Control) {
   const nameOf = useRoleName()
   // People search built-in ones by what they are called here; the server knows their keys.
   const { data } = useCall(customRoles.list, { query: { built_in: 'true', page_size: 100 } }, { silent: true })
-  const builtIn = (data?.items ?? []).map((role) => ({ id: role.id, name: nameOf(role) }))
+  const { everybody } = useKeeping()
+  const builtIn = (data?.items ?? [])
+    .filter(({ base }) => everybody || tenantRoles.some((role) => role === base))
+    .map((role) => ({ id: role.id, name: nameOf(role) }))
   return (
     <SearchSelect
       {...control}
@@ -98,7 +103,8 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
       {...(id !== undefined && { id })}
       aria-label={label}
       className="zs-full"
-      showSearch={{ optionFilterProp: 'search' }}
+      // Of a group of them the single ones are asked about.
+      showSearch={{ filterOption: (text, option) => option?.value !== undefined && matchesAction(String(option.value), text) }}
       loading={vocabulary === undefined}
       placeholder={t('search.action')}
       value={value ?? null}
@@ -107,7 +113,6 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
         options: service.actions.map((action) => ({
           value: action.id,
           label: actionText(action.id),
-          search: `${actionText(action.id)} ${action.id}`,
           title: action.id,
         })),
       }))}

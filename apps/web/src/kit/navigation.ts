@@ -18,6 +18,9 @@ interface Entry {
 
 const entry = (): Partial<Entry> => (history.state ?? {}) as Partial<Entry>
 
+/** Whether nothing of ours lies before this page: what led here, such as signing in, may have taken the place of the first. */
+export const isFirstPage = (): boolean => (entry().idx ?? 0) === 0
+
 const currentLocation = (): Location => {
   const { pathname, search, hash } = location
   const { usr = null, key = 'default' } = entry()

@@ -1,6 +1,6 @@
 import type { QuotaLine } from '@zhisuan/contract/nextstack/quota'
 import { describe, expect, it } from 'vitest'
-import { amountText, levelOf, limitsOf, missing, shareOf, valueOf, worthLook } from './quotaLines.ts'
+import { amountText, levelOf, limitsOf, shareOf, valueOf, worthLook } from './quotaLines.ts'
 
 const gib = 2 ** 30
 const line = (resource: QuotaLine['resource'], used: number, limit: number | null, own = false): QuotaLine => ({ resource, used, limit, own })
@@ -50,10 +50,5 @@ describe('limits in a form', () => {
       vms: 3,
       eips: null,
     })
-  })
-  it('want a number where there is one of their own', () => {
-    expect(
-      missing({ vms: { mode: 'own', most: null }, eips: { mode: 'own', most: 0 }, gpus: { mode: 'default', most: null }, images: { mode: 'own', most: -1 } }),
-    ).toEqual(['vms', 'images'])
   })
 })

@@ -47,7 +47,3 @@ export function limitsOf(values: LimitValues): Partial<Record<QuotaResource, num
   const entries = Object.entries(values) as [QuotaResource, LimitValue][]
   return Object.fromEntries(entries.flatMap(([resource, { mode, most }]) => (mode === 'default' ? [] : [[resource, mode === 'unlimited' ? null : most]])))
 }
-
-/** Which of them wants a number and has none. */
-export const missing = (values: LimitValues): readonly string[] =>
-  Object.entries(values).flatMap(([resource, { mode, most }]) => (mode === 'own' && (most === null || most < 0) ? [resource] : []))

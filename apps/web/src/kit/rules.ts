@@ -77,14 +77,20 @@ export function limitsOf(schema: z.ZodType | undefined): { readonly maxLength?: 
   return { ...(known(min) && { min }), ...(known(max) && { max }) }
 }
 
-/** A rule of a number that no schema judges: it is whole, and between these ends. */
-export const wholeBetween = ({ min = -Infinity, max = Infinity }: { readonly min?: number; readonly max?: number }): RuleObject =>
-  refusing((value: number | null | undefined) => {
-    if (typeof value !== 'number') return null
-    if (!Number.isInteger(value)) return fieldTexts.wholeNumber
-    if (value < min) return limitTexts.least.int.replace('{limit}', String(min))
-    return value > max && limitTexts.most.int.replace('{limit}', String(max))
-  })
+interface Ends {
+  readonly min?: number
+  readonly max?: number
+}
+
+/** What is wrong with a number that no schema judges, where it is to be whole, and between these ends. */
+export function notWhole({ min = -Infinity, max = Infinity }: Ends, value: number | null | undefined): string | null {
+  if (typeof value !== 'number') return null
+  if (!Number.isInteger(value)) return fieldTexts.wholeNumber
+  if (value < min) return limitTexts.least.int.replace('{limit}', String(min))
+  return value > max ? limitTexts.most.int.replace('{limit}', String(max)) : null
+}
+/** The same as a rule. */
+export const wholeBetween = (ends: Ends): RuleObject => refusing((value: number | null | undefined) => notWhole(ends, value))
 
 /** The second of two password entries. */
 export const samePassword =

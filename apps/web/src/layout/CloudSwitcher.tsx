@@ -3,7 +3,8 @@ import DownOutlined from '@ant-design/icons/es/icons/DownOutlined'
 import Button from 'antd/es/button'
 import Dropdown from 'antd/es/dropdown'
 import { useTranslation } from '../i18n.ts'
-import { useNavigate } from 'react-router'
+import { useEffect, useState } from 'react'
+import { useLocation, useNavigate, type Location } from 'react-router'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { endKey, usePopupFocus } from '../kit/focus.ts'
 import type { Route } from '../routes.ts'
@@ -12,19 +13,35 @@ import { CloudLine } from '../kit/CloudLabels.tsx'
 import { pathAfterCloudChange } from './cloudChange.ts'
 import './frame.css'
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
 /** Chooses the cloud that the pages of the two cloud families are about. */
 export function CloudSwitcher({ route, narrow }: { readonly route: Route; readonly narrow: boolean }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const focus = usePopupFocus()
   const { list, selected, loading } = useClouds()
+  const { pathname, search, state } = useLocation() as Location<unknown>
+  const [wanted, setWanted] = useState<{ readonly from: string; readonly cloud: CloudBasic } | null>(null)
 
-  const choose = async (cloud: CloudBasic): Promise<void> => {
-    const to = pathAfterCloudChange(route, cloud)
-    // Section 4: first the page of the other family, then the choice.
-    if (to !== null) await navigate(to)
-    await chooseCloud(cloud)
+  const choose = (former: CloudBasic, cloud: CloudBasic): void => {
+    const to = pathAfterCloudChange(route, former, cloud)
+    if (to === null) {
+      // Filters and the page of the list are of the former cloud.
+      if (search !== '') void navigate(pathname, { replace: true })
+      void chooseCloud(cloud)
+      return
+    }
+    setWanted({ from: pathname, cloud })
+    void navigate(to, { state: { cloud: cloud.cloud_id } })
   }
+
+  // Section 4: first the page, then the choice. Who was asked whether to leave a form, and stayed, chose nothing.
+  useEffect(() => {
+    if (wanted === null || pathname === wanted.from) return
+    setWanted(null)
+    if (isRecord(state) && state['cloud'] === wanted.cloud.cloud_id) void chooseCloud(wanted.cloud)
+  }, [wanted, pathname, state])
 
   if (selected === null) return <span className="zs-soft">{loading ? '' : t('cloud.none')}</span>
   return (
@@ -38,7 +55,7 @@ export function CloudSwitcher({ route, narrow }: { readonly route: Route; readon
         onClick: ({ key, domEvent }) => {
           endKey(domEvent)
           const cloud = list.find((one) => one.cloud_id === key)
-          if (cloud !== undefined && cloud.cloud_id !== selected.cloud_id) void choose(cloud)
+          if (cloud !== undefined && cloud.cloud_id !== selected.cloud_id) choose(selected, cloud)
         },
       }}
     >

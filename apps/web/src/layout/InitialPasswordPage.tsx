@@ -47,7 +47,7 @@ function InitialPasswordForm() {
       <section className="zs-card zs-alone-card" aria-labelledby="initial-title">
         <h1 id="initial-title">{t('initialPassword.title')}</h1>
         <p className="zs-soft">{t('initialPassword.text')}</p>
-        <Form form={form} layout="vertical" onFinish={submit} requiredMark={false}>
+        <Form noValidate form={form} layout="vertical" onFinish={submit} requiredMark={false}>
           <Field name="old_password" label={t('initialPassword.old')} schema={passwordTyped} validateTrigger="onSubmit">
             <Input.Password autoComplete="current-password" autoFocus />
           </Field>

@@ -2,7 +2,8 @@ import ArrowLeftOutlined from '@ant-design/icons/es/icons/ArrowLeftOutlined'
 import Button from 'antd/es/button'
 import type { Ref } from 'react'
 import { useTranslation } from '../i18n.ts'
-import { Link, useLocation, useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
+import { isFirstPage } from '../kit/navigation.ts'
 import { paths } from '../paths.ts'
 import type { Route } from '../routes.ts'
 import { routeOf } from './routeAt.ts'
@@ -23,15 +24,13 @@ export function PageHeader({
 }) {
   const { t } = useTranslation(['shell', 'routes'])
   const navigate = useNavigate()
-  const { key } = useLocation()
   const parent = route.parent === undefined ? null : routeOf(route.parent)
   const alone = route.group === 'index' || route.group === 'license' || route.group === 'general'
   const own = t(`routes:${route.title}`)
 
   const goBack = (): void => {
     if (route.back === 'parent' && parent !== null) void navigate(parent.path)
-    // The first page of a visit has this key: there is no history to go back in.
-    else if (key === 'default') void navigate(paths.overview())
+    else if (isFirstPage()) void navigate(paths.overview())
     else void navigate(-1)
   }
 

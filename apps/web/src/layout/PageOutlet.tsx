@@ -1,44 +1,37 @@
-import { Suspense, useEffect, useState, type ComponentType } from 'react'
+import { Suspense, useState } from 'react'
 import { useLocation } from 'react-router'
 import { PageDialogs } from '../kit/dialogs.tsx'
 import { PagePlaceholder } from '../kit/Placeholder.tsx'
 import type { Route } from '../routes.ts'
+import { useClouds } from '../session/cloud.ts'
+import { Drawn } from './late.tsx'
+import { isCloudGroup } from './menu.ts'
 import { usePages } from './pages.ts'
 import { PageBoundary } from './PageBoundary.tsx'
-
-/** By state and not by Suspense: React leaves a placeholder standing for 300 ms, however soon the page has come. */
-function LoadedPage({ route }: { readonly route: Route }) {
-  const pages = usePages()
-  const [Page, setPage] = useState<ComponentType | null>(() => pages.loaded(route))
-  const [failure, setFailure] = useState<{ readonly thrown: unknown } | null>(null)
-  useEffect(() => {
-    if (Page !== null) return undefined
-    let left = false
-    pages.load(route).then(
-      (page) => {
-        if (!left) setPage(() => page)
-      },
-      (thrown: unknown) => {
-        if (!left) setFailure({ thrown })
-      },
-    )
-    return () => {
-      left = true
-    }
-  }, [Page, pages, route])
-  // To the boundary around it, which offers to try again.
-  if (failure !== null) throw failure.thrown
-  return Page === null ? <PagePlaceholder /> : <Page />
-}
 
 /** The page of a route. Each address is a page of its own: nothing of the one before stays in it. */
 export function PageOutlet({ route }: { readonly route: Route }) {
   const { pathname } = useLocation()
+  return isCloudGroup(route.group) ? <PageOfCloud key={pathname} route={route} /> : <LoadedPage key={pathname} route={route} />
+}
+
+/** Nor does anything of the cloud before: rows that were chosen there, and dialogs about them, would act on its things under the other's name. */
+function PageOfCloud({ route }: { readonly route: Route }) {
+  const { selected } = useClouds()
+  const cloudId = selected?.cloud_id ?? null
+  const [shown, setShown] = useState({ cloudId, turn: 0 })
+  // Not while it is only unknown which one it is.
+  if (cloudId !== null && cloudId !== shown.cloudId) setShown({ cloudId, turn: shown.cloudId === null ? shown.turn : shown.turn + 1 })
+  return <LoadedPage key={shown.turn} route={route} />
+}
+
+function LoadedPage({ route }: { readonly route: Route }) {
+  const page = usePages().of(route)
   return (
-    <PageBoundary key={pathname}>
+    <PageBoundary>
       <Suspense fallback={<PagePlaceholder />}>
         <PageDialogs>
-          <LoadedPage route={route} />
+          <Drawn of={page} placeholder={<PagePlaceholder />} draw={(Page) => <Page />} />
         </PageDialogs>
       </Suspense>
     </PageBoundary>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { Navigate, useLocation, useNavigate } from 'react-router'
 import { notify, onSessionEnd } from '../api/notify.ts'
@@ -10,19 +10,21 @@ import { useBrand } from '../session/brand.ts'
 import { writeKind } from '../api/cookies.ts'
 import { decide, loginFrom } from '../session/guard.ts'
 import { clearSession, onSigningIn } from '../session/session.ts'
-import { personOf, useCurrentUserQuery, useSignedIn } from '../session/user.ts'
+import { personOf, useCurrentUserQuery, UserContext, useSignedIn } from '../session/user.ts'
 import { useProjectKey } from '../session/project.ts'
 import { useLicenceCheck } from '../session/useLicenceCheck.ts'
 import { isUnanswered } from '../session/failure.ts'
 import { PublicLayout } from './PublicLayout.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { Toasts } from './Toasts.tsx'
+import { Drawn, late } from './late.tsx'
 import { usePages } from './pages.ts'
-import { routeAt } from './routeAt.ts'
+import { routeAt, routeOf } from './routeAt.ts'
 
-const consoleLayout = () => import('./ConsoleLayout.tsx')
-const ConsoleLayout = lazy(consoleLayout)
-const InitialPasswordPage = lazy(() => import('./InitialPasswordPage.tsx'))
+const consoleLayout = late(() => import('./ConsoleLayout.tsx'))
+/** For who is about to enter the console. */
+export const prepareConsole = (): void => void consoleLayout.load().catch(() => undefined)
+const initialPassword = late<object>(() => import('./InitialPasswordPage.tsx'))
 
 /** Goes there once drawn, after forgetting an earlier session where the guard says so. */
 function Go({ to, clear }: { readonly to: string; readonly clear: boolean }) {
@@ -52,10 +54,7 @@ export function Root() {
   useLayoutEffect(() => {
     onSessionEnd((text) => {
       const here = location.pathname
-      const isPublic = routeAt(here)?.access === 'public'
       clearSession()
-      // Who reads a public page loses nothing by no longer being signed in.
-      if (isPublic) return
       void navigate(loginFrom(here, location.search), { replace: true })
       notify('error', text, 5_000)
     })
@@ -65,7 +64,7 @@ export function Root() {
     () =>
       onSigningIn(() => {
         prepare()
-        consoleLayout().catch(() => undefined)
+        prepareConsole()
       }),
     [prepare],
   )
@@ -86,8 +85,18 @@ export function Root() {
     void navigate(paths.overview(), { replace: true })
   }, [entryError, isPublic, navigate, t])
 
+  const decision = decide({
+    path: pathname,
+    search,
+    access: development ? 'public' : (route?.access ?? null),
+    signedIn,
+    person: user === undefined ? null : personOf(user),
+  })
+  /** What is drawn here: the page of the address, or why there is none. */
+  const shown = decision.kind === 'missing' ? routeOf(paths.notFound.template) : decision.kind === 'forbidden' ? routeOf(paths.forbidden.template) : route
+
   const brand = useBrand()
-  const title = route === null ? '' : (pageTitle ?? t(`routes:${route.title}`))
+  const title = shown === null ? '' : (pageTitle ?? t(`routes:${shown.title}`))
   useEffect(() => {
     document.title = title === '' || pathname === '/' ? t('brandTitle', { brand }) : `${title} · ${brand}`
   }, [title, pathname, brand, t])
@@ -103,16 +112,8 @@ export function Root() {
 
   useScrollPlace(here)
 
-  const decision = decide({
-    path: pathname,
-    search,
-    access: development ? 'public' : (route?.access ?? null),
-    signedIn,
-    person: user === undefined ? null : personOf(user),
-  })
-
   return (
-    <>
+    <UserContext value={signedIn ? (user ?? null) : null}>
       <Toasts />
       <PageBoundary>
         <Suspense fallback={<Spinner />}>
@@ -130,15 +131,20 @@ export function Root() {
             )
           ) : development ? (
             <DevelopmentInbox />
-          ) : route === null ? null : route.access === 'public' ? (
-            <PublicLayout route={route} />
+          ) : shown === null ? null : shown.access === 'public' ? (
+            <PublicLayout route={shown} />
           ) : user === undefined ? null : user.must_change_password ? (
-            <InitialPasswordPage />
+            <Drawn key="password" of={initialPassword} placeholder={<Spinner />} draw={(InitialPasswordPage) => <InitialPasswordPage />} />
           ) : (
-            <ConsoleLayout route={route} user={user} title={pageTitle} onTitle={setPageTitle} />
+            <Drawn
+              key="console"
+              of={consoleLayout}
+              placeholder={<Spinner />}
+              draw={(ConsoleLayout) => <ConsoleLayout route={shown} user={user} title={pageTitle} onTitle={setPageTitle} />}
+            />
           )}
         </Suspense>
       </PageBoundary>
-    </>
+    </UserContext>
   )
 }

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { toastStore } from '../api/notify.ts'
+import { WhyRefused } from './WhyRefused.tsx'
 import './toasts.css'
 
 /**
@@ -20,7 +21,9 @@ export function Toasts() {
             .map((toast) => (
               <div key={toast.id} className={`frame-toast frame-toast-${toast.tone}`}>
                 <span className="frame-toast-mark" aria-hidden="true" />
-                <span className="frame-toast-text">{toast.text}</span>
+                <span className="frame-toast-text">
+                  {toast.text} {toast.refused !== undefined && <WhyRefused action={toast.refused.action} />}
+                </span>
                 <button type="button" aria-label={t('toast.close')} onClick={() => toastStore.dismiss(toast.id)}>
                   ×
                 </button>

@@ -5,12 +5,17 @@ import { familyOf } from '../session/cloud.ts'
 import { isCloudGroup } from './menu.ts'
 
 /**
- * Where choosing another cloud leads from a page: to the instances of the other family where the
- * product is of another; to the list where the page is about one thing of the former cloud; null to stay.
+ * Where choosing another cloud leads from a page: to the instances where the product is another one; to the list where
+ * the page is about one thing of the former cloud; null to stay.
  */
-export function pathAfterCloudChange(route: Pick<Route, 'group' | 'kind' | 'parent'>, cloud: Pick<CloudBasic, 'product'>): string | null {
+export function pathAfterCloudChange(
+  route: Pick<Route, 'path' | 'group' | 'kind' | 'parent'>,
+  former: Pick<CloudBasic, 'product'>,
+  cloud: Pick<CloudBasic, 'product'>,
+): string | null {
   if (!isCloudGroup(route.group)) return null
   const family = familyOf(cloud)
-  if (family !== route.group) return family === 'compute' ? paths.compute.instance.list() : paths.nextstack.vm.list()
+  const instances = family === 'compute' ? paths.compute.instance.list() : paths.nextstack.vm.list()
+  if (family !== route.group || former.product !== cloud.product) return route.path === instances ? null : instances
   return route.kind === 'hidden' ? (route.parent ?? null) : null
 }

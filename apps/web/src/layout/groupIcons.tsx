@@ -32,6 +32,7 @@ export const groupIcons: Readonly<Record<RouteGroup, ComponentType>> = {
   statistics: LineChartOutlined,
   indent: WalletOutlined,
   iam: TeamOutlined,
+  organisation: TeamOutlined,
   platform: PartitionOutlined,
   separateAccounting: AuditOutlined,
   workOrder: ProfileOutlined,

@@ -1,4 +1,4 @@
-import { mayAccess } from '@zhisuan/contract/roles'
+import { isPlatformKind, mayAccess } from '@zhisuan/contract/roles'
 import { groupSort, routes, type Route, type RouteGroup, type RouteSection } from '../routes.ts'
 import type { Person } from '../session/guard.ts'
 
@@ -21,7 +21,14 @@ const bySort = (left: Pick<Route, 'sort'>, right: Pick<Route, 'sort'>): number =
  * and pages that are not built, are in no menu; nor is a group with nothing in it.
  */
 export function menuOf(person: Person, table: readonly Route[] = routes): MenuGroup[] {
-  const entries = table.filter((route) => route.kind === 'menu' && route.pending === undefined && mayAccess(route.access, person))
+  const entries = table.filter(
+    (route) =>
+      route.kind === 'menu' &&
+      route.pending === undefined &&
+      mayAccess(route.access, person) &&
+      // Of the licence only those are told who run the platform, whatever role somebody else has.
+      (route.group !== 'license' || isPlatformKind(person.kind)),
+  )
   const groups = [...new Set(entries.map((route) => route.group))].sort((left, right) => groupSort[right] - groupSort[left])
   return groups.map((group) => {
     const ofGroup = entries.filter((route) => route.group === group).sort(bySort)

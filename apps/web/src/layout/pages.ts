@@ -3,6 +3,7 @@ import { createContext, lazy, use, type ComponentType } from 'react'
 import { loadMessages } from '../i18n.ts'
 import type { LazyNamespace } from '../locales/namespaces.ts'
 import type { Route } from '../routes.ts'
+import { late, type Late } from './late.tsx'
 
 /** Something that is drawn once its script and its messages have come. */
 export interface Page<Props = object> {
@@ -29,33 +30,24 @@ const pending: Page = { load: () => import('./PendingPage.tsx'), messages: [] }
 /** A page with its messages, as `lazy` takes it. */
 const whole = <Props>({ load, messages }: Page<Props>) => Promise.all([load(), loadMessages(messages)]).then(([module]) => module)
 
-/** The pages as the layout draws them, each loaded once. Those of routes are no `lazy`: PageOutlet says why. */
+/** The pages as the layout draws them, each loaded once. */
 export function createPages({ visitorPages, consolePages, developmentInbox, standingBanner }: Pages) {
-  const loading = new Map<string, Promise<ComponentType>>()
-  const loaded = new Map<string, ComponentType>()
+  const pages = new Map<string, Late<object>>()
   const pageOf = async (path: string): Promise<Page> => visitorPages[path] ?? (await consolePages())[path] ?? pending
-  const load = ({ path }: Route): Promise<ComponentType> => {
-    const known = loading.get(path)
-    if (known !== undefined) return known
-    const page = pageOf(path)
-      .then(whole)
-      .then((module) => module.default)
-    loading.set(path, page)
-    page.then(
-      (component) => loaded.set(path, component),
-      () => loading.delete(path),
-    )
+  const of = ({ path }: Route): Late<object> => {
+    const page = pages.get(path) ?? late(() => pageOf(path).then(whole))
+    pages.set(path, page)
     return page
   }
   return {
-    /** A page that is already here, or null. */
-    loaded: ({ path }: Route): ComponentType | null => loaded.get(path) ?? null,
-    /** What failed to load is tried anew the next time. */
-    load,
+    of,
     /** For who is about to enter the console. */
     prepare: (): void => void consolePages().catch(() => undefined),
     /** For what is likely to be opened next; a failure shows when it is really opened. */
-    prefetch: (route: Route): void => void load(route).catch(() => undefined),
+    prefetch: (route: Route): void =>
+      void of(route)
+        .load()
+        .catch(() => undefined),
     DevelopmentInbox: lazy(() => whole(developmentInbox)),
     StandingBanner: lazy(() => whole(standingBanner)),
   }

@@ -2,7 +2,7 @@ import { routes, type Route } from '../routes.ts'
 
 const escape = (text: string): string => text.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
 
-const patternOf = (path: string): RegExp =>
+export const patternOf = (path: string): RegExp =>
   new RegExp(
     `^${path
       .split('/')

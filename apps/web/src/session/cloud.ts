@@ -3,12 +3,12 @@ import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { errors } from '@zhisuan/contract/errors'
 import { useCall } from '../api/hooks.ts'
 import { queryClient } from '../api/queryClient.ts'
-import { onCloudChoice, readCloudChoice, writeCloudChoice } from './cloudChoice.ts'
+import { cloudOfAddress, onCloudChoice, readCloudChoice, writeCloudChoice } from './cloudChoice.ts'
 import { useMayCall } from './user.ts'
 
-/** The chosen cloud, or the first where the choice is no longer in the list. */
+/** The chosen cloud, or the first where the choice is no longer in the list. What an address names is that one or none: a thing is on no other. */
 const pickCloud = <T extends Pick<CloudBasic, 'cloud_id'>>(list: readonly T[], choice: string | null): T | null =>
-  list.find((cloud) => cloud.cloud_id === choice) ?? list[0] ?? null
+  list.find((cloud) => cloud.cloud_id === choice) ?? (cloudOfAddress() === null ? (list[0] ?? null) : null)
 
 /** How full a cloud is changes slowly; the switcher need not know it to the second. */
 const cloudsRefreshMs = 30_000

@@ -1,9 +1,22 @@
+import { paths } from '../paths.ts'
+
 /** The one thing of local storage that outlives a session: section 4. */
 export const cloudChoiceKey = 'zhisuan.cloud'
 
 const listeners = new Set<() => void>()
 
-export function readCloudChoice(): string | null {
+/** In the address of pages about one cloud's things: a link leads everybody to the same. */
+export const cloudParameter = 'cloud'
+/** What their addresses begin with. */
+const namingPages = new Set(Object.values(paths.compute).flatMap((group) => Object.values(group).map(({ template }) => template.split('/')[1])))
+
+/** What the address says comes before what was chosen last. */
+export const readCloudChoice = (): string | null => cloudOfAddress() ?? readLastChoice()
+
+export const cloudOfAddress = (): string | null =>
+  namingPages.has(location.pathname.split('/')[1]) ? new URLSearchParams(location.search).get(cloudParameter) : null
+
+export function readLastChoice(): string | null {
   try {
     return localStorage.getItem(cloudChoiceKey)
   } catch {
@@ -11,7 +24,12 @@ export function readCloudChoice(): string | null {
   }
 }
 
+let here: string | null = null
+/** What was chosen in this window: what others choose is no reason to lead this one elsewhere. */
+export const readChoiceHere = (): string | null => here
+
 export function writeCloudChoice(cloudId: string): void {
+  here = cloudId
   try {
     localStorage.setItem(cloudChoiceKey, cloudId)
   } catch {

@@ -23,6 +23,8 @@ export type Decision =
   | { readonly kind: 'show' }
   /** Until it is known who the person is. */
   | { readonly kind: 'wait' }
+  /** Said at the address that was asked for: no page has it, or this person may not see it. */
+  | { readonly kind: 'missing' | 'forbidden' }
   | { readonly kind: 'go'; readonly to: string; /** What is stored of an earlier session goes. */ readonly clear: boolean }
 
 const show: Decision = { kind: 'show' }
@@ -58,16 +60,16 @@ export const loginFrom = (path: string, search: string): string =>
 
 /** The navigation guard. */
 export function decide(visit: Visit): Decision {
-  if (visit.access === null) return go(paths.notFound())
+  if (visit.access === null) return { kind: 'missing' }
   if (!visit.signedIn) return visit.access === 'public' ? show : go(loginFrom(visit.path, visit.search), true)
   if (visit.path === paths.login()) {
     if (visit.person === null) return { kind: 'wait' }
     const wanted = ownPath(new URLSearchParams(visit.search).get('redirect'))
-    return go(wanted === null || wanted.startsWith(paths.login()) || wanted === paths.overview() ? landing(visit.person) : wanted)
+    return go(wanted === null || wanted.startsWith(paths.login()) ? landing(visit.person) : wanted)
   }
   if (visit.access === 'public') return show
   if (visit.person === null) return { kind: 'wait' }
   if (mayAccess(visit.access, visit.person)) return show
   // The overview is where everybody is sent first; who may not see it begins where they may.
-  return go(visit.path === paths.overview() ? landing(visit.person) : paths.notFound())
+  return visit.path === paths.overview() ? go(landing(visit.person)) : { kind: 'forbidden' }
 }

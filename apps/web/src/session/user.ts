@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
+import { createContext, use, useSyncExternalStore } from 'react'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind, mayAccess, type Access } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
@@ -32,11 +32,11 @@ export function useCurrentUserQuery(): UseQueryResult<CurrentUser, ApiError> {
   })
 }
 
+/** Root says it once for all: each who asked the cache by themselves would be another to be told of every change there. */
+export const UserContext = createContext<CurrentUser | null>(null)
+
 /** Who is signed in. Null while that loads, and for visitors; behind the guard it is always somebody. */
-export function useCurrentUser(): CurrentUser | null {
-  const { data } = useCurrentUserQuery()
-  return useSignedIn() ? (data ?? null) : null
-}
+export const useCurrentUser = (): CurrentUser | null => use(UserContext)
 
 export const personOf = (user: CurrentUser): Person => ({
   kind: user.kind,

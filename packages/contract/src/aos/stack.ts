@@ -36,9 +36,10 @@ const fits: Readonly<Record<Variable['type'], (value: string, choices: readonly 
 /** Whether a value that is there is one that the variable may have. */
 export const fitsVariable = ({ type, choices }: Pick<Variable, 'type' | 'choices'>, value: string): boolean => fits[type](value, choices)
 
+export const variablesMax = 100
 const variables = z
   .array(variable)
-  .max(100)
+  .max(variablesMax)
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, fieldTexts.variableTwice)
 
 const version = z
@@ -116,11 +117,11 @@ export const templates = {
     id: 'aos.template.delete',
     method: 'DELETE',
     path: templatesBase,
-    summary: 'Delete one version by id, or all of a name',
+    summary: 'Delete one version by id, which a name may go with, or all of a name',
     access: tenants,
     query: z
       .object({ name: templateName.optional(), id: z.uuid().optional() })
-      .refine(({ name, id }) => (name === undefined) !== (id === undefined), { path: ['id'], message: fieldTexts.contentRequired }),
+      .refine(({ name, id }) => name !== undefined || id !== undefined, { path: ['id'], message: fieldTexts.contentRequired }),
     response: empty,
   }),
   versions: defineCall({
@@ -174,7 +175,15 @@ export const stack = z.object({
 export type Stack = z.output<typeof stack>
 
 /** What is wrong with a compose file, and where. Lines and columns from 1. */
-export const composeProblem = z.object({ line: z.int(), column: z.int(), message: z.string(), severity: z.enum(['error', 'warning']) })
+export const composeProblem = z.object({
+  line: z.int(),
+  column: z.int(),
+  message: z.string(),
+  severity: z.enum(['error', 'warning']),
+  /** That the template would have to declare. */
+  undeclared: z.string().optional(),
+})
+export type ComposeProblem = z.output<typeof composeProblem>
 
 const stacksBase = '/api/aos/v1/docker/stacks'
 const values = z.record(variableName, z.string().max(4_096).regex(plainText, fieldTexts.controlCharacters)).default({})
@@ -231,7 +240,7 @@ export const stacks = {
       .refine(oneSource, { path: ['compose'], message: fieldTexts.composeRequired }),
     response: z.object({ deployment_id: z.uuid(), items: z.array(stack) }),
   }),
-  /** Of a template, which configs there will be is not known yet. */
+  /** Of a template, which configs there will be is not known yet; what it does not declare is told. */
   validate: defineCall({
     id: 'aos.stack.validate',
     method: 'POST',
@@ -243,6 +252,7 @@ export const stacks = {
       compose: z.string().max(262_144, fieldTexts.composeTooLong).regex(plainText, fieldTexts.controlCharacters),
       configs: stackFiles.default([]),
       template: z.boolean().default(false),
+      declared: z.array(variableName).max(variablesMax).optional(),
     }),
     response: z.object({ problems: z.array(composeProblem), services: z.array(z.string()), variables: z.array(z.string()) }),
   }),

@@ -3,13 +3,23 @@ import { can } from '../can.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { label, labelKey } from '../ecrm/edge.ts'
 import { operation } from '../operation.ts'
+import { sizeBetween } from '../resource.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
 import { hostPath } from './binds.ts'
 
-/** Specification section 4: instance status codes. 6 to 9 are the same of what a stack made. */
-export const containerStatusCodes = { creating: 0, running: 1, creationFailed: 2, deleting: 3, deleted: 4, deletionFailed: 5 } as const
+/** Specification section 4: what instance status codes mean, from 0 on. 6 to 9 are the same of what a stack made; 10 to 13 show as a dash. */
+const instanceCodes = [
+  ...(['creating', 'running', 'creationFailed', 'deleting', 'deleted', 'deletionFailed'] as const),
+  ...(['creating', 'creationFailed', 'deleting', 'deletionFailed'] as const),
+  ...([null, null, null, null] as const),
+] as const
+/** Null shows as a dash. */
+export const instanceCodeMeaning = (code: number): NonNullable<(typeof instanceCodes)[number]> | 'unknown' | null => {
+  const meaning = instanceCodes[code]
+  return meaning === undefined ? 'unknown' : meaning
+}
 
 /** How a container is. `lost`: Docker has it no longer; `unknown`: its node is offline. */
 export const containerStatuses = ['creating', 'running', 'exited', 'paused', 'restarting', 'dead', 'deleting', 'error', 'lost', 'unknown'] as const
@@ -23,6 +33,7 @@ export const containerCan = can<ContainerStatus>()({
   kill: ['running', 'restarting', 'paused'],
   rename: ['running', 'exited', 'restarting', 'paused'],
   update: ['running', 'exited', 'restarting', 'paused', 'error'],
+  rebuild: ['running', 'exited', 'restarting', 'paused', 'dead', 'error', 'lost'],
   terminal: ['running'],
   files: ['running', 'exited', 'paused'],
   logs: ['running', 'exited', 'restarting', 'paused', 'dead'],
@@ -93,10 +104,7 @@ export const containerSpec = z.object({
   restart: z.enum(['no', 'always', 'unless-stopped', 'on-failure']).default('unless-stopped'),
   /** Processors, in hundredths; null without a limit. */
   cpu_limit: z.number().min(0.01).max(1_024).nullable().default(null),
-  memory_limit_bytes: z
-    .int()
-    .min(6 * 2 ** 20)
-    .max(2 ** 44)
+  memory_limit_bytes: sizeBetween(6 * 2 ** 20, 2 ** 44)
     .nullable()
     .default(null),
   gpus: z.int().min(0).max(64).default(0),
@@ -161,6 +169,19 @@ export type Container = z.output<typeof container>
 const base = '/api/cis/v1/docker/instances'
 const one = { access: tenants, params: byId } as const
 
+const signals = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2'] as const
+/** What is asked of a container that is there. */
+export const containerAction = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('start') }),
+  z.object({ action: z.literal('stop'), timeout_seconds: z.int().min(0).max(600).default(10) }),
+  z.object({ action: z.literal('restart'), timeout_seconds: z.int().min(0).max(600).default(10) }),
+  z.object({ action: z.literal('kill'), signal: z.enum(signals).default('SIGKILL') }),
+  z.object({ action: z.literal('rename'), name }),
+  z.object({ action: z.literal('update'), spec: containerSpec }),
+  z.object({ action: z.literal('rebuild') }),
+])
+export type ContainerAction = z.output<typeof containerAction>
+
 /** Live figures of a container, as `docker stats` has them. Rates are for whoever asks twice. */
 export const containerStats = z.object({
   at: moment,
@@ -217,24 +238,25 @@ export const containers = {
     summary: 'Where a deployment would go, and what is in its way',
     access: tenants,
     audit: false,
-    body: z.object({ spec: containerSpec.pick({ ports: true, gpus: true }), placement }),
-    response: z.object({ nodes: z.array(z.object({ id: z.uuid(), name: z.string(), problems: z.array(z.string()) })) }),
+    body: z.object({ spec: containerSpec.pick({ ports: true, gpus: true }).extend({ image: imageName.optional() }), placement }),
+    /** Notes are no hindrance, such as that an image has to be pulled first. */
+    response: z.object({ nodes: z.array(z.object({ id: z.uuid(), name: z.string(), problems: z.array(z.string()), notes: z.array(z.string()) })) }),
   }),
   action: defineCall({
     ...one,
     id: 'cis.container.action',
     method: 'POST',
     path: `${base}/{id}`,
-    summary: 'Start, stop, restart, kill, rename, or make anew with another specification',
+    summary: 'Start, stop, restart, kill, rename, or make anew, with another specification or as it was',
     status: 202,
-    body: z.discriminatedUnion('action', [
-      z.object({ action: z.literal('start') }),
-      z.object({ action: z.literal('stop'), timeout_seconds: z.int().min(0).max(600).default(10) }),
-      z.object({ action: z.literal('restart'), timeout_seconds: z.int().min(0).max(600).default(10) }),
-      z.object({ action: z.literal('kill'), signal: z.enum(['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2']).default('SIGKILL') }),
-      z.object({ action: z.literal('rename'), name }),
-      z.object({ action: z.literal('update'), spec: containerSpec }),
-    ]),
+    // As the specification writes it, by parameters, or by a body: which then says no action.
+    query: z.object({
+      action: z.enum(['start', 'stop', 'restart', 'kill', 'rename', 'rebuild']).optional(),
+      timeout_seconds: z.coerce.number().int().min(0).max(600).optional(),
+      signal: z.enum(signals).optional(),
+      name: name.optional(),
+    }),
+    body: z.discriminatedUnion('action', [...containerAction.options, z.object({ action: z.undefined().optional() })]),
     response: container,
   }),
   delete: defineCall({
@@ -360,7 +382,10 @@ export const deployment = z.object({
   placement: z.object({ edge_ids: z.array(z.uuid()), labels: z.array(label) }),
   instance_count: z.int(),
   running_count: z.int(),
-  status: z.enum(['deploying', 'running', 'degraded', 'stopped', 'deleting', 'error']),
+  /** `lost` and `unknown` as of containers, where all that do not run are so. */
+  status: z.enum(['deploying', 'running', 'degraded', 'stopped', 'deleting', 'error', 'lost', 'unknown']),
+  /** Containers that Docker has no longer. */
+  lost_count: z.int(),
   error: z.string().nullable(),
   created_by: z.string(),
   created_at: moment,

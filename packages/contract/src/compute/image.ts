@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { defineCall, empty, moment } from '../define.ts'
-import { inProject } from '../resource.ts'
+import { inProject, sizeBetween } from '../resource.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { lineOf } from '../line.ts'
@@ -86,10 +86,7 @@ export type ComputeImageDetail = z.output<typeof computeImageDetail>
 
 const line = z.string().trim().regex(plainLine, fieldTexts.controlCharacters)
 const imageName = line.min(1, fieldTexts.contentRequired).max(255)
-const minimum = z
-  .int()
-  .min(0)
-  .max(2 ** 50)
+const minimum = sizeBetween(0)
 const about = {
   name: imageName,
   visibility: z.enum(computeImageVisibilities),

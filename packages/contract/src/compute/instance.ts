@@ -321,7 +321,7 @@ export const computeInstances = {
     id: 'compute.instance.create',
     method: 'POST',
     path: base,
-    summary: 'Create instances, and tell what came of each; what is refused for the first is answered as a refusal',
+    summary: 'Create instances: all that are asked for together, or none',
     access: tenants,
     params: cloudId,
     status: 202,
@@ -330,9 +330,8 @@ export const computeInstances = {
       items: z.array(
         z.object({
           name: z.string(),
-          /** Null where it was refused. */
+          /** Null where the cloud did not tell it: then lists have it soon. */
           id: z.string().nullable(),
-          error: z.string().nullable(),
         }),
       ),
     }),

@@ -3,6 +3,7 @@ import { defineCall, empty, moment } from '../define.ts'
 import { admins, tenants } from '../roles.ts'
 import { problem } from '../problem.ts'
 import { lineOf } from '../line.ts'
+import { sizeBetween } from '../resource.ts'
 import { cloudId, inCloud } from './ids.ts'
 
 /**
@@ -62,11 +63,13 @@ export type ProjectQuota = z.output<typeof projectQuota>
 
 export const isBytesKind = (kind: QuotaKind): boolean => kind.endsWith('_bytes')
 /** As many as the services of a cloud can count, or as much as anybody may ask for. */
-const limit = z.int().min(0)
-const mostOf = (kind: QuotaKind): number => (isBytesKind(kind) ? 2 ** 50 : 2 ** 31 - 1)
+const count = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)
 /** What a project is to have at most of one kind; null: as much as there is. */
-export const limitOf = (kind: QuotaKind) => limit.max(mostOf(kind)).nullable()
-const limits = z.partialRecord(z.enum(allQuotaKinds), limit.nullable()).check((context) => {
+export const limitOf = (kind: QuotaKind) => (isBytesKind(kind) ? sizeBetween(0) : count).nullable()
+const limits = z.partialRecord(z.enum(allQuotaKinds), z.int().min(0).nullable()).check((context) => {
   for (const kind of allQuotaKinds) {
     for (const issue of limitOf(kind).optional().safeParse(context.value[kind]).error?.issues ?? [])
       context.issues.push({ code: 'custom', input: context.value[kind], path: [kind], message: issue.message })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { defineCall, empty, flag, moment } from '../define.ts'
-import { inProject } from '../resource.ts'
+import { inProject, sizeBetween } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { lineOf } from '../line.ts'
@@ -107,11 +107,7 @@ export const computeVolumeCan = can<ComputeVolumeStatus>()({
 
 const gib = 2 ** 30
 /** Block storage comes in whole GiB. */
-const volumeBytes = z
-  .int()
-  .min(gib, fieldTexts.computeVolumeSize)
-  .max(2 ** 50)
-  .multipleOf(gib, fieldTexts.computeVolumeSize)
+const volumeBytes = sizeBetween(gib, undefined, fieldTexts.computeVolumeSize).multipleOf(gib, fieldTexts.computeVolumeSize)
 const plain = z.string().trim().min(1).max(255).regex(plainLine, fieldTexts.controlCharacters)
 
 /** What the cloud tells people about something that failed. */
@@ -341,6 +337,8 @@ export const computeSnapshotCan = can<ComputeSnapshotStatus>()({
   backup: ['available'],
   update: ['available', 'error', 'error_deleting', 'unknown'],
   delete: ['available', 'error'],
+  /** For administrators: what Cinder says of it. */
+  resetStatus: computeSnapshotStatuses,
 })
 
 /** A volume as it was. */
@@ -364,6 +362,9 @@ export type ComputeVolumeSnapshot = z.output<typeof computeVolumeSnapshot>
 const snapshotsAt = `${base}/volume-snapshots`
 /** What is written by its instance meanwhile may be missing in it: asked for in full knowledge. */
 const force = z.boolean().default(false)
+
+/** What the cloud may be told to say of what is kept. */
+const keptStatus = z.object({ status: z.enum(['available', 'error']) })
 
 export const computeVolumeSnapshots = {
   list: defineCall({
@@ -406,6 +407,16 @@ export const computeVolumeSnapshots = {
     body: named,
     response: computeVolumeSnapshot,
   }),
+  resetStatus: defineCall({
+    id: 'compute.volumeSnapshot.resetStatus',
+    method: 'POST',
+    path: `${snapshotsAt}/{id}/reset-status`,
+    summary: 'Set what the cloud says of its state, where it is wrong; changes nothing else',
+    access: admins,
+    params: inCloud,
+    body: keptStatus,
+    response: computeVolumeSnapshot,
+  }),
   delete: defineCall({
     id: 'compute.volumeSnapshot.delete',
     method: 'DELETE',
@@ -427,6 +438,8 @@ export const computeBackupCan = can<ComputeBackupStatus>()({
   update: ['available', 'error', 'error_deleting', 'unknown'],
   /** Not before those that build on it (`has_dependents`). */
   delete: ['available', 'error'],
+  /** For administrators: what Cinder says of it. */
+  resetStatus: computeBackupStatuses,
 })
 
 /** A volume in the cloud's store of backups: it outlives the volume. */
@@ -511,6 +524,16 @@ export const computeVolumeBackups = {
       name: name.nullable().default(null),
     }),
     response: z.object({ volume_id: z.string() }),
+  }),
+  resetStatus: defineCall({
+    id: 'compute.volumeBackup.resetStatus',
+    method: 'POST',
+    path: `${backupsAt}/{id}/reset-status`,
+    summary: 'Set what the cloud says of its state, where it is wrong; changes nothing else',
+    access: admins,
+    params: inCloud,
+    body: keptStatus,
+    response: computeVolumeBackup,
   }),
   delete: defineCall({
     id: 'compute.volumeBackup.delete',

@@ -31,6 +31,10 @@ export const edgeCan = can<EdgeStatus>()({
 /** Whether a node takes new containers; specification section 4. */
 export const activations = ['active', 'deactive'] as const
 
+/** Why no Docker answers: its socket is not there, nobody listens at it, or the agent may not use it. */
+export const dockerTroubles = ['missing', 'stopped', 'denied'] as const
+export type DockerTrouble = (typeof dockerTroubles)[number]
+
 /** Specification section 4: node upgrade status. */
 export const upgradeStatuses = { buildDone: 1, upgrading: 2, autoConfirm: 3, manualConfirm: 4, rollingBack: 5, failed: 20, complete: 40 } as const
 
@@ -89,7 +93,11 @@ export const edge = z.object({
   gpus: z.array(z.object({ model: z.string(), count: z.int() })),
   /** Null where no Docker Engine answers there. */
   docker_version: z.string().nullable(),
+  /** Of a node that is online, which then can run nothing: why its Docker does not answer; null where it does. */
+  docker_trouble: z.enum(dockerTroubles).nullable(),
   agent_version: z.string().nullable(),
+  /** How busy it was when it was asked last, as shares of the whole; null where it is not connected to this server. Of GPUs their mean. */
+  load: z.object({ cpu: z.number().nullable(), memory: z.number(), gpu: z.number().nullable() }).nullable(),
   upgrade: upgrade.nullable(),
   container_count: z.int(),
   created_by: z.string(),

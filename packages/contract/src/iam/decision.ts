@@ -44,6 +44,17 @@ export const decisions = {
     }),
     response: z.object({ allowed: z.boolean(), outcome: z.enum(outcomes), resource: z.string() }),
   }),
+  /** Of calls about one thing, those that are refused whatever it is; so that nobody is offered what they would be refused. */
+  own: defineCall({
+    id: 'iam.decision.own',
+    method: 'GET',
+    path: '/api/iam/v1/decisions/own',
+    summary: 'What one’s roles let one do and one’s policies do not',
+    access: 'all',
+    response: z.object({
+      items: z.array(z.object({ action: z.string(), outcome: z.enum(['explicitDeny', 'outsideBoundary', 'implicitDeny']), by: statementPlace.nullable() })),
+    }),
+  }),
   explain: defineCall({
     id: 'iam.decision.explain',
     method: 'POST',

@@ -172,7 +172,7 @@ export const eips = {
     id: 'nextstack.eip.allocate',
     method: 'POST',
     path: base,
-    summary: 'Take addresses from a pool: all that are asked for, or none (94134)',
+    summary: 'Take addresses from a pool: all that are asked for, or none (94134); with a bandwidth, where that has a price (94143)',
     access: tenants,
     status: 201,
     body: z
@@ -194,7 +194,7 @@ export const eips = {
     id: 'nextstack.eip.update',
     method: 'PUT',
     path: `${base}/{id}`,
-    summary: 'Change name, description and bandwidth',
+    summary: 'Change name, description and bandwidth, which is limited where it has a price (94143)',
     body: z.object({ name, description: description.default(''), bandwidth_mbps: bandwidth.default(null) }),
   }),
   bind: defineCall({

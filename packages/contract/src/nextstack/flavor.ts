@@ -3,7 +3,7 @@ import { byId, defineCall, empty, flag, listOf, listQuery, moment } from '../def
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
-import { reference, sizeBytes } from '../resource.ts'
+import { reference, sizeBetween, sizeBytes } from '../resource.ts'
 import { vmStatuses } from './vm.ts'
 
 /** A size that instances come in. */
@@ -43,7 +43,7 @@ const body = z
     name,
     description: description.default(''),
     cpu_cores: z.int().min(1, fieldTexts.flavorCores).max(512, fieldTexts.flavorCores),
-    memory_bytes: sizeBytes.min(64 * 2 ** 20, fieldTexts.flavorMemory),
+    memory_bytes: sizeBetween(64 * 2 ** 20, undefined, fieldTexts.flavorMemory),
     disk_bytes: sizeBytes,
     gpu: z
       .object({

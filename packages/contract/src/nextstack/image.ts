@@ -4,7 +4,7 @@ import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
-import { onEngine, reference, sizeBytes } from '../resource.ts'
+import { onEngine, reference, sizeBetween, sizeBytes } from '../resource.ts'
 import { vmTypes } from './vm.ts'
 
 /** `uploading`: bytes come from a client (tus). `fetching`: from a URL. `importing`: into the engine. */
@@ -57,16 +57,8 @@ export type Image = z.output<typeof image>
 const word = z.string().trim().max(64).regex(plainLine, fieldTexts.controlCharacters)
 const minimum = {
   min_cpu_cores: z.int().min(0).max(512).default(0),
-  min_memory_bytes: z
-    .int()
-    .min(0)
-    .max(2 ** 50)
-    .default(0),
-  min_disk_bytes: z
-    .int()
-    .min(0)
-    .max(2 ** 50)
-    .default(0),
+  min_memory_bytes: sizeBetween(0).default(0),
+  min_disk_bytes: sizeBetween(0).default(0),
 } as const
 const about = {
   name,

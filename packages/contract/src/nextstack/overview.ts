@@ -45,7 +45,7 @@ const event = z.object({
   resource_name: z.string(),
   /** False once it was deleted. */
   exists: z.boolean(),
-  status: z.enum(['queued', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled']),
+  status: z.enum(['queued', 'running', 'unknown', 'cancelling', 'succeeded', 'failed', 'cancelled']),
   error: z.string().nullable(),
   /** Empty where the platform did it by itself. */
   actor_name: z.string(),

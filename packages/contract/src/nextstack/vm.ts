@@ -81,6 +81,8 @@ export const vm = z.object({
   /** The outside address that leads to it. */
   eip: z.object({ id: z.uuid(), address: z.string() }).nullable(),
   addresses: z.array(z.object({ family: z.union([z.literal(4), z.literal(6)]), address: z.string() })),
+  /** The one that it has in its private network, also while it is off and `addresses` are empty; null in one of the cloud's own. */
+  reserved_address: z.string().nullable(),
   /** Host or cluster member. */
   node: z.string().nullable(),
   bp_id: z.uuid().nullable(),

@@ -5,7 +5,7 @@ import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named, plainLine } from '../validation.ts'
 import { operation } from '../operation.ts'
-import { inProject, onEngine, reference } from '../resource.ts'
+import { inProject, onEngine, reference, sizeBetween } from '../resource.ts'
 import type { VmStatus } from './vm.ts'
 
 export const volumeStatuses = [
@@ -74,10 +74,7 @@ export const mountPath = z
 
 const poolName = z.string().trim().min(1).max(63).regex(plainLine, fieldTexts.controlCharacters)
 /** A size that a volume may have: a MiB at least. */
-const volumeBytes = z
-  .int()
-  .min(2 ** 20, fieldTexts.volumeSize)
-  .max(2 ** 50)
+const volumeBytes = sizeBetween(2 ** 20, undefined, fieldTexts.volumeSize)
 const attachment = z.object({ vm_id: z.uuid(), path: mountPath.nullable().default(null) })
 const base = '/api/nextstack/v1/volumes'
 const one = { access: tenants, params: byId, status: 202, response: volume } as const

@@ -141,6 +141,27 @@ export function decide(policies: Policies, boundaries: readonly Policies[], requ
   return { outcome: 'outsideBoundary', by: null }
 }
 
+/**
+ * What is refused under whatever circumstances; null where it may be allowed. For what is said before anybody asks: a
+ * condition may be met or not, and where it is not said what it is about it may be anything.
+ * @param request its context has what does not change with a request: who asks
+ */
+export function refusedAlways(
+  policies: Policies,
+  boundaries: readonly Policies[],
+  { action, resource, context }: Omit<AccessRequest, 'resource'> & { readonly resource: string | null },
+): (Decision & { readonly outcome: Exclude<Outcome, 'allowed'> }) | null {
+  const isAlways = ({ resources, conditions }: Statement): boolean =>
+    conditions.length === 0 && (resource === null ? resources.everything : fitsResource(resources, { action, resource, context }))
+  const isPossible = ({ resources }: Statement): boolean => resource === null || fitsResource(resources, { action, resource, context })
+  for (const part of [policies, ...boundaries]) {
+    const deny = part.about(action).denies.find(isAlways)
+    if (deny !== undefined) return { outcome: 'explicitDeny', by: placeOf(deny) }
+  }
+  if (!policies.about(action).allows.some(isPossible)) return { outcome: 'implicitDeny', by: null }
+  return boundaries.every((boundary) => boundary.about(action).allows.some(isPossible)) ? null : { outcome: 'outsideBoundary', by: null }
+}
+
 /** Why a statement about an action did or did not apply. */
 export interface Explanation extends StatementPlace {
   readonly effect: PolicyStatement['Effect']

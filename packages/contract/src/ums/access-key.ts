@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, moment } from '../define.ts'
+import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { readRange } from '../policy/condition.ts'
 import { policyDocument, policyLimits } from '../policy/document.ts'
 import { keepers } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { name, passwordTyped } from '../validation.ts'
+import { keyword, name, passwordTyped } from '../validation.ts'
 
 /**
  * Access keys: what programs come with instead of a session. A key may do what its person may,
@@ -76,6 +76,9 @@ export const accessKey = z.object({
 export type AccessKey = z.output<typeof accessKey>
 
 const list = z.object({ total: z.int(), items: z.array(accessKey) })
+/** A key with whose it is. */
+export const keptAccessKey = accessKey.extend({ user: z.object({ id: z.uuid(), name: z.string(), nickname: z.string() }) })
+export type KeptAccessKey = z.output<typeof keptAccessKey>
 /** The secret is told this once. */
 const withSecret = z.object({ key: accessKey, secret: z.string() })
 
@@ -168,6 +171,20 @@ export const accessKeys = {
     access: keepers,
     params: byId,
     response: list,
+  }),
+  /** `keyword`: in the names of keys and of people. */
+  all: defineCall({
+    id: 'ums.accessKey.listAll',
+    method: 'GET',
+    path: '/api/ums/v1/access-keys',
+    summary: 'Access keys of the people whom one keeps',
+    access: keepers,
+    query: listQuery(['name', 'created_at', 'expires_at', 'last_used_at'], {
+      keyword,
+      user_id: z.uuid().optional(),
+      status: z.enum(accessKeyStatuses).optional(),
+    }),
+    response: listOf(keptAccessKey),
   }),
   block: defineCall({
     id: 'ums.accessKey.block',

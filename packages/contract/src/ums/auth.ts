@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCall, empty, moment } from '../define.ts'
 import { fieldTexts } from '../texts.ts'
 import { otp } from './second-factor.ts'
-import { email, name, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
+import { email, name, passwordAnew, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
 
 /**
  * An access token. Sent as `Authorization: Bearer`. Short-lived; the refresh token that renews it
@@ -16,7 +16,7 @@ export const accessToken = z.object({
 })
 
 export const auth = {
-  /** Refused with 1101, 1134, 1135, 1136, 91010, 91012, 91120 or 91124, always as HTTP 401. After 91120 the same is sent again with `otp`. */
+  /** Refused with 1101, 1134, 1135, 1136, 91012, 91120 or 91124, always as HTTP 401. After 91120 the same is sent again with `otp`. */
   password: defineCall({
     id: 'ums.auth.password',
     method: 'POST',
@@ -102,7 +102,7 @@ export const auth = {
     summary: 'Set a new password with a code sent to the phone; ends all sessions',
     access: 'public',
     perMinute: 10,
-    body: z.object({ phone, code: verificationCode, password: passwordNew }),
+    body: z.object({ phone, code: verificationCode, password: passwordAnew }),
     response: empty,
   }),
 } as const

@@ -242,7 +242,7 @@ export const singleSignOn = {
     response: z.object({ url: z.string() }),
     always: true,
   }),
-  /** After the provider has led back, known by a cookie. Refused with 1135, 1136, 91010, 91012, 91120, 91124, 91141, 91145. After 91120 the same is sent again with `otp`. */
+  /** After the provider has led back, known by a cookie. Refused with 1134, 1135, 1136, 91012, 91120, 91124, 91141, 91145. After 91120 the same is sent again with `otp`. */
   finish: defineCall({
     id: 'ums.singleSignOn.finish',
     method: 'POST',
@@ -271,7 +271,7 @@ export const singleSignOn = {
 export const singleSignOnRefusals = [
   'userDisabled',
   'userFrozen',
-  'registrationPending',
+  'userNotActivated',
   'organisationFrozen',
   'tooManyRequests',
   'ssoUnavailable',

@@ -139,7 +139,7 @@ export const passkeys = {
     response: requestOptions,
     always: true,
   }),
-  /** Refused with 1135, 91010, 91012, 91126, 91128, 91130. */
+  /** Refused with 1134, 1135, 91012, 91126, 91128, 91130. */
   signIn: defineCall({
     id: 'ums.passkey.signIn',
     method: 'POST',

@@ -3,7 +3,19 @@ import { constants } from '../constants.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { admins, keepers, roles } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, email, keyword, named, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
+import {
+  description,
+  email,
+  keyword,
+  named,
+  passwordAnew,
+  passwordOld,
+  passwordTyped,
+  phone,
+  plainLine,
+  subAccountName,
+  verificationCode,
+} from '../validation.ts'
 
 export const userStatuses = ['active', 'pending', 'disabled'] as const
 
@@ -90,12 +102,12 @@ export const users = {
     access: keepers,
     status: 201,
     body: z.object({
-      username,
+      username: subAccountName,
       nickname: nickname.default(''),
       description: description.default(''),
       /** 1 runs the platform, 2 an organisation, 4 works in one. */
       kind: z.union([z.literal(1), z.literal(2), z.literal(4)]).default(4),
-      /** Of kinds 2 and 4; a tenant administrator’s own, whatever they say. */
+      /** Of kinds 2 and 4; from a tenant administrator none but their own. */
       bp_id: z.uuid().nullable().default(null),
       /** Left out: what goes with the kind. */
       roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
@@ -112,7 +124,10 @@ export const users = {
     access: keepers,
     params: byId,
     response: user.extend({
+      /** The last of the sources from which wrong passwords came is kept out until then. */
       frozen_until: moment.nullable(),
+      /** When many sources began to guess, within the last day. */
+      attacked_at: moment.nullable(),
       must_change_password: z.boolean(),
       second_factor: z.boolean(),
       built_in_roles: z.array(z.enum(roles)),
@@ -216,7 +231,7 @@ export const users = {
     summary: 'Change one’s own password; ends all other sessions. Wrong old password: 1120',
     access: 'all',
     perMinute: 20,
-    body: z.object({ old_password: passwordTyped, password: passwordNew }),
+    body: z.object({ old_password: passwordOld, password: passwordAnew }),
     response: empty,
     always: true,
   }),

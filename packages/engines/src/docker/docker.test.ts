@@ -174,6 +174,20 @@ describe('shapes', () => {
   ])('the image %s', (image, name, tag) => expect(nameAndTag(image)).toEqual({ name, tag }))
 })
 
+describe('a registry', () => {
+  const has = (status: number, message = '') =>
+    fake({ '/distribution/registry.example%3A5000/team/app%3A2/json': { status, body: { message } } }).docker.images.inRegistry(
+      'registry.example:5000/team/app:2',
+    )
+  it.each([
+    ['has an image', 200, '', true],
+    ['has none of that tag', 404, 'manifest unknown', false],
+    ['shows nobody in particular any', 401, 'unauthorized: authentication required', false],
+  ])('%s', async (_, status, message, there) => expect(await has(status, message)).toBe(there))
+  it('that cannot be asked says nothing', async () =>
+    expect(has(500, 'Get "https://registry.example:5000/v2/": dial tcp: connection refused')).rejects.toMatchObject({ kind: 'failed' }))
+})
+
 describe('a pull', () => {
   const pull = async (...lines: object[]): Promise<PullProgress[]> => {
     const told: PullProgress[] = []

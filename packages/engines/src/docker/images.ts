@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EngineError } from '../errors.ts'
+import { EngineError, isEngineError } from '../errors.ts'
 import { signalOf, withQuery } from './containers.ts'
 import { jsonLines } from './frames.ts'
 import { inspectedImage, listedImage, progress, shapeImage, shapeProgress } from './parse.ts'
@@ -57,6 +57,14 @@ export function createImages(asker: DockerAsker): Images {
         exposedPorts: Object.keys(raw.Config?.ExposedPorts ?? {}),
       }
     },
+    inRegistry: (name, options = {}) =>
+      asker.done({ path: `/distribution/${at(name).slice('/images/'.length)}/json`, ...signalOf(options) }).then(
+        () => true,
+        (error: unknown) => {
+          if (isEngineError(error, 'not_found', 'unauthorized')) return false
+          throw error
+        },
+      ),
     pull(image, options = {}) {
       const { name, tag } = nameAndTag(image)
       return told({

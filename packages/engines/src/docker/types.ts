@@ -229,6 +229,8 @@ export interface RegistryAuth {
 export interface Images {
   list(options?: Signalled): Promise<readonly Image[]>
   inspect(name: string, options?: Signalled): Promise<ImageDetail>
+  /** Whether its registry has it for whoever is nobody in particular. @throws EngineError where it cannot be asked */
+  inRegistry(name: string, options?: Signalled): Promise<boolean>
   /** Ends when the image is there. @throws EngineError `not_found`, `unauthorized`, `failed`, also in the middle */
   pull(name: string, options?: Signalled & { readonly auth?: RegistryAuth }): AsyncIterable<PullProgress>
   /** An image of one layer from a tar of its root file system. @param options.changes such as `CMD ["sh"]` */

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ComputeEngine } from '../compute.ts'
 import { EngineError, type EngineErrorKind } from '../errors.ts'
@@ -51,7 +52,7 @@ const everything = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${
 
 const page = '<!doctype html><html><body>Sign in</body></html>'
 const whole = JSON.stringify({ type: 'sync', status_code: 200, metadata: [instance()] })
-const answers: Record<string, { kind: EngineErrorKind; reply: Reply }> = {
+const answers: Record<string, { kind: EngineErrorKind; lost?: boolean; reply: Reply }> = {
   'a web page': { kind: 'bad_answer', reply: { text: page } },
   nothing: { kind: 'bad_answer', reply: { text: '' } },
   'half an answer': { kind: 'bad_answer', reply: { text: whole.slice(0, 60) } },
@@ -63,16 +64,17 @@ const answers: Record<string, { kind: EngineErrorKind; reply: Reply }> = {
   'bytes that are no text': { kind: 'bad_answer', reply: (response) => void response.end(Buffer.from([0xff, 0xfe, 0, 1])) },
   'a web page that says 500': { kind: 'bad_answer', reply: { status: 500, text: page } },
   'an error': { kind: 'failed', reply: failure(500, 'the database is locked') },
-  'a proxy’s 502': { kind: 'unreachable', reply: { status: 502, text: page } },
+  'a proxy’s 502': { kind: 'unreachable', lost: true, reply: { status: 502, text: page } },
   'a proxy’s 503': { kind: 'unreachable', reply: { status: 503, text: page } },
-  'a proxy’s 504': { kind: 'unreachable', reply: { status: 504, text: '' } },
+  'a proxy’s 504': { kind: 'unreachable', lost: true, reply: { status: 504, text: '' } },
   'too many requests': { kind: 'unreachable', reply: { status: 429, text: '' } },
   'shutting down': { kind: 'unreachable', reply: failure(503, 'LXD daemon is shutting down') },
   'not authorised': { kind: 'unauthorized', reply: failure(403, 'not authorized') },
   'a proxy’s 401': { kind: 'unauthorized', reply: { status: 401, text: page } },
-  'a closed connection': { kind: 'unreachable', reply: (response) => void response.destroy() },
+  'a closed connection': { kind: 'unreachable', lost: true, reply: (response) => void response.destroy() },
   'a connection closed in the middle': {
     kind: 'unreachable',
+    lost: true,
     reply: (response) => {
       response.writeHead(200, { 'content-length': '1000' })
       response.write(whole.slice(0, 60), () => response.destroy())
@@ -80,13 +82,16 @@ const answers: Record<string, { kind: EngineErrorKind; reply: Reply }> = {
   },
 }
 
-describe.each(Object.entries(calls))('%s', (_, call) => {
-  it.each(Object.entries(answers))('takes %s for what it is', async (__, { kind, reply }) => {
+/** Those whose first request is a change: without an answer it may have happened. */
+const changing = ['start', 'stop', 'exec', 'terminal', 'delete an image']
+
+describe.each(Object.entries(calls))('%s', (name, call) => {
+  it.each(Object.entries(answers))('takes %s for what it is', async (_, { kind, lost = false, reply }) => {
     fake.on('GET /1.0', reply)
     for (const path of ['/1.0/instances', '/1.0/instances/one', '/1.0/networks', '/1.0/images', '/1.0/storage-pools', '/1.0/resources'])
       fake.on(`GET ${path}`, reply)
     for (const what of everything) fake.on(what, reply)
-    expect(await outcome(call())).toBe(kind)
+    expect(await outcome(call())).toBe(lost && changing.includes(name) ? 'unanswered' : kind)
   })
 })
 
@@ -199,9 +204,9 @@ describe('errors', () => {
   })
   it('an operation that the engine forgot may be asked for again, and is no missing instance', async () => {
     fake.on('GET /1.0/operations/op/wait', failure(404, 'Operation not found'))
-    expect(await outcome(engine.instances.resize('one', size))).toBe('unreachable')
-    expect(await outcome(engine.instances.start('one'))).toBe('unreachable')
-    expect(await outcome(engine.instances.delete('one'))).toBe('unreachable')
+    expect(await outcome(engine.instances.resize('one', size))).toBe('unanswered')
+    expect(await outcome(engine.instances.start('one'))).toBe('unanswered')
+    expect(await outcome(engine.instances.delete('one'))).toBe('unanswered')
   })
   it('waits on while the operation runs', async () => {
     fake.on('GET /1.0/operations/op/wait', ended({ status_code: 103 }), ended({ status_code: 105 }), ended())
@@ -227,6 +232,23 @@ describe('connections', () => {
     expect(await outcome(none.instances.exec('one', { command: ['true'] }))).toBe('unreachable')
     await none.close()
   })
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['is silent', () => undefined],
+    ['breaks off', (response) => void response.destroy()],
+    ['breaks off in the middle', (response) => void response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy())],
+    ['answers 504 by a proxy', (response) => void response.writeHead(504).end('<html>')],
+  ])('a change whose answer %s may have happened, which a question may not', async (_, reply) => {
+    fake.on('PUT /1.0/instances/one/state', reply)
+    fake.on('GET /1.0/instances/one', reply)
+    const transport = createTransport({ socketPath: fake.socketPath })
+    await expect(transport.ask('/1.0/instances/one/state', { method: 'PUT', body: {}, timeoutMs: 30 })).rejects.toMatchObject({ kind: 'unanswered' })
+    await expect(transport.ask('/1.0/instances/one', { timeoutMs: 30 })).rejects.toMatchObject({ kind: 'unreachable' })
+    await transport.close()
+  })
+  it('a change of which it is not told how it ended may have happened', async () => {
+    fake.on('GET /1.0/operations/op/wait', (response) => void response.destroy())
+    expect(await outcome(engine.instances.start('one'))).toBe('unanswered')
+  })
   it('a server that comes back is asked again', async () => {
     fake.on('GET /1.0', (response) => void response.destroy(), server())
     expect(await outcome(engine.instances.create(spec))).toBe('unreachable')
@@ -249,7 +271,7 @@ describe('connections', () => {
     ['is refused', undefined],
     ['closes at once', 'close'],
     ['speaks nonsense', 'nonsense'],
-  ])('a stream that %s is unreachable', async (_, how) => {
+  ])('a stream that %s leaves open what became of the command, where it began', async (_, how) => {
     fake.on('POST /1.0/instances/one/exec', begun('op', { metadata: { fds: { '0': 'a', '1': 'b', '2': 'c', control: 'd' } } }))
     fake.on('GET /1.0/operations/op/wait', (response) => void response.destroy())
     if (how !== undefined) {
@@ -259,7 +281,7 @@ describe('connections', () => {
         else socket.terminate()
       })
     }
-    expect(await outcome(engine.instances.exec('one', { command: ['true'] }))).toBe('unreachable')
+    expect(await outcome(engine.instances.exec('one', { command: ['true'] }))).toBe(how === undefined ? 'unreachable' : 'unanswered')
     const terminal = await engine.instances.terminal('one', { command: ['sh'], columns: 80, rows: 24 }).catch((error: unknown) => error)
     if (terminal instanceof EngineError) expect(terminal.kind).toBe('unreachable')
     else expect(await (terminal as { exit: Promise<number | null> }).exit).toBeNull()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import type { CallOptions, ExecRequest, ExecResult, OnOutput, TerminalSession } from '../compute.ts'
-import { EngineError } from '../errors.ts'
+import { EngineError, isEngineError } from '../errors.ts'
 import { untilAborted } from '../signals.ts'
 import { parseOperation } from './operations.ts'
 import type { Transport } from './transport.ts'
@@ -72,7 +72,10 @@ async function begin<Stream extends string>(
     },
     async exitCode() {
       for (;;) {
-        const { metadata } = await transport.ask(`${id}/wait`, { query: { timeout: '60' }, timeoutMs: 75_000, waits: true })
+        const { metadata } = await transport.ask(`${id}/wait`, { query: { timeout: '60' }, timeoutMs: 75_000, waits: true }).catch((error: unknown) => {
+          // It runs by now.
+          throw isEngineError(error, 'unreachable') ? new EngineError('unanswered', error.message, { cause: error }) : error
+        })
         const state = parseOperation(metadata)
         if (state.status_code < 200) continue
         const result = ended.safeParse(state.metadata)

@@ -12,10 +12,13 @@ import { onMember } from './server.ts'
 import { createSnapshots } from './snapshots.ts'
 import { sameTexts, tagged } from './tags.ts'
 import type { Transport } from './transport.ts'
-import { inTurn } from './update.ts'
+import { inTurn, updateInstance } from './update.ts'
 
 const path = (name: string): string => `/1.0/instances/${encodeURIComponent(name)}`
 
+/** Below user data: cloud-init takes from it what that does not say. */
+const vendorDataKey = (has: (extension: string) => boolean): string => (has('cloud_init') ? 'cloud-init.vendor-data' : 'user.vendor-data')
+const vendorData = (hostname: string): string => `#cloud-config\nhostname: ${hostname}\n`
 const userDataKey = (has: (extension: string) => boolean): string => (has('cloud_init') ? 'cloud-init.user-data' : 'user.user-data')
 
 /** What an instance is called that is made to take the place of another. */
@@ -36,6 +39,7 @@ function createBody(spec: InstanceSpec, has: (extension: string) => boolean, sto
       'limits.memory': String(spec.memoryBytes),
       ...(spec.type === 'container' && { 'security.nesting': 'false' }),
       ...(spec.userData !== undefined && { [userDataKey(has)]: spec.userData }),
+      ...(spec.hostname !== undefined && { [vendorDataKey(has)]: vendorData(spec.hostname) }),
       ...tagged(spec.tags),
     },
     devices: {
@@ -106,13 +110,38 @@ export function createInstances(
   const create: Instances['create'] = async (spec, options = {}) => {
     const nic = { network: spec.network, address: spec.address ?? null, guarded: spec.guarded ?? false, ingressBitsPerSecond: null, egressBitsPerSecond: null }
     const plain = createBody(spec, await server.has(options), await server.rootPool(options), await server.nics.prepare(spec.name, nic, options))
-    if (spec.copyOf === undefined) return make(spec, plain, options)
+    if (spec.copyOf === undefined) {
+      await make(spec, plain, options)
+      return nameGuest(spec, options)
+    }
     // One that was made before may have outlived its source.
     await settle(transport, spec.name, options)
     const former = await find(spec.name, options)
     if (former === null || powerOf(former.status_code) === 'error') await make(spec, await asCopy(transport, plain, spec, spec.copyOf, options), options)
     else mustBeOurs(former, spec)
     await tidyCopy(transport, spec.name, options)
+    await nameGuest(spec, options)
+  }
+  /**
+   * Without cloud-init a guest is called as /etc/hostname says, where most images have the engine
+   * write its own name at the first start. What has no such file, or runs as a virtual machine
+   * whose disk is out of reach before, keeps that name.
+   */
+  const nameGuest = async ({ name, hostname }: { name: string; hostname?: string | undefined }, options: CallOptions): Promise<void> => {
+    if (hostname === undefined) return
+    const signal = options.signal
+    const content = Buffer.from(`${hostname}\n`)
+    const raw = { content, headers: { 'content-type': 'application/octet-stream' } }
+    try {
+      const { metadata } = await transport.ask(`${path(name)}/metadata`, { signal })
+      const template = z.object({ templates: z.record(z.string(), z.object({ template: z.string() })).nullish() }).safeParse(metadata).data?.templates?.[
+        '/etc/hostname'
+      ]
+      if (template !== undefined) await transport.ask(`${path(name)}/metadata/templates`, { method: 'POST', query: { path: template.template }, raw, signal })
+      await writeFile(name, { path: '/etc/hostname', content, mode: 0o644 }, options)
+    } catch (error) {
+      if (!isEngineError(error, 'not_found', 'invalid', 'unsupported', 'failed', 'bad_answer')) throw error
+    }
   }
   const mustBeOurs = (raw: LxdInstance, spec: InstanceSpec, cause?: EngineError): void => {
     if (!sameTexts(shapeInstance(raw).tags, spec.tags)) throw new EngineError('conflict', `${spec.name} exists and is not ours`, { cause })
@@ -166,13 +195,14 @@ export function createInstances(
     if (powerOf(raw.status_code) !== 'stopped') throw new EngineError('invalid', `${raw.name} is not stopped`)
     if ((raw.snapshots ?? []).length > 0) throw new EngineError('invalid', `${raw.name} has snapshots`)
   }
-  type Rebuild = (name: string, image: { imageFingerprint: string; userData?: string }, userDataKey: string, options: CallOptions) => Promise<void>
+  /** @param cloudInit configuration keys for what cloud-init reads; an empty value removes the key */
+  type Rebuild = (name: string, imageFingerprint: string, cloudInit: Readonly<Record<string, string>>, options: CallOptions) => Promise<void>
 
-  const rebuildInPlace: Rebuild = async (name, { imageFingerprint, userData }, key, options) => {
+  const rebuildInPlace: Rebuild = async (name, imageFingerprint, cloudInit, options) => {
     const raw = await found(name, options)
     mustBeReplaceable(raw)
-    // An empty value removes the key; so would a missing description.
-    await change(transport, path(name), { method: 'PATCH', body: { description: raw.description ?? '', config: { [key]: userData ?? '' } } }, options)
+    // A missing description would be removed.
+    await change(transport, path(name), { method: 'PATCH', body: { description: raw.description ?? '', config: cloudInit } }, options)
     await change(transport, `${path(name)}/rebuild`, { method: 'POST', body: { source: { type: 'image', fingerprint: imageFingerprint } } }, options)
   }
 
@@ -180,7 +210,7 @@ export function createInstances(
    * LXD before 5.12 cannot rebuild. A new instance is made beside under another name, and takes the
    * old one's place by rename. Whoever was killed in between and asks again begins anew.
    */
-  const rebuildBeside: Rebuild = async (name, { imageFingerprint, userData }, key, options) => {
+  const rebuildBeside: Rebuild = async (name, imageFingerprint, cloudInit, options) => {
     const standIn = standInOf(name)
     const rename = () => change(transport, path(standIn), { method: 'POST', body: { name } }, options)
     await settle(transport, standIn, options)
@@ -210,7 +240,7 @@ export function createInstances(
           profiles: raw.profiles ?? [],
           config: {
             ...Object.fromEntries(kept),
-            ...(userData !== undefined && { [key]: userData }),
+            ...Object.fromEntries(Object.entries(cloudInit).filter(([, value]) => value !== '')),
             // The same hardware address, so that DHCP gives the same lease.
             ...(mac !== undefined && { 'volatile.eth0.hwaddr': mac }),
             [standInKey]: name,
@@ -233,6 +263,30 @@ export function createInstances(
     return `${Number.parseInt(of('mode'), 8).toString(8)} ${of('uid')} ${of('gid')}`
   }
 
+  const writeFile: Instances['writeFile'] = async (name, file, options = {}) => {
+    const mode = (file.mode & 0o7777).toString(8)
+    const [uid, gid] = [String(file.uid ?? 0), String(file.gid ?? 0)]
+    // The engine gives mode and owner to files that it makes, and leaves those of one that is there.
+    const before = await fileAttributes(name, file.path, options)
+    if (before !== null && before !== `${mode} ${uid} ${gid}`) {
+      await transport.ask(`${path(name)}/files`, { method: 'DELETE', query: { path: file.path }, signal: options.signal })
+    }
+    const about = { type: 'file', mode: mode.padStart(4, '0'), uid, gid, write: 'overwrite' }
+    // Incus reads the same under its own name.
+    const headers = Object.fromEntries(
+      Object.entries(about).flatMap(([key, value]) => [
+        [`x-lxd-${key}`, value],
+        [`x-incus-${key}`, value],
+      ]),
+    )
+    await transport.ask(`${path(name)}/files`, {
+      method: 'POST',
+      query: { path: file.path },
+      raw: { content: file.content, headers: { ...headers, 'content-type': 'application/octet-stream' } },
+      signal: options.signal,
+    })
+  }
+
   return {
     async list(options = {}) {
       const { metadata } = await transport.ask('/1.0/instances', { query: { recursion: '2' }, signal: options.signal })
@@ -248,6 +302,8 @@ export function createInstances(
     start: (name, options = {}) => setState(name, 'running', { action: 'start', timeout: 30 }, options),
     stop,
     connect: (name, nic, options = {}) => server.nics.connect(name, nic, options),
+    describe: (name, description, options = {}) =>
+      updateInstance(transport, name, (raw) => (raw.description === description ? null : { description }), options),
     async restart(name, options = {}) {
       await found(name, options)
       await stop(name, options)
@@ -274,7 +330,9 @@ export function createInstances(
 
     async rebuild(name, image, options = {}) {
       const has = await server.has(options)
-      await (has('instances_rebuild') ? rebuildInPlace : rebuildBeside)(name, image, userDataKey(has), options)
+      const cloudInit = { [userDataKey(has)]: image.userData ?? '', ...(image.hostname !== undefined && { [vendorDataKey(has)]: vendorData(image.hostname) }) }
+      await (has('instances_rebuild') ? rebuildInPlace : rebuildBeside)(name, image.imageFingerprint, cloudInit, options)
+      await nameGuest({ name, hostname: image.hostname }, options)
     },
 
     delete: remove,
@@ -285,29 +343,7 @@ export function createInstances(
     exec: (name, request, options = {}) => runCommand(transport, path(name), request, options),
     terminal: (name, request, options = {}) => openTerminal(transport, path(name), request, options),
 
-    async writeFile(name, file, options = {}) {
-      const mode = (file.mode & 0o7777).toString(8)
-      const [uid, gid] = [String(file.uid ?? 0), String(file.gid ?? 0)]
-      // The engine gives mode and owner to files that it makes, and leaves those of one that is there.
-      const before = await fileAttributes(name, file.path, options)
-      if (before !== null && before !== `${mode} ${uid} ${gid}`) {
-        await transport.ask(`${path(name)}/files`, { method: 'DELETE', query: { path: file.path }, signal: options.signal })
-      }
-      const about = { type: 'file', mode: mode.padStart(4, '0'), uid, gid, write: 'overwrite' }
-      // Incus reads the same under its own name.
-      const headers = Object.fromEntries(
-        Object.entries(about).flatMap(([key, value]) => [
-          [`x-lxd-${key}`, value],
-          [`x-incus-${key}`, value],
-        ]),
-      )
-      await transport.ask(`${path(name)}/files`, {
-        method: 'POST',
-        query: { path: file.path },
-        raw: { content: file.content, headers: { ...headers, 'content-type': 'application/octet-stream' } },
-        signal: options.signal,
-      })
-    },
+    writeFile,
 
     async usage(options = {}) {
       const { metadata } = await transport.ask('/1.0/instances', { query: { recursion: '2' }, signal: options.signal })

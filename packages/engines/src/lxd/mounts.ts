@@ -65,7 +65,7 @@ export async function inUse(transport: Transport, raw: LxdInstance, device: stri
     const path = raw.devices?.[device]?.['path']
     return await (path === undefined ? isDiskMounted(run, device) : isDirectoryUsed(run, path))
   } catch (error) {
-    if (options.signal?.aborted === true || transport.closed.aborted || isEngineError(error, 'unauthorized', 'unreachable')) throw error
+    if (options.signal?.aborted === true || transport.closed.aborted || isEngineError(error, 'unauthorized', 'unreachable', 'unanswered')) throw error
     return false
   }
 }

@@ -161,7 +161,7 @@ describe('a network', () => {
   it('leaves what may still be under way', async () => {
     fake.on('GET /1.0/networks/net', gone, tagged(network()))
     fake.on('POST /1.0/networks', (response) => void response.destroy())
-    await expect(engine.networks.apply(spec)).rejects.toMatchObject({ kind: 'unreachable' })
+    await expect(engine.networks.apply(spec)).rejects.toMatchObject({ kind: 'unanswered' })
     expect(fake.changes()).toEqual(['POST /1.0/networks'])
   })
   it('does not overlap interfaces of the host that the server does not manage', async () => {

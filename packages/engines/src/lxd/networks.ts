@@ -120,7 +120,7 @@ export function createNetworks(transport: Transport, server: Server): Networks {
         options,
       ).catch((error: unknown) => {
         // It is being changed or deleted, or will not have it: then it goes as it is.
-        if (isEngineError(error, 'unreachable', 'cancelled')) throw error
+        if (isEngineError(error, 'unreachable', 'unanswered', 'cancelled')) throw error
       })
     }
     // One who was killed may have asked for the same: LXD goes on with that, and would set up anew the bridge of a network that is gone.
@@ -177,7 +177,7 @@ export function createNetworks(transport: Transport, server: Server): Networks {
     } catch (error) {
       // What may still be under way is not ours to remove; nor another's in our place.
       const taken = isEngineError(error, 'conflict') && error.status !== undefined
-      if (!taken && !isEngineError(error, 'unreachable', 'cancelled')) await removeLeft(spec)
+      if (!taken && !isEngineError(error, 'unreachable', 'unanswered', 'cancelled')) await removeLeft(spec)
       throw error
     }
   }

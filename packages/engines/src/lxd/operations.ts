@@ -22,7 +22,7 @@ export type LxdOperation = z.output<typeof operation>
 /** One wait; longer ones are asked for again, so that a cut connection is noticed. */
 const waitSeconds = 60
 
-/** Waits for an operation. Aborting cancels it on the engine, where the engine can. */
+/** Waits for the operation of a change. How it ended may be known to nobody: `unanswered`. Aborting cancels it on the engine, where the engine can. */
 export async function waitFor(transport: Transport, path: string, options: CallOptions = {}): Promise<LxdOperation> {
   const id = path.split('?', 1)[0] ?? path
   options.onOperation?.(id.split('/').at(-1) ?? id)
@@ -30,7 +30,7 @@ export async function waitFor(transport: Transport, path: string, options: CallO
     for (;;) {
       const state = await look(transport, id, options.signal)
       // The engine forgets what ended some seconds ago, and all when it restarts.
-      if (state === null) throw new EngineError('unreachable', 'the engine forgot the operation before it told how it ended')
+      if (state === null) throw new EngineError('unanswered', 'the engine forgot the operation before it told how it ended')
       if (state.status_code === 401) throw new EngineError('cancelled', 'the operation was cancelled on the engine')
       if (state.status_code >= 400) throw answerError(state.err ?? '', 500)
       if (state.status_code >= 200) return state
@@ -40,6 +40,7 @@ export async function waitFor(transport: Transport, path: string, options: CallO
       // Most cannot be cancelled; then they run on, and whoever asks again waits for them.
       await transport.ask(id, { method: 'DELETE', timeoutMs: 2_000 }).catch(() => undefined)
     }
+    if (isEngineError(error, 'unreachable')) throw new EngineError('unanswered', error.message, { cause: error })
     throw error
   }
 }

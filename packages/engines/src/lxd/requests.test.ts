@@ -51,6 +51,18 @@ describe('creating', () => {
     })
     expect(fake.changes()).toEqual(['POST /1.0/instances'])
   })
+  it('has the guest call itself as it is told: by cloud-init, and where the image has the engine write its own name', async () => {
+    fake.on('GET /1.0/instances/zs-1/metadata', sync({ templates: { '/etc/hostname': { when: ['create'], template: 'hostname.tpl' } } }))
+    await engine.instances.create({ ...spec, type: 'container', hostname: 'web-1' })
+    expect(fake.last('POST', '/1.0/instances').json).toMatchObject({ config: { 'cloud-init.vendor-data': '#cloud-config\nhostname: web-1\n' } })
+    expect(fake.last('POST', '/1.0/instances/zs-1/metadata/templates')).toMatchObject({ query: { path: 'hostname.tpl' } })
+    expect(fake.last('POST', '/1.0/instances/zs-1/files')).toMatchObject({ query: { path: '/etc/hostname' } })
+  })
+  it('makes one whose guest cannot be told its name', async () => {
+    fake.on('GET /1.0/instances/zs-1/metadata', failure(400, 'no metadata'))
+    await engine.instances.create({ ...spec, hostname: 'web-1' })
+    expect(fake.changes()).toEqual(['POST /1.0/instances'])
+  })
   it('asks for a container that nests none', async () => {
     const { userData: _, description: __, ...plain } = spec
     await engine.instances.create({ ...plain, type: 'container', tags: {} })

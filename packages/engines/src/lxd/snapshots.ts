@@ -73,7 +73,7 @@ export function createSnapshots(
         await change(transport, pathOf(name), { method: 'PUT', body: { restore: of } }, options)
       } catch (error) {
         // It may be under way still, for whoever asks again.
-        if (options.signal?.aborted !== true && !isEngineError(error, 'unreachable')) await end(name, plan, options).catch(() => undefined)
+        if (options.signal?.aborted !== true && !isEngineError(error, 'unreachable', 'unanswered')) await end(name, plan, options).catch(() => undefined)
         throw error
       }
       await end(name, plan, options)

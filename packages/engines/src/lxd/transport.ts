@@ -103,10 +103,10 @@ export function createTransport(connection: LxdConnection): Transport {
     for (const [name, value] of Object.entries(query)) full.searchParams.set(name, value)
     return full
   }
-  const failure = (error: unknown, signal: AbortSignal | undefined): EngineError => {
+  const failure = (error: unknown, ask: Pick<Ask, 'method' | 'signal'>): EngineError => {
     if (error instanceof EngineError) return error
-    if (signal?.aborted === true || closing.signal.aborted) return new EngineError('cancelled', 'cancelled', { cause: error })
-    return connectionError(error)
+    if (ask.signal?.aborted === true || closing.signal.aborted) return new EngineError('cancelled', 'cancelled', { cause: error })
+    return connectionError(error, isChange(ask))
   }
 
   /** Sends a request and waits for the head of its answer; `release` when the body is done with. */
@@ -145,7 +145,7 @@ export function createTransport(connection: LxdConnection): Transport {
       return { response, release }
     } catch (error) {
       release()
-      throw failure(error, ask.signal)
+      throw failure(error, ask)
     } finally {
       if (content instanceof Readable) content.destroy()
     }
@@ -156,7 +156,7 @@ export function createTransport(connection: LxdConnection): Transport {
     try {
       return { status: response.statusCode, headers: response.headers, body: await collect(path, response.body) }
     } catch (error) {
-      throw failure(error, ask.signal)
+      throw failure(error, ask)
     } finally {
       release()
     }
@@ -169,7 +169,7 @@ export function createTransport(connection: LxdConnection): Transport {
       try {
         throw refusalOf(path, statusCode, await collect(path, body))
       } catch (error) {
-        throw failure(error, ask.signal)
+        throw failure(error, ask)
       } finally {
         release()
       }
@@ -178,7 +178,7 @@ export function createTransport(connection: LxdConnection): Transport {
       try {
         for await (const part of body as AsyncIterable<Buffer>) yield part
       } catch (error) {
-        throw failure(error, ask.signal)
+        throw failure(error, ask)
       }
     }
     const readable = streamOf(parts(), () => {
@@ -204,7 +204,7 @@ export function createTransport(connection: LxdConnection): Transport {
     closed: closing.signal,
     async ask(path, ask = {}) {
       const { status, headers, body } = await send(path, ask)
-      const { metadata, operation } = opened(path, status, body)
+      const { metadata, operation } = opened(path, status, body, isChange(ask))
       return {
         metadata,
         operation: operation === null || operation === undefined || operation === '' ? null : operation,
@@ -219,7 +219,7 @@ export function createTransport(connection: LxdConnection): Transport {
       try {
         socket = openSocket(path, query)
       } catch (error) {
-        throw failure(error, undefined)
+        throw failure(error, {})
       }
       sockets.add(socket)
       const stop = keepAlive(socket)
@@ -268,16 +268,16 @@ function tlsOf(connection: Exclude<LxdConnection, { socketPath: string }>) {
 }
 
 /** Takes an answer out of its envelope. */
-function opened(path: string, status: number, body: Buffer): z.output<typeof envelope> {
+function opened(path: string, status: number, body: Buffer, changes = false): z.output<typeof envelope> {
   const text = body.toString('utf8')
   let answer: unknown
   try {
     answer = JSON.parse(text)
   } catch (error) {
-    throw new EngineError(kindOfForeign(status), `${path}: the answer is not JSON (HTTP ${status}): ${text.slice(0, 100)}`, { cause: error, status })
+    throw new EngineError(kindOfForeign(status, changes), `${path}: the answer is not JSON (HTTP ${status}): ${text.slice(0, 100)}`, { cause: error, status })
   }
   const parsed = envelope.safeParse(answer)
-  if (!parsed.success) throw new EngineError(kindOfForeign(status), `${path}: unknown answer (HTTP ${status})`, { cause: parsed.error, status })
+  if (!parsed.success) throw new EngineError(kindOfForeign(status, changes), `${path}: unknown answer (HTTP ${status})`, { cause: parsed.error, status })
   const { type, error, error_code } = parsed.data
   if (type === 'error') throw answerError(error ?? '', error_code ?? status)
   return parsed.data
@@ -310,17 +310,26 @@ async function collect(path: string, body: Dispatcher.ResponseData['body']): Pro
   return Buffer.concat(parts)
 }
 
-function connectionError(error: unknown): EngineError {
+const isChange = ({ method = 'GET' }: Pick<Ask, 'method'>): boolean => method !== 'GET' && method !== 'HEAD'
+
+/** Nothing was sent: there was no connection yet. */
+const isUnsent = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo')) || ('code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT'))
+
+function connectionError(error: unknown, changes: boolean): EngineError {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   // A certificate or key that one side does not accept is a matter of credentials, not of the network.
   if (/CERT|SELF_SIGNED|UNABLE_TO_|OSSL|KEY_VALUES_MISMATCH/.test(code)) return new EngineError('unauthorized', message, { cause: error })
-  return new EngineError('unreachable', message || code, { cause: error })
+  return new EngineError(changes && !isUnsent(error) ? 'unanswered' : 'unreachable', message || code, { cause: error })
 }
 
 /** What an answer means that no engine gave: of a proxy before it, or of something else altogether. */
-function kindOfForeign(status: number): EngineErrorKind {
+function kindOfForeign(status: number, changes: boolean): EngineErrorKind {
   if (status === 401 || status === 403) return 'unauthorized'
+  // A proxy had no answer to what it passed on.
+  if (changes && (status === 502 || status === 504)) return 'unanswered'
   if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
   return 'bad_answer'
 }

@@ -15,6 +15,8 @@ export interface OpenStack {
   readonly identity: Identity
   /** As seen from within another project, in which the same user has a role. */
   within(project: Named): OpenStack
+  /** For those who look at it again and again: {@link Session.sharing}. */
+  sharing(): OpenStack
 }
 
 const seen = (session: Session): OpenStack => ({
@@ -25,6 +27,7 @@ const seen = (session: Session): OpenStack => ({
   volume: createVolumes(session),
   identity: createIdentity(session),
   within: (project) => seen(session.within(project)),
+  sharing: () => seen(session.sharing()),
 })
 
 /** Any OpenStack since Queens, by its Keystone. Asks nothing yet; `close` ends what is under way with `cancelled`. */

@@ -314,6 +314,7 @@ export function createCompute(session: Session) {
       method: 'POST',
       path: path('servers', id, 'remote-consoles'),
       body: { remote_console: { protocol: protocols[type], type } },
+      changes: false,
       signal,
     })
   const one = async (id: string, signal?: AbortSignal): Promise<Server> =>
@@ -344,6 +345,21 @@ export function createCompute(session: Session) {
           signal,
         })
         return { id: answer.server.id, adminPassword: answer.server.adminPass ?? null }
+      },
+      /**
+       * Several of one wish, all or none: counted and placed together, and named `name-1`, `name-2`, …
+       * @returns by what they are found in lists (`reservation_id`)
+       */
+      async createMany(wish: ServerWish, count: number, signal?: AbortSignal): Promise<string> {
+        const { server, ...rest } = bodyOf(wish)
+        return (
+          await session.json('compute', z.object({ reservation_id: z.string() }), {
+            method: 'POST',
+            path: '/servers',
+            body: { server: { ...server, min_count: count, max_count: count, return_reservation_id: true }, ...rest },
+            signal,
+          })
+        ).reservation_id
       },
       async update(id: string, changes: { name?: string; description?: string }, signal?: AbortSignal): Promise<Server> {
         return (
@@ -422,6 +438,7 @@ export function createCompute(session: Session) {
               method: 'POST',
               path: path('servers', id, 'action'),
               body: { 'os-getConsoleOutput': { length: lines } },
+              changes: false,
               signal,
             })
           ).output ?? ''

@@ -13,6 +13,9 @@ export interface Place {
   readonly requestId: string
 }
 
+/** It was disabled, deleted, or our user has no role in it any more. */
+export type ProjectProblem = 'disabled' | 'gone' | 'role'
+
 /** An EngineError that says of which cloud, which service and which request it is. */
 export class OpenStackError extends EngineError implements Place {
   readonly cloud: string
@@ -23,16 +26,31 @@ export class OpenStackError extends EngineError implements Place {
    * things forbids. Null of everything else, which is between it and its operators.
    */
   readonly words: string | null
+  /** Which quotas are used up, as the service calls them (`cores`, `gigabytes`, `port`); empty of all else that is exhausted. */
+  readonly quotas: readonly string[]
 
-  constructor(kind: EngineErrorKind, message: string, place: Place, options: { cause?: unknown; status?: number } = {}) {
+  /** Why Keystone lets nobody into the project that something was asked within, where it is that and not the account. */
+  readonly project: ProjectProblem | null
+  /** What it is about, without where. */
+  readonly #said: string
+
+  constructor(kind: EngineErrorKind, message: string, place: Place, options: { cause?: unknown; status?: number; project?: ProjectProblem } = {}) {
     const status = options.status === undefined ? '' : `HTTP ${options.status}, `
     super(kind, `${place.cloud}, ${place.service}: ${message} (${status}${place.requestId})`, options)
     this.name = 'OpenStackError'
+    this.#said = message
+    this.project = options.project ?? null
     this.cloud = place.cloud
     this.service = place.service
     this.requestId = place.requestId
+    this.quotas = kind === 'exhausted' ? quotasIn(message) : []
     this.words =
       options.status !== undefined && options.status < 500 && ['invalid', 'busy', 'conflict', 'exhausted', 'unsupported'].includes(kind) ? message : null
+  }
+
+  /** The same, of another kind, or with more that is known of it. */
+  as(kind: EngineErrorKind, more: { project?: ProjectProblem } = {}): OpenStackError {
+    return new OpenStackError(kind, this.#said, this, { cause: this.cause, ...(this.status !== undefined && { status: this.status }), ...more })
   }
 }
 
@@ -52,15 +70,39 @@ const told = z.union([
   }),
 ])
 
-/** What a service that refused has said, and what kind of refusal that is. */
-export function refusal(place: Place, status: number, body: Buffer): OpenStackError {
+/**
+ * What a service that refused has said, and what kind of refusal that is.
+ * @param changes whether something was to be changed: then who stood between may not know what became of it
+ */
+export function refusal(place: Place, status: number, body: Buffer, changes = false): OpenStackError {
   const { type, message } = wordsOf(body)
-  const kind = status === 500 && lostRace.test(body.toString('utf8')) ? 'busy' : kindOf(status, type, message)
+  const unknown = changes && (status === 502 || status === 504 || (status === 500 && hung.test(body.toString('utf8'))))
+  const kind = unknown ? 'unanswered' : status === 500 && lostRace.test(body.toString('utf8')) ? 'busy' : kindOf(status, type, message)
   return new OpenStackError(kind, message === '' ? 'refused' : message, place, { status })
 }
 
+/** Each service, and each of its quotas, has words of its own (nova/exception.py, cinder/exception.py, neutron_lib/exceptions). */
+function quotasIn(message: string): readonly string[] {
+  const [, nova, neutron, cinder, size, number] =
+    /Quota exceeded for ([a-z_, ]+): Requested|Quota exceeded for resources: \[([^\]]*)\]|exceeded for quota '(\w+)'|exceeds allowed ([\w ]+?) quota|(?:Maximum number of|Quota exceeded, too many) ([a-z ]+?)(?: allowed.*)?(?: exceeded|\.|$)/i.exec(
+      message,
+    ) ?? []
+  const names = (nova ?? neutron ?? cinder ?? size ?? number ?? '').split(',')
+  return names
+    .map((name) => name.trim().replace(/^'|'$/g, '').toLowerCase().replaceAll(' ', '_'))
+    .map((name) => typed.exec(name)?.[1] ?? ones[name] ?? name)
+    .filter((name) => name !== '')
+}
+/** Cinder has a quota of each type of volume too. */
+const typed = /^(volumes|gigabytes|snapshots)_\w+$/
+/** What Nova calls those of Neutron. */
+const ones: Readonly<Record<string, string>> = { ports: 'port', floating_ips: 'floatingip', security_groups: 'security_group' }
+
 /** Of two who ask at once for what a server can do one after the other, Nova tells the second that it is at fault itself, and names what happened. */
 const lostRace = /nova\.exception\.Unexpected(Deleting)?TaskStateError/
+
+/** An API that waited in vain for the service behind it, which may be at it still. */
+const hung = /MessagingTimeout/
 
 function wordsOf(body: Buffer): { type: string; message: string } {
   const text = body.toString('utf8').trim()
@@ -86,7 +128,7 @@ function kindOf(status: number, type: string, message: string): EngineErrorKind 
   if (status === 401) return 'unauthorized'
   // Each service has a status of its own for a quota that is used up.
   if (
-    /quota|OverLimit|limit exceeded|NoMoreFixedIps|IpAddressGenerationFailure|No valid host|NoNetworkAvailable|No more IP addresses|Insufficient (compute|capacity)|no valid (backend|host)/i.test(
+    /quota|OverLimit|limit exceeded|Maximum number of [a-z ]+ (allowed .*)?exceeded|NoMoreFixedIps|IpAddressGenerationFailure|No valid host|NoNetworkAvailable|No more IP addresses|Insufficient (compute|capacity)|no valid (backend|host)/i.test(
       `${type} ${message}`,
     ) &&
     status < 500

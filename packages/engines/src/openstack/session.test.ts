@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createOpenStack, type OpenStack } from './cloud.ts'
 import { all } from './session.ts'
@@ -15,10 +15,10 @@ describe('a session with a cloud that misbehaves', () => {
   let url = ''
   /** How long a token lives, in seconds. */
   let life = 3_600
-  let replies: Record<string, Reply | ((body: unknown) => Reply)> = {}
+  let replies: Record<string, Reply | ((body: unknown) => Reply) | 'hangs' | 'breaks'> = {}
   const catalogue = () =>
     ['compute', 'network', 'volumev3', 'image'].map((type) => ({ type, endpoints: [{ interface: 'public', region_id: 'one', url: `${url}/${type}` }] }))
-  const answer = (request: IncomingMessage, body: unknown): Reply => {
+  const answer = (request: IncomingMessage, body: unknown): Reply | 'hangs' | 'breaks' => {
     const { pathname } = new URL(request.url ?? '', url)
     const reply = replies[`${request.method} ${pathname}`] ?? replies[`* ${pathname}`]
     if (reply !== undefined) return typeof reply === 'function' ? reply(body) : reply
@@ -40,7 +40,10 @@ describe('a session with a cloud that misbehaves', () => {
       asked.push(`${request.method} ${request.url}`)
       bodies.push(body)
       headers.push(request.headers)
-      const { status = 200, json, text: said, headers: more } = answer(request, body)
+      const reply = answer(request, body)
+      if (reply === 'hangs') return
+      if (reply === 'breaks') return void request.socket.destroy()
+      const { status = 200, json, text: said, headers: more } = reply
       response.writeHead(status, { 'content-type': 'application/json', ...more }).end(said ?? (json === undefined ? '' : JSON.stringify(json)))
     })
   }
@@ -82,7 +85,10 @@ describe('a session with a cloud that misbehaves', () => {
       [500, { computeFault: { code: 500, message: 'Unexpected API Error.' } }, 'failed'],
       [500, { computeFault: { code: 500, message: "Unexpected API Error.\n<class 'nova.exception.UnexpectedTaskStateError'>" } }, 'busy'],
       [501, undefined, 'unsupported'],
-      [504, undefined, 'unreachable'],
+      [500, { computeFault: { code: 500, message: "Unexpected API Error.\n<class 'oslo_messaging.exceptions.MessagingTimeout'>" } }, 'unanswered'],
+      [502, undefined, 'unanswered'],
+      [503, undefined, 'unreachable'],
+      [504, undefined, 'unanswered'],
       [302, undefined, 'bad_answer'],
     ]
     for (const [status, json, kind] of cases) {
@@ -98,6 +104,82 @@ describe('a session with a cloud that misbehaves', () => {
     }
     // Whatever it was, it was asked once.
     expect(asked.filter((one) => one.startsWith('POST /network'))).toHaveLength(cases.length)
+  })
+
+  it('tells which quotas are used up, in the words of each service', async () => {
+    const cases: [string, string[]][] = [
+      ['Quota exceeded for instances, cores: Requested 1, 2, but already used 10, 20 of 10, 20 instances, cores', ['instances', 'cores']],
+      ['Quota exceeded, too many server groups.', ['server_groups']],
+      ['Maximum number of ports exceeded', ['port']],
+      ["Quota exceeded for resources: ['port', 'floatingip'].", ['port', 'floatingip']],
+      ["VolumeLimitExceeded: Maximum number of volumes allowed (10) exceeded for quota 'volumes_ssd'.", ['volumes']],
+      [
+        'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested 10G, quota is 1000G and 998G has been consumed.',
+        ['gigabytes'],
+      ],
+      ['SnapshotLimitExceeded: Maximum number of snapshots allowed (10) exceeded', ['snapshots']],
+      ['VolumeBackupSizeExceedsAvailableQuota: Requested backup exceeds allowed Backup gigabytes quota. Requested 1G, quota is 1G', ['backup_gigabytes']],
+      ['No valid host was found. There are not enough hosts available.', []],
+      ['No more IP addresses available on network x.', []],
+    ]
+    for (const [message, quotas] of cases) {
+      replies = { 'POST /network/v2.0/networks': { status: 403, json: { forbidden: { code: 403, message } } } }
+      await expect(cloud.network.networks.create({ name: 'x' }), message).rejects.toMatchObject({ kind: 'exhausted', quotas })
+    }
+  })
+
+  it('tells a change that no answer came to from a cloud that nobody reaches', async () => {
+    const own = open({ timeoutMs: 150 })
+    const path = '/network/v2.0/networks'
+    await own.session.whoami()
+    replies = { [`POST ${path}`]: 'hangs', [`DELETE ${path}/n`]: 'hangs', [`GET ${path}/n`]: 'hangs' }
+    await expect(own.network.networks.create({ name: 'x' })).rejects.toMatchObject({ kind: 'unanswered', service: 'network' })
+    await expect(own.network.networks.delete('n')).rejects.toMatchObject({ kind: 'unanswered' })
+    // What only reads changes nothing.
+    await expect(own.network.networks.get('n')).rejects.toMatchObject({ kind: 'unreachable' })
+    replies = { [`POST ${path}`]: 'breaks' }
+    await expect(own.network.networks.create({ name: 'x' })).rejects.toMatchObject({ kind: 'unanswered' })
+    await own.close()
+    // Nobody there: nothing was changed, and neither was it where Keystone does not answer.
+    const away = open({ endpoints: { network: 'http://127.0.0.1:1' } })
+    await expect(away.network.networks.create({ name: 'x' })).rejects.toMatchObject({ kind: 'unreachable' })
+    await away.close()
+    replies = { 'POST /v3/auth/tokens': 'hangs' }
+    const silent = open({ timeoutMs: 150 })
+    await expect(silent.network.networks.create({ name: 'x' })).rejects.toMatchObject({ kind: 'unreachable', service: 'identity' })
+    await silent.close()
+  })
+
+  it('tells a project that nobody is let into from an account that is refused', async () => {
+    const own = open()
+    const inside = own.within({ id: 'q' })
+    let reads: Reply = { json: { project: { id: 'q', name: 'q', enabled: false } } }
+    let refusesAll = false
+    const signIn = (body: unknown): Reply => {
+      const within = JSON.stringify(body).includes('"project":{"id":"q"}')
+      if (within || refusesAll) return { status: 401, json: { error: { code: 401, message: 'The request you have made requires authentication.' } } }
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+      return {
+        status: 201,
+        headers: { 'x-subject-token': 'home' },
+        json: { token: { expires_at, user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog: catalogue() } },
+      }
+    }
+    replies = { 'POST /v3/auth/tokens': signIn, 'GET /v3/projects/q': () => reads }
+    const asked = () => all(inside.network.networks.list())
+    await expect(asked()).rejects.toMatchObject({ kind: 'unauthorized', project: 'disabled' })
+    reads = { json: { project: { id: 'q', name: 'q', enabled: true } } }
+    await expect(asked()).rejects.toMatchObject({ kind: 'unauthorized', project: 'role' })
+    reads = { status: 404, json: { error: { code: 404, message: 'Could not find project: q.' } } }
+    await expect(asked()).rejects.toMatchObject({ kind: 'unauthorized', project: 'gone' })
+    // Whoever may not look is told nothing, and neither is one whose own sign-in is refused.
+    reads = { status: 403, json: { error: { code: 403, message: 'You are not authorized.' } } }
+    await expect(asked()).rejects.toMatchObject({ kind: 'unauthorized', project: null })
+    await own.close()
+    refusesAll = true
+    const wrong = open()
+    await expect(all(wrong.within({ id: 'q' }).network.networks.list())).rejects.toMatchObject({ kind: 'unauthorized', project: null })
+    await wrong.close()
   })
 
   it('says that a cloud is too old, or speaks another version', async () => {
@@ -164,6 +246,51 @@ describe('a session with a cloud that misbehaves', () => {
     expect(await other).toEqual([])
     await own.close()
     await expect(all(own.network.networks.list())).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
+  it('asks once for what several look at, for a while and until something is changed', async () => {
+    const own = open()
+    const looking = own.sharing()
+    let networks: unknown[] = []
+    replies = {
+      'GET /network/v2.0/networks': () => ({ json: { networks } }),
+      'POST /network/v2.0/networks': { json: { network: { id: 'n' } } },
+    }
+    const look = (signal?: AbortSignal) => all(looking.network.networks.list({}, signal))
+    const times = () => asked.filter((one) => one.startsWith('GET /network')).length
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+    try {
+      // Whoever leaves ends it for nobody else.
+      const leaving = new AbortController()
+      const left = look(leaving.signal)
+      const stayed = [look(), look()]
+      leaving.abort()
+      await expect(left).rejects.toMatchObject({ kind: 'cancelled' })
+      expect(await Promise.all(stayed)).toEqual([[], []])
+      expect(times()).toBe(1)
+      networks = [{ id: 'n' }]
+      expect(await look()).toEqual([])
+      // Somebody changed it behind our back: looked at anew within the time in which people look.
+      now.mockReturnValue(3_100)
+      expect(await look()).toMatchObject([{ id: 'n' }])
+      expect(times()).toBe(2)
+      // Whoever is about to change something, and whoever asks for something else, is told what is true now.
+      await all(own.network.networks.list())
+      await all(looking.network.networks.list({ name: 'x' }))
+      expect(times()).toBe(4)
+      networks = [{ id: 'n' }, { id: 'm' }]
+      await own.network.networks.create({ name: 'x' })
+      expect(await look()).toHaveLength(2)
+      // What failed is not shared with who comes later.
+      replies['GET /network/v2.0/networks'] = { status: 400, json: {} }
+      now.mockReturnValue(9_000)
+      await expect(look()).rejects.toMatchObject({ kind: 'invalid' })
+      replies['GET /network/v2.0/networks'] = { json: { networks: [] } }
+      expect(await look()).toEqual([])
+    } finally {
+      now.mockRestore()
+      await own.close()
+    }
   })
 
   it('tells Keystone who asks, and shows the password to nobody', async () => {

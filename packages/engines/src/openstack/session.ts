@@ -44,6 +44,8 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
+  /** Of what is posted and changes nothing, such as what a console says. */
+  readonly changes?: false
 }
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
@@ -68,7 +70,8 @@ export interface PagesAsk<T extends z.ZodType> {
  * ends or is revoked, and speaks the highest microversion that both know.
  *
  * What only reads, and what deletes, is asked again where the connection broke or the service said
- * 429, 502, 503 or 504; nothing else ever is. All errors are `OpenStackError`s.
+ * 429, 502, 503 or 504; nothing else ever is. A change that may have been made although its answer did not come is
+ * `unanswered`. All errors are `OpenStackError`s.
  */
 export interface Session {
   readonly cloud: string
@@ -101,6 +104,11 @@ export interface Session {
   offered(service: Service, signal?: AbortSignal): Promise<string | null>
   /** The same user within another project; shares connections with this one. */
   within(project: Named): Session
+  /**
+   * The same for those who look at something again and again: what they ask for at the same time, or shortly one after
+   * the other, is asked once. What was answered before a change through any session of the cloud is not told after it.
+   */
+  sharing(): Session
 }
 
 const defaultTimeoutMs = 30_000
@@ -108,6 +116,12 @@ const attempts = 3
 const firstPauseMs = 250
 /** Longer than that nobody waits before a page: whoever asked is told to come again. */
 const longestPauseMs = 10_000
+/** How long an answer is shared: people look each 5 s. */
+const sharedMs = 2_000
+/** A service that takes long for an answer is kept busy by it at most this part of the time, however many look. */
+const share = 1 / 5
+/** But nobody looks at anything older. */
+const longestSharedMs = 30_000
 /** A token that ends sooner may end on its way. */
 const marginMs = 60_000
 const repeatable = new Set(['GET', 'HEAD', 'DELETE'])
@@ -119,7 +133,7 @@ export function createSession(connection: CloudConnection): Session & { close():
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     throw new EngineError('invalid', `not an address of Keystone: ${connection.authUrl}`)
   const http = createHttp(connection.name, connection.certificateAuthority)
-  const shared: Shared = { http, connection, authUrl: address.endsWith('/v3') ? address : `${address}/v3`, versions: new Map() }
+  const shared: Shared = { http, connection, authUrl: address.endsWith('/v3') ? address : `${address}/v3`, versions: new Map(), changes: 0 }
   return { ...sessionOf(shared, connection.credentials), close: () => http.close() }
 }
 
@@ -129,9 +143,21 @@ interface Shared {
   readonly authUrl: string
   /** By the address of the document that tells them. */
   readonly versions: Map<string, Promise<Version>>
+  /** How many changes have ended, whatever came of them. */
+  changes: number
 }
 
-function sessionOf(shared: Shared, credentials: Credentials): Session {
+/** An answer that several are given. */
+interface SharedRead {
+  readonly answer: Promise<HttpAnswer<Buffer>>
+  /** How many changes had ended when it was asked for. */
+  readonly changes: number
+  /** By the clock of `performance`. */
+  until: number
+}
+
+/** @param home of which it is within another project */
+function sessionOf(shared: Shared, credentials: Credentials, home?: Session): Session {
   const { http, connection } = shared
   const cloud = connection.name
   let current: Token | null = null
@@ -142,6 +168,9 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     refuseAborted(signal)
     if (current !== null && current.expiresAt.getTime() - marginMs > Date.now()) return Promise.resolve(current)
     signingIn ??= signIn(shared, credentials)
+      .catch(async (error: unknown) => {
+        throw home === undefined || !('user' in credentials) ? error : await closed(error, home, credentials.project)
+      })
       .then((fresh) => (current = fresh))
       .finally(() => {
         signingIn = null
@@ -232,23 +261,50 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     return send((await prepared(service, ask)).asked)
   }
   const send = async (service: Service, ask: Ask): Promise<HttpAnswer<Buffer>> => {
-    const answer = await authorized(
-      service,
-      ask,
-      (one) => patiently(http, one),
-      () => undefined,
-    )
-    if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body)
-    return answer
+    try {
+      const answer = await authorized(
+        service,
+        ask,
+        (one) => (mayChange(ask) ? orUnanswered(patiently(http, one)) : patiently(http, one)),
+        () => undefined,
+      )
+      if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body, mayChange(ask))
+      return answer
+    } finally {
+      if (mayChange(ask)) shared.changes += 1
+    }
+  }
+
+  const reads = new Map<string, SharedRead>()
+  const sendShared = (service: Service, { signal, ...ask }: Ask): Promise<HttpAnswer<Buffer>> => {
+    if ((ask.method ?? 'GET') !== 'GET') return send(service, { ...ask, signal })
+    refuseAborted(signal)
+    const key = JSON.stringify([service, ask])
+    const known = reads.get(key)
+    if (known !== undefined && known.changes === shared.changes && performance.now() < known.until) return untilAborted(known.answer, signal)
+    const began = performance.now()
+    // Nobody's leaving ends it for the others.
+    const read: SharedRead = { answer: send(service, ask), changes: shared.changes, until: Number.POSITIVE_INFINITY }
+    reads.set(key, read)
+    const forget = () => {
+      if (reads.get(key) === read) reads.delete(key)
+    }
+    read.answer.then(() => {
+      const now = performance.now()
+      const keptMs = Math.min(longestSharedMs, Math.max(sharedMs, (now - began) * (1 / share - 1)))
+      read.until = now + keptMs
+      setTimeout(forget, keptMs).unref()
+    }, forget)
+    return untilAborted(read.answer, signal)
   }
 
   const ownProjectOnly = 'applicationCredential' in credentials
-  return {
+  const sessionBy = (ask: typeof send): Session => ({
     cloud,
     ownProjectOnly,
-    json: async (service, schema, ask) => parsed(schema, await send(service, ask)),
-    async told(service, schema, ask) {
-      const answer = await send(service, ask)
+    json: async (service, schema, one) => parsed(schema, await ask(service, one)),
+    async told(service, schema, one) {
+      const answer = await ask(service, one)
       return { answer: parsed(schema, answer), place: answer.place }
     },
     socket(address, protocol, place) {
@@ -257,14 +313,14 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
       if (url === null || !/^wss?:$/.test(url.protocol) || url.hash !== '') throw new OpenStackError('bad_answer', 'the address is none of a websocket', place)
       return http.socket(url, protocol)
     },
-    async done(service, ask) {
-      await send(service, ask)
+    async done(service, one) {
+      await ask(service, one)
     },
     async *pages(service, { path, query, key, schema, pageSize, signal }) {
       let next: Query | null = { ...query, limit: pageSize ?? firstPageSize }
       const seen = new Set<string>()
       while (next !== null) {
-        const answer: HttpAnswer<Buffer> = await send(service, { path, query: next, signal })
+        const answer: HttpAnswer<Buffer> = await ask(service, { path, query: next, signal })
         const { rows, link } = pageOf(key, schema, answer)
         if (rows.length > 0) yield rows
         if (link === null) return
@@ -275,11 +331,11 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
         next = { ...query, limit: pageSize ?? furtherPageSize, marker }
       }
     },
-    async download(service, ask) {
+    async download(service, one) {
       const answer = await authorized(
         service,
-        { ...ask, headers: { accept: '*/*', ...ask.headers } },
-        (one) => http.open(one),
+        { ...one, headers: { accept: '*/*', ...one.headers } },
+        (sent) => http.open(sent),
         (body) => body.destroy(),
       )
       if (answer.status !== 200)
@@ -287,14 +343,15 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
       const length = Number(answer.headers['content-length'])
       return { body: answer.body, lengthBytes: Number.isSafeInteger(length) ? length : null }
     },
-    async upload(service, { content, ...ask }) {
+    async upload(service, { content, ...one }) {
       try {
-        const { held, asked } = await prepared(service, ask)
+        const { held, asked } = await prepared(service, one)
         const answer = await http.send({ ...asked, headers: { ...asked.headers, 'content-type': 'application/octet-stream' }, body: content })
         if (answer.status === 401) forget(held)
         if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body)
       } finally {
         content.destroy()
+        shared.changes += 1
       }
     },
     async whoami(signal) {
@@ -340,10 +397,39 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     within(project) {
       if ('applicationCredential' in credentials) throw new EngineError('unsupported', `${cloud}: an application credential is for its own project only`)
       const { domain: _, ...rest } = credentials
-      return sessionOf(shared, { ...rest, project })
+      const there = sessionOf(shared, { ...rest, project }, home ?? sessionBy(send))
+      return ask === send ? there : there.sharing()
     },
+    sharing: () => sessionBy(sendShared),
+  })
+  return sessionBy(send)
+}
+
+/** Keystone says the same of a project that it lets nobody into and of a wrong password: whoever is let in elsewhere knows which. */
+async function closed(error: unknown, home: Session, project: Named | undefined): Promise<unknown> {
+  if (!(error instanceof OpenStackError) || error.status !== 401 || project === undefined || !('id' in project)) return error
+  try {
+    const found = z.object({ project: z.object({ enabled: z.boolean().nullish() }) })
+    const { enabled } = (await home.json('identity', found, { path: `/projects/${encodeURIComponent(project.id)}` })).project
+    return error.as('unauthorized', { project: enabled === false ? 'disabled' : 'role' })
+  } catch (failure) {
+    return isEngineError(failure, 'not_found') && /could not find project/i.test(failure.message) ? error.as('unauthorized', { project: 'gone' }) : error
   }
 }
+
+/** Where nobody was reached nothing was changed; where somebody was, it may have been. */
+async function orUnanswered<T>(sent: Promise<T>): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    if (!(error instanceof OpenStackError) || error.kind !== 'unreachable' || neverSent(error.cause)) throw error
+    throw error.as('unanswered')
+  }
+}
+const neverSent = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(String(cause.code))
+
+const mayChange = ({ method = 'GET', changes }: Ask): boolean => method !== 'GET' && method !== 'HEAD' && changes !== false
 
 const identityOf = (credentials: Credentials) =>
   'applicationCredential' in credentials

@@ -9,6 +9,16 @@ const time = text.transform((value) => (value === null || value === undefined ? 
 const strings = z.record(z.string(), z.string()).nullish()
 const bootable = z.union([z.boolean(), z.string().transform((value) => value === 'true')]).nullish()
 
+/**
+ * What Cinder makes for itself while it backs up something that is in use, and takes away again. It says so since 3.65
+ * (`consumes_quota`); before, only by the name that it gives (cinder/volume/manager.py).
+ */
+const isTemporary = (
+  raw: { readonly name?: string | null | undefined; readonly consumes_quota?: boolean | null | undefined },
+  prefix: 'backup-vol-' | 'backup-snap-',
+): boolean => raw.consumes_quota === false || (raw.consumes_quota !== true && raw.name?.startsWith(prefix) === true && uuid.test(raw.name.slice(prefix.length)))
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 /** Block Storage API v3, "Volumes". */
 const volume = z
   .object({
@@ -26,6 +36,7 @@ const volume = z
     source_volid: text,
     metadata: strings,
     volume_image_metadata: strings,
+    consumes_quota: z.boolean().nullish(),
     attachments: z.array(z.object({ server_id: z.string(), device: text, attachment_id: text, attached_at: time })).nullish(),
     created_at: time,
     updated_at: time,
@@ -40,6 +51,7 @@ const volume = z
     sizeGib: raw.size,
     type: raw.volume_type ?? null,
     bootable: raw.bootable === true,
+    temporary: isTemporary(raw, 'backup-vol-'),
     multiattach: raw.multiattach === true,
     encrypted: raw.encrypted === true,
     zone: raw.availability_zone ?? '',
@@ -72,6 +84,7 @@ const snapshot = z
     created_at: time,
     updated_at: time,
     metadata: strings,
+    consumes_quota: z.boolean().nullish(),
     'os-extended-snapshot-attributes:progress': text,
     'os-extended-snapshot-attributes:project_id': text,
   })
@@ -83,6 +96,7 @@ const snapshot = z
     sizeGib: raw.size,
     volumeId: raw.volume_id,
     metadata: raw.metadata ?? {},
+    temporary: isTemporary(raw, 'backup-snap-'),
     /** From 0 to 1; null where it does not tell. */
     progress: share(raw['os-extended-snapshot-attributes:progress']),
     projectId: raw['os-extended-snapshot-attributes:project_id'] ?? null,
@@ -268,8 +282,14 @@ export function createVolumes(session: Session) {
           .snapshot
       },
       delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('snapshots', id), signal }),
+      /** For administrators: what Cinder says of it, not what it is. */
+      resetStatus: (id: string, status: string, signal?: AbortSignal) =>
+        session.done('volume', { method: 'POST', path: path('snapshots', id, 'action'), body: { 'os-reset_status': { status } }, signal }),
     },
     backups: {
+      /** For administrators: what Cinder says of it, not what it is. */
+      resetStatus: (id: string, status: string, signal?: AbortSignal) =>
+        session.done('volume', { method: 'POST', path: path('backups', id, 'action'), body: { 'os-reset_status': { status } }, signal }),
       list: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/backups/detail', key: 'backups', schema: backup, query, signal }),
       async get(id: string, signal?: AbortSignal): Promise<Backup> {
         return (await session.json('volume', z.object({ backup }), { path: path('backups', id), signal })).backup

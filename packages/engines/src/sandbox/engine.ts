@@ -50,6 +50,8 @@ const stored = disk.extend({
   startedAt: z.number(),
   /** Of the image that it came from. */
   imageProperties: z.record(z.string(), z.string()).default({}),
+  /** What it calls itself. */
+  hostname: z.string().nullable().default(null),
   volumes: attachments.default({}),
   snapshots: z.record(z.string(), kept).default({}),
 })
@@ -269,6 +271,7 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
           host,
           home: null,
           tags: { ...spec.tags },
+          hostname: spec.hostname ?? null,
           image,
           imageProperties,
           number: nextNumber++,
@@ -293,13 +296,13 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         journal.put(name, { ...one, ...size })
         tell(name, 'instance-updated')
       },
-      async rebuild(name, { imageFingerprint }, call) {
+      async rebuild(name, { imageFingerprint, hostname }, call) {
         await work(call)
         const one = must(name)
         if (one.power !== 'stopped') throw new EngineError('invalid', `${name} is not stopped`)
         if (Object.keys(one.snapshots).length > 0) throw new EngineError('invalid', `${name} has snapshots`)
         const { disk, properties } = images.must(imageFingerprint)
-        journal.put(name, { ...one, ...copyOf(disk), image: imageFingerprint, imageProperties: properties })
+        journal.put(name, { ...one, ...copyOf(disk), image: imageFingerprint, imageProperties: properties, hostname: hostname ?? one.hostname })
         tell(name, 'instance-updated')
       },
       async connect(name, nic, call) {
@@ -313,6 +316,10 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         if (lease !== one.lease || one.network !== nic.network) networks.release(one.network, one.lease)
         journal.put(name, { ...next, lease })
         tell(name, 'instance-updated')
+      },
+      async describe(name, _, call) {
+        await work(call)
+        must(name)
       },
       async delete(name, call) {
         await work(call)
@@ -329,7 +336,7 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         await enter(call, sleepMs(request.command, request.input ?? Buffer.alloc(0)))
         const one = mustRun(name)
         const result = runSandboxCommand(request.command, {
-          hostname: name,
+          hostname: one.hostname ?? name,
           ...storage.seen(copyOf(one), one.volumes),
           input: request.input ?? Buffer.alloc(0),
         })
@@ -356,7 +363,7 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
       async terminal(name, request, call) {
         await enter(call)
         const one = mustRun(name)
-        return openSandboxTerminal(name, request, storage.seen(copyOf(one), one.volumes))
+        return openSandboxTerminal(one.hostname ?? name, request, storage.seen(copyOf(one), one.volumes))
       },
     },
     images,

@@ -20,7 +20,7 @@ export function openJournal<T>(
   const objects = new Map<string, T>()
   if (directory === null) return { objects, journal: { put: (key, value) => void objects.set(key, value), remove: (key) => void objects.delete(key) } }
 
-  mkdirSync(directory, { recursive: true })
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, `${name}.jsonl`)
   if (existsSync(path)) {
     for (const line of readFileSync(path, 'utf8').split('\n')) {
@@ -36,7 +36,7 @@ export function openJournal<T>(
     }
   }
   const compacted = `${path}.new`
-  const file = openSync(compacted, 'w')
+  const file = openSync(compacted, 'w', 0o600)
   for (const [key, value] of objects) writeSync(file, `${JSON.stringify([key, value])}\n`)
   closeSync(file)
   renameSync(compacted, path)

@@ -13,7 +13,7 @@ import { createBudgets, forecastBudgetsJob } from './budget/budget.service.ts'
 import { budgetMigrations } from './budget/budget.store.ts'
 import { catalogueMigrations } from './catalogue/catalogue.migrations.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
-import { createCatalogue } from './catalogue/catalogue.service.ts'
+import { createCatalogue, type CatalogueService } from './catalogue/catalogue.service.ts'
 import { consumeRoutes } from './consume/consume.routes.ts'
 import { createConsumes } from './consume/consume.service.ts'
 import { invoiceRoutes } from './invoice/invoice.routes.ts'
@@ -47,6 +47,7 @@ export function createBill(
   mayMake: StandingService['mayMake']
   /** Whether an operation may be begun. @throws Refusal 24011, 24018 */
   mayBegin: StandingService['mayBegin']
+  isPriced: CatalogueService['isPriced']
 } {
   const orders = createOrders(platform, { personOf })
   const runner = createOrderRunner(platform, orders.renewals)
@@ -56,6 +57,7 @@ export function createBill(
   const budgets = createBudgets(platform, { notices })
   const standings = createStandings(platform, { notices, used: budgets.used })
   const channels = createChannels(platform)
+  const catalogue = createCatalogue(platform)
   const topups = createTopups(platform, { channels, settings })
   return {
     migrations: {
@@ -73,11 +75,12 @@ export function createBill(
     },
     mayMake: standings.mayMake,
     mayBegin: standings.mayBegin,
+    isPriced: catalogue.isPriced,
     organisationMade: insertAccount,
     kinds: { 'bill.order': {} },
     operations: [orders.deliver],
     handlers: [
-      ...catalogueRoutes(createCatalogue(platform)),
+      ...catalogueRoutes(catalogue),
       ...consumeRoutes(createConsumes(platform)),
       ...orderRoutes(orders, createOrderExport(platform)),
       ...arrearsRoutes(standings),

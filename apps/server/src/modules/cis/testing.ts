@@ -113,6 +113,11 @@ export function fakeDocker(): FakeDocker {
     }
     const image = /^\/images\/(.+)\/json$/.exec(path)?.[1]
     if (image !== undefined) return images.has(decodeURIComponent(image)) ? say(200, { Id: image, Size: 1 }) : say(404, { message: `No such image: ${image}` })
+    const distributed = /^\/distribution\/(.+)\/json$/.exec(path)?.[1]
+    if (distributed !== undefined) {
+      if (distributed.startsWith('away')) return say(500, { message: 'Get "https://away/v2/": dial tcp: lookup away: no such host' })
+      return distributed.startsWith('public') ? say(200, {}) : say(404, { message: `manifest unknown: ${distributed}` })
+    }
     if (path === '/images/create') return say(404, { message: 'pull access denied' })
     if (path === '/containers/create') {
       const name = url.searchParams.get('name') ?? ''

@@ -52,7 +52,7 @@ export function createEcrm(platform: Platform): ModuleParts & {
   const metrics = createEdgeMetrics(platform)
   // Each knows the other only when both are there.
   const presence = createPresence(platform, { metrics, came: (tunnel) => reach.came(tunnel) })
-  const reach = createEdgeReach({ db: platform.db, tunnels: presence.tunnels, dockerIs: presence.dockerIs })
+  const reach = createEdgeReach({ db: platform.db, tunnels: presence.tunnels })
   const enrolments = createEnrolments(platform, presence)
   const edges = createEdges(platform, { metrics, enrolments, upgradesOf })
   const files = createAgentFiles(platform.config.DATA_DIR)

@@ -1,3 +1,4 @@
+import { decisions } from '@zhisuan/contract/iam/decision'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { randomUUID } from 'node:crypto'
@@ -119,5 +120,54 @@ describe('tags', () => {
     await keeping(app).give(admin, await keeping(app).makePolicy(admin, document), { user_id: stranger.id })
     for (const id of [production.id, randomUUID(), 'none'])
       expect(await refused(app, edges.update, { token: stranger.token, params: { id }, body: { name: '改名' } })).toMatchObject({ status: 404 })
+  })
+})
+
+describe('what one is refused whatever one asks', () => {
+  const own = async (who: SignedIn) => new Map((await call(app, decisions.own, { token: who.token })).items.map((one) => [one.action, one]))
+  const member = async () => someone(app, { kind: 4, roles: ['TENANT'], organisation: (await someone(app)).bp_id })
+
+  it('is told with the statement, before and when it is refused', async () => {
+    const person = await member()
+    const policy = await keeping(app).makePolicy(admin, [
+      allow('nextstack.vm.list'),
+      deny('nextstack.vm.create', { Sid: 'NoNew' }),
+      deny('nextstack.vm.delete'),
+    ])
+    await keeping(app).give(admin, policy, { user_id: person.id })
+    const told = await own(person)
+    const by = { policy_id: policy.id, index: 1, sid: 'NoNew' }
+    expect(told.get(vms.create.id)).toEqual({ action: vms.create.id, outcome: 'explicitDeny', by: { ...by, policy_name: policy.name } })
+    expect(told.get(vms.delete.id)).toMatchObject({ outcome: 'explicitDeny' })
+    expect(told.has(vms.list.id)).toBe(false)
+    expect(await refused(app, vms.create, { token: person.token, body: {} })).toMatchObject({
+      code: 3000,
+      refused: { action: vms.create.id, outcome: 'explicitDeny', by },
+    })
+  })
+
+  it('is nothing that hangs on circumstances, or on what it is about', async () => {
+    const person = await member()
+    const here = `zrn:nextstack:${person.bp_id}:vm`
+    const policy = await keeping(app).makePolicy(admin, [
+      deny('nextstack.vm.create', { Condition: { Bool: { 'zs:MfaPresent': 'false' } } }),
+      deny('nextstack.vm.delete', { Resource: `${here}/${randomUUID()}` }),
+      deny('nextstack.volume.create', { Resource: `zrn:nextstack:${person.bp_id}:volume/*` }),
+    ])
+    await keeping(app).give(admin, policy, { user_id: person.id })
+    expect([...(await own(person)).keys()]).toEqual(['nextstack.volume.create'])
+  })
+
+  it('is what no policy of theirs allows, and what a boundary leaves out', async () => {
+    const boss = await someone(app)
+    const role = await keeping(app).makeRole(admin)
+    await keeping(app).give(admin, await keeping(app).makePolicy(admin, [allow('nextstack.vm.list')]), { role_id: role.id })
+    const person = await someone(app, { kind: 4, roles: [], organisation: boss.bp_id })
+    await keeping(app).addMember(admin, role, person.id)
+    expect((await own(person)).get(vms.create.id)).toEqual({ action: vms.create.id, outcome: 'implicitDeny', by: null })
+    expect((await own(person)).has(vms.list.id)).toBe(false)
+    await keeping(app).bound(admin, { user_id: boss.id }, await keeping(app).makePolicy(admin, [allow('iam.*')]))
+    expect((await own(boss)).get(vms.create.id)).toMatchObject({ outcome: 'outsideBoundary' })
+    expect((await own(await someone(app, { kind: 0 }))).size).toBe(0)
   })
 })

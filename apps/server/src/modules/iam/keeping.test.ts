@@ -9,10 +9,12 @@ import { projects } from '@zhisuan/contract/issue/project'
 import { securityGroups } from '@zhisuan/contract/nextstack/security-group'
 import { policyLanguage } from '@zhisuan/contract/policy/document'
 import { configs } from '@zhisuan/contract/sys/sys'
+import { auth } from '@zhisuan/contract/ums/auth'
 import { invitations } from '@zhisuan/contract/ums/invitation'
 import { organisations, users } from '@zhisuan/contract/ums/user'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { somePhone, testApp, type TestApp } from '../../testing/app.ts'
+import { someIp, somePhone, testApp, type TestApp } from '../../testing/app.ts'
+import { builtInRoleId } from './iam.migrations.ts'
 import { call, refused, send } from '../../testing/call.ts'
 import { codeSentTo } from '../../testing/inbox.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
@@ -53,6 +55,7 @@ describe('users', () => {
       id: user.id,
       must_change_password: false,
       frozen_until: null,
+      attacked_at: null,
       projects: [{ name: 'default' }],
       built_in_roles: ['TENANT'],
       custom_roles: [],
@@ -84,8 +87,9 @@ describe('users', () => {
     expect(await refusal({ kind: 4 })).toMatchObject({ code: 91014 })
     expect(await refusal({ kind: 4, bp_id: boss.bp_id, roles: ['ADMIN'] })).toMatchObject({ code: 91014, fields: [{ field: 'roles' }] })
     expect(await refusal({ kind: 4, bp_id: randomUUID() })).toMatchObject({ status: 404, fields: [{ field: 'bp_id' }] })
-    // A tenant administrator makes their own people, whatever they say.
-    expect((await makeUserBy(boss, { bp_id: (await someone(app)).bp_id })).user.bp_id).toBe(boss.bp_id)
+    // A tenant administrator makes their own people, and nobody else's.
+    expect((await makeUserBy(boss, {})).user.bp_id).toBe(boss.bp_id)
+    expect(await refusal({ bp_id: (await someone(app)).bp_id }, boss)).toMatchObject({ status: 404, fields: [{ field: 'bp_id' }] })
     expect(await refusal({ kind: 1 }, boss)).toMatchObject({ code: 91107, fields: [{ field: 'kind' }] })
     expect(await refusal({ roles: ['ADMIN'] }, boss)).toMatchObject({ code: 91014 })
     expect(await refusal({ roles: ['OPERATION_SUPPORTER'] }, boss)).toMatchObject({ code: 91107, fields: [{ field: 'roles' }] })
@@ -127,15 +131,16 @@ describe('users', () => {
     const { one_time_password } = await act(boss, member.id, 'resetPassword')
     await expect(signIn(app, member)).rejects.toThrow('1101')
     expect((await signIn(app, { name: member.name, password: one_time_password ?? '' })).token).toBeTruthy()
-    for (let wrong = 0; wrong < 5; wrong++) await signIn(app, { name: member.name, password: 'Wrong-wrong-1' }).catch(() => undefined)
+    const ip = someIp()
+    for (let wrong = 0; wrong < 5; wrong++) await refused(app, auth.password, { ip, body: { username: member.name, password: 'Wrong-wrong-1' } })
     expect((await call(app, users.get, { token: boss.token, params: { id: member.id } })).frozen_until).not.toBeNull()
     await act(boss, member.id, 'unfreeze')
-    expect((await signIn(app, { name: member.name, password: one_time_password ?? '' })).token).toBeTruthy()
+    expect((await call(app, auth.password, { ip, body: { username: member.name, password: one_time_password ?? '' } })).token).toBeTruthy()
   })
 
   it('who registered where that takes an approval are let in by one', async () => {
     const pending = await makeUser(app, { kind: 3, status: 'pending' })
-    await expect(signIn(app, pending)).rejects.toThrow('91010')
+    await expect(signIn(app, pending)).rejects.toThrow('1134')
     expect((await act(admin, pending.id, 'enable')).user.status).toBe('active')
     expect((await signIn(app, pending)).token).toBeTruthy()
   })
@@ -173,6 +178,24 @@ describe('users', () => {
       expect((await send(app, what, { ...to, ...input })).status, what.id).toBe(404)
     }
     expect(await alive(stranger)).toBe(true)
+  })
+
+  it('of an organisation keep one administrator: nobody ends themselves, and of two who end each other one stays', async () => {
+    const role = builtInRoleId('TENANT_ADMIN')
+    const end = {
+      disable: (by: SignedIn, id: string) => send(app, users.action, { token: by.token, params: { id }, body: { action: 'disable' } }),
+      delete: (by: SignedIn, id: string) => send(app, users.delete, { token: by.token, params: { id } }),
+      'take the role from': (by: SignedIn, user_id: string) => send(app, customRoles.removeMember, { token: by.token, params: { id: role, user_id } }),
+    }
+    for (const [how, does] of Object.entries(end)) {
+      const one = await someone(app)
+      const two = await someone(app, { kind: 2, roles: ['TENANT', 'TENANT_ADMIN'], organisation: one.bp_id })
+      await call(app, customRoles.addMember, { token: admin.token, params: { id: builtInRoleId('TENANT') }, body: { user_id: one.id } })
+      expect((await does(one, one.id)).status, `${how} oneself`).toBeGreaterThanOrEqual(400)
+      await Promise.all([does(one, two.id), does(two, one.id)])
+      const left = [one, two].map(async (who) => (await send(app, users.list, { token: who.token })).status === 200)
+      expect((await Promise.all(left)).filter(Boolean), `two ${how} each other`).toHaveLength(1)
+    }
   })
 
   it('nobody takes over who may more than they', async () => {

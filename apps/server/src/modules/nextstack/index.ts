@@ -20,6 +20,7 @@ import { createHostOperations } from './host/host.operations.ts'
 import { hostRoutes } from './host/host.routes.ts'
 import { createHosts } from './host/host.service.ts'
 import { forgetHosts, hostMigrations } from './host/host.store.ts'
+import type { IsPriced } from './eip/eip.service.ts'
 import { forgetImages, imageCounter, imageMigrations } from './image/image.store.ts'
 import { createImaging } from './imaging.ts'
 import { keyPairRoutes } from './key-pair/key-pair.routes.ts'
@@ -52,7 +53,12 @@ import { forgetNetworks } from './vpc/vpc.store.ts'
 /** The nextStack cloud family: whole machines on LXD, Incus or the sandbox. */
 export function createNextstack(
   platform: Platform,
-  others: { clouds: CloudService; licence: { assertValid(): Promise<void> | void }; mayMake: (tx: Tx, bpId: string) => Promise<void> },
+  others: {
+    clouds: CloudService
+    licence: { assertValid(): Promise<void> | void }
+    mayMake: (tx: Tx, bpId: string) => Promise<void>
+    isPriced: IsPriced
+  },
 ): ModuleParts & {
   /** Keys of organisations, for clouds of the other family. */
   publicKeys: { publicKey: (scope: Scope, id: string) => Promise<string>; names: (scope: Scope) => Promise<readonly { id: string; name: string }[]> }
@@ -65,7 +71,7 @@ export function createNextstack(
     mayMake: others.mayMake,
     counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters],
   })
-  const networking = createNetworking(platform, { clouds, quotas })
+  const networking = createNetworking(platform, { clouds, quotas, isPriced: others.isPriced })
   const storage = createStorage(platform, { clouds, quotas })
   const members = withVolumes(networking.members)
   const operations = createVmOperations({ db: platform.db, clouds, members })

@@ -6,7 +6,7 @@ import type { CloudService } from '../cmp/cloud/cloud.service.ts'
 import { createEipPoolService } from './eip/eip-pool.service.ts'
 import { eipPoolMigrations } from './eip/eip-pool.store.ts'
 import { eipRoutes } from './eip/eip.routes.ts'
-import { createEipService, type EipService } from './eip/eip.service.ts'
+import { createEipService, type EipService, type IsPriced } from './eip/eip.service.ts'
 import { eipCounter, eipMigrations } from './eip/eip.store.ts'
 import type { Observer } from './follow/follow.ts'
 import { natRoutes } from './nat/nat.routes.ts'
@@ -37,7 +37,7 @@ export const networkingCounters: readonly QuotaCounter[] = [vpcCounter, security
 /** Private networks and what guards and leads into them: security groups, NAT gateways, outside addresses. */
 export function createNetworking(
   platform: Pick<Platform, 'db' | 'operations' | 'pause'>,
-  others: { clouds: CloudService; quotas: QuotaService },
+  others: { clouds: CloudService; quotas: QuotaService; isPriced: IsPriced },
 ): {
   handlers: readonly Handler[]
   operations: readonly AnyOperation[]

@@ -2,6 +2,7 @@ import { changes as changeCalls } from '@zhisuan/contract/change'
 import { system } from '@zhisuan/contract/sys/sys'
 import { scopeOf } from '../../platform/auth/actor.ts'
 import { createChanges } from '../../platform/changes.ts'
+import { createHeld } from '../../platform/held.ts'
 import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -18,6 +19,7 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
   const settings = createSettings(platform)
   const licence = createLicence(platform)
   const changes = createChanges(platform)
+  const held = createHeld('longPolls')
   // Where nobody is sent anything, the inbox of development stands in: see ums/delivery.
   const development = config.ZHISUAN_ENV !== 'production'
   return {
@@ -35,9 +37,10 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
         development,
       })),
       handle(changeCalls.wait, async ({ actor, query, reply }) => {
+        const free = held.take(actor.user_id)
         const gone = new AbortController()
         reply.raw.once('close', () => gone.abort())
-        return changes.wait(scopeOf(actor), query.after, gone.signal)
+        return changes.wait(scopeOf(actor), query.after, gone.signal).finally(free)
       }),
       ...settingsRoutes(settings, config),
       ...licenceRoutes(licence),

@@ -39,6 +39,7 @@ import { secondFactorRoutes } from './second-factor/second-factor.routes.ts'
 import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createActors } from './session/actors.ts'
 import { createGuesses } from './session/guesses.ts'
+import { guessMigrations } from './session/guesses.migration.ts'
 import { createProof } from './session/proof.ts'
 import { handTokens, sessionRoutes } from './session/session.routes.ts'
 import { createSessionService } from './session/session.service.ts'
@@ -93,10 +94,10 @@ export function createUms(
   const organisationMade = async (tx: Tx, bpId: string): Promise<void> => {
     for (const module of platform.modules()) await module.organisationMade?.(tx, bpId)
   }
-  const guesses = createGuesses(platform)
+  const delivery = createDelivery(platform)
+  const guesses = createGuesses(platform, delivery)
   const secondFactors = createSecondFactors(platform, { guesses, actors, issuer: () => others.settings.get('title') })
   const sessions = createSessionService(platform, { actors, guesses, secondFactors })
-  const delivery = createDelivery(platform)
   const verification = createVerificationService(platform)
   const prove = createProof(platform, { guesses, secondFactors })
   const passkeys = createPasskeys(platform, { sessions, prove, title: () => others.settings.get('title') })
@@ -113,7 +114,7 @@ export function createUms(
   let firstPassword: string | null = null
 
   return {
-    migrations: { ...ownMigrations, ...invitationMigrations, ...passkeyMigrations, ...oidcMigrations, ...accessKeyMigrations },
+    migrations: { ...ownMigrations, ...guessMigrations, ...invitationMigrations, ...passkeyMigrations, ...oidcMigrations, ...accessKeyMigrations },
     authenticate: (credential, ip) => {
       if ('signature' in credential) return accessKeys.ofSignature(credential.signature, ip)
       return isAccessKeyToken(credential.token) ? accessKeys.ofToken(credential.token, ip) : actors.of(credential.token)
@@ -139,12 +140,14 @@ export function createUms(
       handle(auth.ways, async () => ({ passkeys: passkeys.available, providers: await signOn.offered() })),
       ...invitationRoutes(createInvitationService(platform, { verification, limits: others.limits })),
     ],
-    jobs: [...verification.jobs, cleanJob, cleanKeysJob],
+    jobs: [...verification.jobs, ...guesses.jobs, cleanJob, cleanKeysJob],
     jobHandlers: [
       ...verification.jobHandlers,
+      ...guesses.jobHandlers,
       handleJob(cleanKeysJob, accessKeys.clean),
       handleJob(cleanJob, async () => {
         await sessions.clean()
+        await guesses.clean()
         await verification.clean()
         await passkeys.clean()
         await signOn.clean()

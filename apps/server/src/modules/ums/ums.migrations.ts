@@ -26,8 +26,6 @@ export interface UserTable {
   /** Empty where they have none: they came by single sign-on, or are deleted. */
   password_hash: string
   must_change_password: boolean
-  wrong_passwords: number
-  frozen_until: Date | null
   last_login_at: Date | null
   created_at: Generated<Date>
   deleted_at: Date | null

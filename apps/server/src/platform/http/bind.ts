@@ -12,6 +12,7 @@ import { readCredential, type Credential } from '../auth/credential.ts'
 import { decideCall, isDecidedByBody } from '../auth/rules.ts'
 import { checkDigest, signatureUnsupported } from '../auth/signature.ts'
 import { Refusal } from '../errors.ts'
+import { createHeld } from '../held.ts'
 import type { Handler } from './handler.ts'
 import { serializerOf } from './schema.ts'
 import { createShared } from './shared.ts'
@@ -72,7 +73,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   const json = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : json(request, body, done),
+    body === '' ? done(null, undefined) : isTooDeep(body) ? done(new Refusal('bodyMalformed')) : json(request, body, done),
   )
   await app.register(rateLimit, {
     global: false,
@@ -81,6 +82,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   })
 
   const share = createShared<string>()
+  const held = createHeld('streams')
   const check = (call: Call, answer: unknown): unknown => {
     if (options.checkResponses) parse(call.response, answer, 'response')
     return answer
@@ -125,6 +127,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         const body = hasBody ? parse(call.body, request.body ?? {}, 'body') : {}
         if (request.actor !== null && isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params, body }, options)
         if (handler.lines === true) {
+          if (request.actor !== null) reply.raw.once('close', held.take(request.actor.user_id))
           const left = new AbortController()
           reply.raw.once('close', () => left.abort(new Error('nobody reads any more')))
           const input = { params, query, body, actor: request.actor, request, reply, signal: left.signal } as Parameters<typeof handler.run>[0]
@@ -179,6 +182,23 @@ function objectId(params: unknown): string | null {
   return typeof params.id === 'string' ? params.id.slice(0, 64) : null
 }
 
+/** Deeper than anything that a call takes; schemas and whatever walks through a body would run out of stack. */
+const deepest = 100
+function isTooDeep(json: string): boolean {
+  let [depth, inText] = [0, false]
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (inText) {
+      if (character === '\\') at++
+      else if (character === '"') inText = false
+    } else if (character === '"') inText = true
+    else if (character === '[' || character === '{') {
+      if (++depth > deepest) return true
+    } else if (character === ']' || character === '}') depth--
+  }
+  return false
+}
+
 /** Reads the body of a signed request whole, before anything else does: what is not what was signed reaches nobody. */
 async function checkSignedBody(request: FastifyRequest, _reply: unknown, payload: RequestPayload): Promise<RequestPayload> {
   const { signedBody } = request
@@ -227,8 +247,8 @@ async function refuseUnlessAllowed(
 ): Promise<void> {
   const { actor } = request
   if (actor === null || call.always || call.access === 'public') return
-  const { outcome } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))
-  if (outcome !== 'allowed') throw new Refusal('noPermission')
+  const { outcome, by } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))
+  if (outcome !== 'allowed') throw new Refusal('noPermission', { refused: { action: call.id, outcome, by } })
 }
 
 /** What a request says of itself to policies: policy/keys.ts. */

@@ -5,6 +5,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import { Refusal } from '../errors.ts'
 
+/** Which files a page of the console needs, as its build says (apps/web/early.ts). */
+interface PagePreloads {
+  readonly pattern: string
+  /** Whether only who has signed in sees it. */
+  readonly inside: boolean
+  readonly scripts: readonly string[]
+  readonly styles: readonly string[]
+}
+
 /**
  * Serves the built console: hashed assets for a year, the page itself always fresh, and the page
  * for every path that is not an API's, so that its own router decides.
@@ -18,7 +27,7 @@ export async function serveConsole(app: FastifyInstance, config: Pick<Config, 'W
     })
     return
   }
-  const page = readFileSync(index)
+  const pageAt = readPages(index, join(config.WEB_DIR, '.vite/preloads.json'))
   await app.register(fastifyStatic, {
     root: config.WEB_DIR,
     index: false,
@@ -32,6 +41,26 @@ export async function serveConsole(app: FastifyInstance, config: Pick<Config, 'W
     const path = request.url.split('?', 1)[0] ?? ''
     // A missing file must not be answered with a page: a browser would run it as a script.
     if (!['GET', 'HEAD'].includes(request.method) || /^\/(api|assets|terms)\//.test(path)) throw new Refusal('callUnknown')
+    const page = pageAt(path, request.cookies['token'] !== undefined)
     return reply.header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(page)
   })
+}
+
+/** The page as an address needs it: with all of its files named at its head, so that a browser loads them at once and not one after the other. */
+function readPages(index: string, preloads: string): (path: string, signedIn: boolean) => string {
+  const page = readFileSync(index, 'utf8')
+  const listed = existsSync(preloads) ? (JSON.parse(readFileSync(preloads, 'utf8')) as readonly PagePreloads[]) : []
+  const pages = listed.map(({ pattern, inside, scripts, styles }) => ({
+    pattern: new RegExp(pattern),
+    inside,
+    page: page.replace('</head>', () =>
+      [
+        ...scripts.map((file) => `<link rel="modulepreload" crossorigin href="${file}">`),
+        ...styles.map((file) => `<link rel="stylesheet" crossorigin href="${file}">`),
+        '</head>',
+      ].join('\n'),
+    ),
+  }))
+  // Whoever has not signed in is led elsewhere.
+  return (path, signedIn) => pages.find(({ pattern, inside }) => pattern.test(path) && (signedIn || !inside))?.page ?? page
 }

@@ -1,7 +1,8 @@
 import { errors, fillText, type ErrorName } from '@zhisuan/contract/errors'
 import type { Problem } from '@zhisuan/contract/problem'
+import { cloudQuotaTexts, type CloudQuota } from '@zhisuan/contract/texts'
 import { isEngineError } from '@zhisuan/engines/errors'
-import { OpenStackError } from '@zhisuan/engines/openstack/errors'
+import { OpenStackError, type ProjectProblem } from '@zhisuan/engines/openstack/errors'
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { isConnectionError, isUnstorableText } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
@@ -10,6 +11,7 @@ import { auditEntry, type BindOptions } from './bind.ts'
 /** What each way of failing on an engine is to the person who asked. */
 const engineRefusals = {
   unreachable: 'cloudUnreachable',
+  unanswered: 'outcomeUnknown',
   unauthorized: 'cloudUnauthorised',
   not_found: 'notFound',
   conflict: 'changedMeanwhile',
@@ -22,12 +24,24 @@ const engineRefusals = {
   cancelled: 'cloudUnreachable',
 } as const satisfies Record<string, ErrorName>
 
+/** Why a cloud lets nobody into somebody's project. */
+const closedProjects = { disabled: 'computeProjectDisabled', gone: 'computeProjectGone', role: 'computeProjectRole' } as const satisfies Record<
+  ProjectProblem,
+  ErrorName
+>
+
 /** Whatever was thrown, as a refusal of the catalogue. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof OpenStackError) {
-    const { cloud, service, requestId: request_id } = error
-    return new Refusal(engineRefusals[error.kind], { cause: error, detail: error.words ?? undefined, engine: { cloud, service, request_id } })
+    const { cloud, service, requestId: request_id, quotas, project } = error
+    const quota = quotas.map((name) => (name in cloudQuotaTexts ? cloudQuotaTexts[name as CloudQuota] : name)).join('、')
+    return new Refusal(quota !== '' ? 'computeQuotaExceeded' : project !== null ? closedProjects[project] : engineRefusals[error.kind], {
+      ...(quota !== '' && { values: { quota } }),
+      cause: error,
+      detail: error.words ?? undefined,
+      engine: { cloud, service, request_id },
+    })
   }
   if (isEngineError(error)) return new Refusal(engineRefusals[error.kind], { cause: error })
   // Where a call's schema forgot to refuse them.
@@ -49,6 +63,7 @@ export const problemOf = (refusal: Refusal, requestId: string): Problem => ({
   message: fillText(errors[refusal.refusal].text, refusal.values),
   request_id: requestId,
   ...(refusal.fields !== undefined && { fields: [...refusal.fields] }),
+  ...(refusal.refused !== undefined && { refused: refusal.refused }),
   ...(refusal.detail !== undefined && { detail: refusal.detail }),
   ...(refusal.engine !== undefined && { engine: refusal.engine }),
 })

@@ -13,6 +13,7 @@ import { policyLanguage } from '@zhisuan/contract/policy/document'
 import { accessKeyCan, accessKeyLimits, accessKeys, accessKeySchemes, type AccessKey, type AccessKeyScheme } from '@zhisuan/contract/ums/access-key'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu, type Action } from '../../kit/actions.tsx'
+import { keyTones, shownStatus } from '../../kit/accessKeyState.ts'
 import { allowed } from '../../kit/allowed.ts'
 import { copyText } from '../../kit/copy.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
@@ -20,7 +21,7 @@ import { SelectField } from '../../kit/SelectField.tsx'
 import { RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
-import { StatusTag, type StatusTone } from '../../kit/StatusTag.tsx'
+import { StatusTag } from '../../kit/StatusTag.tsx'
 import { refusing, wrongWith } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { CurrentPassword, wantsPassword } from './AccountForm.tsx'
@@ -33,11 +34,6 @@ const stale = [accessKeys.list] as const
 const dayMs = 24 * 60 * 60_000
 /** What a program that only looks needs. */
 const reading = { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: ['*.list', '*.get'], Resource: '*' }] }
-
-type Shown = AccessKey['status'] | 'expired'
-const tones: Readonly<Record<Shown, StatusTone>> = { active: 'good', disabled: 'rest', blocked: 'bad', expired: 'warning' }
-const shownStatus = ({ status, expires_at }: AccessKey): Shown =>
-  status === 'active' && expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : status
 
 /** One's own keys for programs: made, changed, rotated, switched off and deleted. */
 export function AccessKeys() {
@@ -121,7 +117,7 @@ function KeyFacts({ of: key }: { readonly of: AccessKey }) {
   ].filter((text) => text !== null)
   return (
     <div className="account-key">
-      {key.name} <StatusTag tone={tones[status]}>{t(`accessKey.statuses.${status}`)}</StatusTag>
+      {key.name} <StatusTag tone={keyTones[status]}>{t(`accessKey.statuses.${status}`)}</StatusTag>
       <p>
         {t(`accessKey.schemes.${key.scheme}`)} · {t('accessKey.hint', { hint: key.hint })} ·{' '}
         {key.last_used_at === null ? t('accessKey.unused') : t('accessKey.used', { at: format.dateTime(key.last_used_at), ip: key.last_used_ip ?? '' })}

@@ -11,7 +11,9 @@ import './account.css'
 
 /** A form about oneself, on the page where it is read. */
 export function AccountForm<Values extends object>(props: FormProps<Values> & { readonly children: ReactNode }) {
-  return <Form<Values> layout="vertical" className="account-form" requiredMark={false} scrollToFirstError={{ block: 'center', focus: true }} {...props} />
+  return (
+    <Form<Values> noValidate layout="vertical" className="account-form" requiredMark={false} scrollToFirstError={{ block: 'center', focus: true }} {...props} />
+  )
 }
 
 /** The password that is theirs now, by which somebody proves that it is they. */

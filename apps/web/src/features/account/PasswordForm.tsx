@@ -3,7 +3,7 @@ import Form from 'antd/es/form'
 import { useTranslation } from '../../i18n.ts'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { users } from '@zhisuan/contract/ums/user'
-import { passwordNew } from '@zhisuan/contract/validation'
+import { passwordAnew, passwordOld } from '@zhisuan/contract/validation'
 import { z } from 'zod'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
@@ -18,7 +18,6 @@ interface Values {
   readonly password_again: string
 }
 
-const oldPassword = z.string(fieldTexts.oldPasswordRequired).min(1, fieldTexts.oldPasswordRequired).max(256, fieldTexts.passwordTooLong)
 const again = z.string(fieldTexts.newPasswordRequired).min(1, fieldTexts.newPasswordRequired)
 
 /** One's own password: the old one, and the new one twice. */
@@ -47,8 +46,8 @@ export function PasswordForm({ name, onDirty }: { readonly name: string; readonl
     >
       {/* For password managers, which file a password under a name. */}
       <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
-      <PasswordField name="old_password" label={t('oldPassword')} schema={oldPassword} validateTrigger="onSubmit" autoComplete="current-password" />
-      <PasswordField name="password" label={t('newPassword')} extra={t('passwordHint')} schema={passwordNew} validateTrigger="onBlur" />
+      <PasswordField name="old_password" label={t('oldPassword')} schema={passwordOld} validateTrigger="onSubmit" autoComplete="current-password" />
+      <PasswordField name="password" label={t('newPassword')} extra={t('passwordHint')} schema={passwordAnew} validateTrigger="onBlur" />
       <PasswordField
         name="password_again"
         label={t('passwordAgain')}

@@ -7,6 +7,7 @@ import { users } from '@zhisuan/contract/ums/user'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { Field, TextAreaField } from '../../kit/fields.tsx'
+import { limitsOf } from '../../kit/rules.ts'
 import * as format from '../../kit/format.ts'
 import type { CurrentUser } from '../../session/user.ts'
 import { showRefusal } from '../../kit/refusals.ts'
@@ -61,7 +62,7 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
         onFinish={submit}
       >
         <Field name="nickname" label={t('nickname')} extra={t('nicknameHint')} schema={body.shape.nickname}>
-          <Input autoComplete="nickname" placeholder={user.name} maxLength={64} showCount />
+          <Input autoComplete="nickname" placeholder={user.name} showCount count={{ max: limitsOf(body.shape.nickname).maxLength ?? 0 }} />
         </Field>
         <TextAreaField name="description" label={t('description')} schema={body.shape.description} autoSize={{ minRows: 2, maxRows: 6 }} showCount />
         <Button type="primary" htmlType="submit" loading={change.isPending}>

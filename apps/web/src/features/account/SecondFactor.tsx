@@ -105,7 +105,7 @@ function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly o
         </Button>
       </p>
       <Field name="code" label={t('second.code')} schema={secondFactor.confirm.body.shape.code} validateTrigger="onSubmit">
-        <Input inputMode="numeric" autoComplete="one-time-code" maxLength={6} autoFocus />
+        <Input inputMode="numeric" autoComplete="one-time-code" autoFocus />
       </Field>
       <FormFoot text={t('second.turnOn')} pending={confirm.isPending} onBack={onBack} />
     </AccountForm>

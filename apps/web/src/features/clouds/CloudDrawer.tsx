@@ -88,6 +88,7 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
       }
     >
       <Form<CloudValues>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={{

@@ -34,7 +34,7 @@ export default function CloudList() {
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
-        create={{ label: t('list.create'), dialog: (close) => <CloudDrawer cloud={null} onClose={close} /> }}
+        create={{ call: clouds.create, label: t('list.create'), dialog: (close) => <CloudDrawer cloud={null} onClose={close} /> }}
         empty={{ title: t('list.empty'), note: t('list.emptyNote') }}
       />
       {seen !== null && <CloudDetailDrawer cloudId={seen} onClose={() => setSearch(withCloud(null))} />}

@@ -103,7 +103,6 @@ function LabelFields({ text, onChange }: { readonly text: string; readonly onCha
         <Input
           aria-label={t('label.text')}
           placeholder={t('label.text')}
-          maxLength={32}
           value={label.label ?? ''}
           {...(wrong?.field === 'label' && (label.label ?? '') !== '' && { status: 'error' as const })}
           onChange={(event) => change({ label: event.target.value })}

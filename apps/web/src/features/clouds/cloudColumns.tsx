@@ -34,10 +34,11 @@ export const cloudColumns = (t: TFunction<['clouds', 'shell']>, to: (cloud: Clou
     t('column.usage'),
     (cloud) => (
       <span className="zs-nowrap">
-        <span className="zs-number">{format.percent(cloud.usage)}</span> <LoadLabel usage={cloud.usage} />
+        <span className="zs-number">{cloud.usage === null ? format.nothing : t('usedShare', { share: format.percent(cloud.usage) })}</span>{' '}
+        <LoadLabel usage={cloud.usage} />
       </span>
     ),
-    { sort: true, width: 116 },
+    { sort: true, width: 148 },
   ),
   col.custom('capacity', t('column.capacity'), (cloud) => <Capacity cloud={cloud} />, { width: 220 }),
   col.number('instances', t('column.instances'), (cloud) => cloud.instance_count, { width: 72 }),

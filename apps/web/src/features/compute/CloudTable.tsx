@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { RequestInput } from '../../api/client.ts'
 import type { ItemOf, LinesCall } from '../../api/hooks.ts'
-import { LinesTable, useFollowedLines, type LinesParts } from '../../kit/LinesTable.tsx'
+import { LinesTable, useChoiceLines, useFollowedLines, type LinesParts } from '../../kit/LinesTable.tsx'
 import type { RowKey } from '../../kit/RowsTable.tsx'
 
 /** A list of one cloud's, which comes in lines. */
@@ -18,6 +18,9 @@ interface CloudParts<C extends CloudListCall> extends Omit<LinesParts<C>, 'input
 /** A list as the cloud tells it now. Its id is null while it is not known. */
 export const CloudTable = <C extends CloudListCall>(table: RowKey<ItemOf<C>> & CloudParts<C>) => <LinesTable<C> {...table} input={inputOf<C>(table.cloudId)} />
 
-/** The list itself, for what is no table: a choice in a form, a picture. */
+/** The list itself, for what is no table: a picture, or what a thing is connected to. */
 export const useCloudLines = <C extends CloudListCall>(call: C, cloudId: string | null, busy?: (row: ItemOf<C>) => boolean) =>
   useFollowedLines(call, inputOf<C>(cloudId), busy)
+
+/** The same for what a form offers. */
+export const useCloudChoices = <C extends CloudListCall>(call: C, cloudId: string | null) => useChoiceLines(call, inputOf<C>(cloudId))

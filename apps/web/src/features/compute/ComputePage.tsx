@@ -1,11 +1,12 @@
 import Alert from 'antd/es/alert'
 import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import type { ReactNode } from 'react'
+import { useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react'
 import { useTranslation } from '../../i18n.ts'
-import { Link } from 'react-router'
+import { Link, useLocation, useSearchParams } from 'react-router'
 import { NoCloud } from '../../kit/NoCloud.tsx'
 import { paths } from '../../paths.ts'
 import { useClouds } from '../../session/cloud.ts'
+import { cloudParameter, onCloudChoice, readChoiceHere, readLastChoice, writeCloudChoice } from '../../session/cloudChoice.ts'
 import { useMayCall } from '../../session/user.ts'
 
 /**
@@ -14,6 +15,7 @@ import { useMayCall } from '../../session/user.ts'
  */
 export function ComputePage({ children }: { readonly children: (cloud: CloudBasic | null) => ReactNode }) {
   const { selected: cloud, loading } = useClouds()
+  useCloudInAddress(cloud)
   if (!loading && (cloud === null || cloud.product === 'nextstack')) return <NoCloud family="compute" />
   return (
     <>
@@ -21,6 +23,26 @@ export function ComputePage({ children }: { readonly children: (cloud: CloudBasi
       {children(cloud)}
     </>
   )
+}
+
+/** Keeps the address and the choice about the same cloud, whichever of them changes. */
+function useCloudInAddress(cloud: CloudBasic | null): void {
+  const [search, setSearch] = useSearchParams()
+  const { pathname } = useLocation()
+  const named = search.get(cloudParameter)
+  const chosen = useSyncExternalStore(onCloudChoice, readChoiceHere)
+  const before = useRef(chosen)
+  useEffect(() => {
+    const chosenNow = chosen !== before.current
+    before.current = chosen
+    // Somebody is on their way elsewhere: this would take them back.
+    if (location.pathname !== pathname) return
+    const id = chosenNow ? chosen : named === null ? (cloud?.cloud_id ?? null) : null
+    if (id !== null && id !== named)
+      setSearch((now) => new URLSearchParams([...[...now].filter(([key]) => key !== cloudParameter), [cloudParameter, id]]), { replace: true })
+    // Whoever followed a link goes on in that cloud.
+    else if (named !== null && named === cloud?.cloud_id && named !== readLastChoice()) writeCloudChoice(named)
+  }, [chosen, named, cloud?.cloud_id, pathname, setSearch])
 }
 
 /** The chosen cloud, where it is of this family. */

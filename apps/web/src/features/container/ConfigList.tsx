@@ -41,7 +41,7 @@ export default function ConfigList() {
       ]}
       filters={[filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
-      create={{ label: t('config.create'), href: paths.container.configuration.detail() }}
+      create={{ call: configs.put, label: t('config.create'), href: paths.container.configuration.detail() }}
       empty={{ title: t('config.empty'), note: t('config.emptyNote') }}
     />
   )

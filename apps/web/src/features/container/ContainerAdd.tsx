@@ -76,7 +76,7 @@ function AddForm({ initial, copiedFrom, missing }: { readonly initial: DeployVal
         <TextField name="name" label={t('field.name')} schema={shape.name} autoFocus />
         <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount />
         <h2 className="zs-heading">{t('add.spec')}</h2>
-        <SpecFields />
+        <SpecFields edgeId={whole(typed, initial).placement.edge_ids[0] ?? null} />
         <h2 className="zs-heading">{t('add.where')}</h2>
         <PlacementFields />
       </FormPage>

@@ -56,11 +56,22 @@ interface GoneProps {
 }
 
 /** What went wrong last, in full: the tag beside the title only hints at it. */
-function Trouble({ container: { status, error, edge } }: { readonly container: Container }) {
+function Trouble({ container: { status, error, edge, service } }: { readonly container: Container }) {
   const { t } = useTranslation('container')
   return (
     <>
-      {status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('detail.lost')} description={t('statusNote.lost')} />}
+      {status === 'lost' && (
+        <Alert
+          className="zs-above"
+          type="error"
+          showIcon
+          title={t('detail.lost')}
+          description={t(service === null ? 'statusNote.lost' : 'detail.lostOfStack')}
+        />
+      )}
+      {edge.online && status === 'unknown' && (
+        <Alert className="zs-above" type="warning" showIcon title={t('node.dockerAway')} description={t('detail.offlineNote')} />
+      )}
       {!edge.online && <Alert className="zs-above" type="warning" showIcon title={t('detail.offline')} description={t('detail.offlineNote')} />}
       {error !== null && <Alert className="zs-above" type={status === 'error' ? 'error' : 'warning'} showIcon title={t('detail.failed')} description={error} />}
     </>

@@ -220,12 +220,13 @@ function PathForm({ directory, onGo }: { readonly directory: string; readonly on
   const [typed, setTyped] = useState(directory)
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         onGo(cleanPath(typed))
       }}
     >
-      <Input className="zs-code" maxLength={1_024} aria-label={t('file.path')} value={typed} onChange={(event) => setTyped(event.target.value)} />
+      <Input className="zs-code" aria-label={t('file.path')} value={typed} onChange={(event) => setTyped(event.target.value)} />
       <Button htmlType="submit">{t('file.go')}</Button>
     </form>
   )

@@ -37,6 +37,7 @@ export function ContainerTerminal({
   return (
     <>
       <form
+        noValidate
         className="cn-shell"
         onSubmit={(event) => {
           event.preventDefault()

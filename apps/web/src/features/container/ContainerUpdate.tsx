@@ -46,7 +46,7 @@ export function ContainerUpdate({ container, onClose }: Dialog<{ container: Cont
       width={880}
     >
       <Alert className="zs-above" type="warning" showIcon title={t('update.note')} />
-      <SpecFields />
+      <SpecFields edgeId={container.edge.id} />
     </FormDialog>
   )
 }

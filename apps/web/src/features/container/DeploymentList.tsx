@@ -1,5 +1,6 @@
-import { deployments, type Deployment } from '@zhisuan/contract/cis/container'
+import { containers, deployments, type Deployment } from '@zhisuan/contract/cis/container'
 import { useTranslation } from '../../i18n.ts'
+import { request } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -21,7 +22,23 @@ export default function DeploymentList() {
     const chosen = placedBy(placement)
     return chosen.by === 'nodes' ? t('placement.nodes', { count: chosen.count }) : t('placement.labels', { labels: chosen.labels })
   }
+  const act = useChange(containers.action, { invalidates: invalidatedByContainer, silent: true })
+  /** What is lost of a deployment, one after the other: of many that fail the first says why. */
+  const rebuild = async ({ id }: Deployment): Promise<void> => {
+    const { items } = await request(deployments.instances, { params: { id }, query: { status: 'lost', page_size: 1000 } })
+    for (const one of items) await act.mutateAsync({ params: { id: one.id }, body: { action: 'rebuild' } })
+  }
   const actionsOf = (row: Deployment): readonly Action[] => [
+    ...(row.lost_count === 0
+      ? []
+      : [
+          {
+            key: 'rebuild',
+            label: t('deployment.rebuild'),
+            doneText: t('deployment.rebuilding', { name: row.name, count: row.lost_count }),
+            run: () => told(rebuild(row)),
+          },
+        ]),
     { key: 'containers', label: t('deployment.containers'), href: toContainers(row) },
     {
       key: 'delete',
@@ -45,7 +62,11 @@ export default function DeploymentList() {
         col.status<Deployment>(
           'status',
           t('column.status'),
-          ({ status, error }) => ({ tone: deploymentTones[status], text: t(`deployment.status.${status}`), note: error }),
+          ({ status, error, lost_count }) => ({
+            tone: deploymentTones[status],
+            text: t(`deployment.status.${status}`),
+            note: error ?? (lost_count === 0 ? null : t('deployment.rebuildNote', { count: lost_count })),
+          }),
           { width: 180 },
         ),
         col.custom<Deployment>(
@@ -63,7 +84,7 @@ export default function DeploymentList() {
       filters={[filter.named('edge_id', t('filter.node'), nodes), filter.keyword(t('filter.keyword'))]}
       rowActions={actionsOf}
       passing={isPassing}
-      create={{ label: t('deployment.create'), href: paths.container.deployment.add() }}
+      create={{ call: containers.deploy, label: t('deployment.create'), href: paths.container.deployment.add() }}
       empty={{ title: t('deployment.empty'), note: t('deployment.emptyNote') }}
     />
   )

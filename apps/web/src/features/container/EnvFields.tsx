@@ -39,7 +39,7 @@ export function EnvFields() {
             {rows.map(({ key, name }) => (
               <div key={key} className="zs-row cn-row-env">
                 <Field name={[name, 'name']} schema={shape.name} required={false} rules={[onceRule(name)]} dependencies={[list]}>
-                  <Input maxLength={255} className="zs-code" placeholder={t('field.envName')} aria-label={`${t('field.envName')} ${name + 1}`} />
+                  <Input className="zs-code" placeholder={t('field.envName')} aria-label={`${t('field.envName')} ${name + 1}`} />
                 </Field>
                 <TextAreaField
                   name={[name, 'value']}

@@ -30,7 +30,7 @@ export function MountFields() {
               </Form.Item>
               <Source index={name} />
               <Field name={[name, 'path']} schema={volume.shape.path} required={false}>
-                <Input maxLength={1_024} className="zs-code" placeholder={t('field.mountPath')} aria-label={`${t('field.mountPath')} ${name + 1}`} />
+                <Input className="zs-code" placeholder={t('field.mountPath')} aria-label={`${t('field.mountPath')} ${name + 1}`} />
               </Field>
               <ReadOnly index={name} />
               <RemoveRow index={name} onRemove={() => remove(name)} />
@@ -60,13 +60,13 @@ function Source({ index }: { readonly index: number }) {
     case 'volume':
       return (
         <Form.Item key="volume" name={[index, 'name']} rules={typed(volume.shape.name)}>
-          <Input maxLength={63} className="zs-code" placeholder={t('field.volumeName')} aria-label={`${t('field.volumeName')} ${index + 1}`} />
+          <Input className="zs-code" placeholder={t('field.volumeName')} aria-label={`${t('field.volumeName')} ${index + 1}`} />
         </Form.Item>
       )
     case 'bind':
       return (
         <Form.Item key="bind" name={[index, 'host_path']} rules={typed(bind.shape.host_path)} extra={t('field.bindNote')}>
-          <Input maxLength={1_024} className="zs-code" placeholder={t('field.hostPath')} aria-label={`${t('field.hostPath')} ${index + 1}`} />
+          <Input className="zs-code" placeholder={t('field.hostPath')} aria-label={`${t('field.hostPath')} ${index + 1}`} />
         </Form.Item>
       )
     case 'config':

@@ -12,7 +12,7 @@ import { SelectField } from '../../kit/SelectField.tsx'
 import { RadioField } from '../../kit/fields.tsx'
 import { labelOf, labelText, placementOf, type PlacementValues } from '../../kit/placementForm.ts'
 import { useNodes } from './useNodes.ts'
-import { containers } from '@zhisuan/contract/cis/container'
+import { containers, containerSpec } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { useCall } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
@@ -99,10 +99,15 @@ function NoNodes() {
 }
 
 /** Why a node takes no container now; the server refuses by the same. */
-const whyUnfit = ({ status, activation }: Pick<Edge, 'status' | 'activation'>): 'offline' | 'deactive' | 'pending' | null => {
+const whyUnfit = ({
+  status,
+  activation,
+  docker_trouble,
+}: Pick<Edge, 'status' | 'activation' | 'docker_trouble'>): 'offline' | 'deactive' | 'pending' | 'dockerAway' | null => {
   if (status === 'offline') return 'offline'
   if (status !== 'online') return 'pending'
-  return activation === 'deactive' ? 'deactive' : null
+  if (activation === 'deactive') return 'deactive'
+  return docker_trouble === null ? null : 'dockerAway'
 }
 
 function NodeOption({ node }: { readonly node: Edge }) {
@@ -139,8 +144,9 @@ export function PlacementCheck({
   const { t } = useTranslation('container')
   // Rows that are not typed to their end are not asked about.
   const ports = spec.ports.filter((row) => row?.host_port != null && row.container_port != null)
-  const { gpus, ports: asked } = specOf({ ...spec, ports })
-  const written = useSettled(JSON.stringify({ spec: { ports: asked, gpus }, placement: placementOf(placement) }), restMs)
+  const { gpus, ports: asked, image } = specOf({ ...spec, ports })
+  const named = containerSpec.shape.image.safeParse(image).success
+  const written = useSettled(JSON.stringify({ spec: { ports: asked, gpus, ...(named && { image }) }, placement: placementOf(placement) }), restMs)
   // As it was written just above.
   const body = JSON.parse(written) as BodyInput<typeof containers.check>
   const whole = containers.check.body.safeParse(body)
@@ -162,7 +168,7 @@ export function PlacementCheck({
       </p>
       {(error === null || !whole.success) && (
         <ul className="cn-check">
-          {nodes.map(({ id, name, problems }) => (
+          {nodes.map(({ id, name, problems, notes }) => (
             <li key={id}>
               {problems.length === 0 ? (
                 <CheckCircleFilled className="cn-good" aria-label={t('check.fits')} />
@@ -176,6 +182,11 @@ export function PlacementCheck({
                 {problems.map((problem) => (
                   <span key={problem} className="zs-bad cn-problem">
                     {problem}
+                  </span>
+                ))}
+                {notes.map((note) => (
+                  <span key={note} className="zs-soft cn-problem">
+                    {note}
                   </span>
                 ))}
               </span>

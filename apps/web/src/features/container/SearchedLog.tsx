@@ -44,7 +44,6 @@ export function SearchedLog({ container, look }: { readonly container: Pick<Cont
       <div className="zs-bar">
         <Input.Search
           allowClear={clearable}
-          maxLength={255}
           aria-label={t('log.keyword')}
           placeholder={t('log.keyword')}
           loading={isFetching}

@@ -1,6 +1,5 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import { containerSpec } from '@zhisuan/contract/cis/container'
 import { translate, useTranslation } from '../../i18n.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
@@ -11,6 +10,7 @@ import { refusing, wrongWith } from '../../kit/rules.ts'
 import { wordsOf } from './commandLine.ts'
 import './container.css'
 import { EnvFields } from './EnvFields.tsx'
+import { ImageField } from './ImageField.tsx'
 import { MountFields } from './MountFields.tsx'
 import { PortFields } from './PortFields.tsx'
 
@@ -25,12 +25,15 @@ const lineRule = (schema: typeof shape.command | typeof shape.entrypoint) =>
     return words === null ? translate('container:field.commandOpen') : wrongWith(schema, words)
   })
 
-/** What a container is made from, below `spec` of the form around it. */
-export function SpecFields() {
+/**
+ * What a container is made from, below `spec` of the form around it.
+ * @param edgeId the node whose images are offered; null while none is chosen
+ */
+export function SpecFields({ edgeId }: { readonly edgeId: string | null }) {
   const { t } = useTranslation('container')
   return (
     <>
-      <TextField name={['spec', 'image']} label={t('field.image')} extra={t('field.imageNote')} schema={shape.image} code />
+      <ImageField edgeId={edgeId} />
       <Form.Item name={['spec', 'command']} label={t('field.command')} extra={t('field.commandNote')} rules={[lineRule(shape.command)]}>
         <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="zs-code" spellCheck={false} />
       </Form.Item>
@@ -49,9 +52,14 @@ export function SpecFields() {
       </Form.Item>
       <SelectField name={['spec', 'restart']} label={t('field.restart')} values={restarts} labelOf={(value) => t(`restart.${value}`)} />
       <div className="cn-pair">
-        <Field name={['spec', 'cpu_limit']} label={t('field.cpu')} schema={shape.cpu_limit}>
-          <InputNumber<number> min={0} step={0.5} placeholder={t('field.unlimited')} className="cn-number" />
-        </Field>
+        <NumberField
+          name={['spec', 'cpu_limit']}
+          label={t('field.cpu')}
+          schema={shape.cpu_limit}
+          step={0.5}
+          placeholder={t('field.unlimited')}
+          className="cn-number"
+        />
         <Field name={['spec', 'memory_limit_bytes']} label={t('field.memory')} schema={shape.memory_limit_bytes}>
           <SizeInput />
         </Field>
@@ -77,15 +85,27 @@ function HealthFields() {
     <>
       <TextField name={['spec', 'health', 'command']} label={t('field.healthCommand')} extra={t('field.healthCommandNote')} schema={healthShape.command} code />
       <div className="cn-pair">
-        <Field name={['spec', 'health', 'interval_seconds']} label={t('field.interval')} schema={healthShape.interval_seconds.unwrap()} required={false}>
-          <InputNumber<number> min={1} max={3_600} precision={0} className="cn-number" />
-        </Field>
-        <Field name={['spec', 'health', 'timeout_seconds']} label={t('field.timeout')} schema={healthShape.timeout_seconds.unwrap()} required={false}>
-          <InputNumber<number> min={1} max={600} precision={0} className="cn-number" />
-        </Field>
-        <Field name={['spec', 'health', 'retries']} label={t('field.retries')} schema={healthShape.retries.unwrap()} required={false}>
-          <InputNumber<number> min={1} max={20} precision={0} className="cn-number" />
-        </Field>
+        <NumberField
+          name={['spec', 'health', 'interval_seconds']}
+          label={t('field.interval')}
+          schema={healthShape.interval_seconds.unwrap()}
+          required={false}
+          className="cn-number"
+        />
+        <NumberField
+          name={['spec', 'health', 'timeout_seconds']}
+          label={t('field.timeout')}
+          schema={healthShape.timeout_seconds.unwrap()}
+          required={false}
+          className="cn-number"
+        />
+        <NumberField
+          name={['spec', 'health', 'retries']}
+          label={t('field.retries')}
+          schema={healthShape.retries.unwrap()}
+          required={false}
+          className="cn-number"
+        />
       </div>
     </>
   )

@@ -1,4 +1,4 @@
-import type { Container } from '@zhisuan/contract/cis/container'
+import { instanceCodeMeaning, type Container } from '@zhisuan/contract/cis/container'
 import type { TFunction } from 'i18next'
 import { col, type Column } from '../../kit/columns.tsx'
 import * as format from '../../kit/format.ts'
@@ -13,6 +13,12 @@ export function statusNote(t: TFunction<'container'>, { status, error, exit_code
   return status === 'lost' || status === 'unknown' ? t(`statusNote.${status}`) : null
 }
 
+/** As the specification words it. */
+const codeText = (t: TFunction<'container'>, code: number): string => {
+  const meaning = instanceCodeMeaning(code)
+  return meaning === null ? format.nothing : t(`code.${meaning}`)
+}
+
 /** Columns of a list of containers. */
 export const containerColumns = (t: TFunction<'container'>): readonly Column<Container>[] => [
   col.name<Container>('name', t('column.name'), ({ name }) => name, { sort: true, to: pageOf }),
@@ -20,8 +26,13 @@ export const containerColumns = (t: TFunction<'container'>): readonly Column<Con
     sort: true,
     width: 160,
   }),
+  col.text('code', t('column.code'), ({ status_code }) => codeText(t, status_code), { width: 90, off: true }),
   col.custom('health', t('column.health'), ({ health }) => <Health of={health} />, { width: 90 }),
-  col.text('node', t('column.node'), ({ edge }) => edge.name, { width: 110, note: ({ edge }) => (edge.online ? '' : t('node.offline')) }),
+  col.text('node', t('column.node'), ({ edge }) => edge.name, {
+    width: 110,
+    // Of a node that is there nothing is known only where its Docker is away.
+    note: ({ edge, status }) => (!edge.online ? t('node.offline') : status === 'unknown' ? t('node.dockerAway') : ''),
+  }),
   col.code('image', t('column.image'), ({ image }) => image, { width: 160 }),
   col.code('ports', t('column.ports'), ({ ports }) => ports.map(portText).join('、'), { width: 130 }),
   col.number('restarts', t('column.restarts'), ({ restart_count }) => restart_count, { width: 90, off: true }),

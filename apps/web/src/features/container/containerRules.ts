@@ -34,6 +34,8 @@ export const deploymentTones: Readonly<Record<Deployment['status'], StatusTone>>
   stopped: 'rest',
   deleting: 'busy',
   error: 'bad',
+  lost: 'bad',
+  unknown: 'warning',
 }
 
 /** What is no longer true after anything was done to a container or its deployment. */
@@ -60,7 +62,7 @@ export function whyNotContainer(t: TFunction<'container'>, action: keyof typeof 
   return container.edge.online || (action === 'delete' && container.status === 'lost') ? null : t('nodeOffline', { name: container.edge.name })
 }
 
-const kinds = ['create', 'start', 'stop', 'restart', 'kill', 'rename', 'update', 'delete'] as const
+const kinds = ['create', 'start', 'stop', 'restart', 'kill', 'rename', 'update', 'rebuild', 'delete'] as const
 const steps = ['pull', 'make', 'start', 'act', 'switch', 'retire', 'remove'] as const
 /** What people call the operations of a container, and their steps. */
 export const operationTexts = (
@@ -70,7 +72,9 @@ export const operationTexts = (
     const verb = kinds.find((one) => kind === `cis.container.${one}`)
     return verb === undefined ? kind : t(`operation.kind.${verb}`)
   },
-  step: (_kind, step) => {
+  step: (kind, step) => {
+    // What takes the time is a program that does not answer the signal.
+    if (step === 'act' && (kind === 'cis.container.stop' || kind === 'cis.container.restart')) return t('operation.waitForStop')
     const known = steps.find((one) => one === step)
     return known === undefined ? step : t(`operation.step.${known}`)
   },

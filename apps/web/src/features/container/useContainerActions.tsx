@@ -20,10 +20,16 @@ function useContainerCalls() {
   const act = useChange(containers.action, options)
   const remove = useChange(containers.delete, options)
   const acting =
-    (action: 'start' | 'stop' | 'restart') =>
+    (action: 'start' | 'stop' | 'restart' | 'rebuild') =>
     ({ id }: Container) =>
       act.mutateAsync({ params: { id }, body: { action } })
-  return { start: acting('start'), stop: acting('stop'), restart: acting('restart'), delete: ({ id }: Container) => remove.mutateAsync({ params: { id } }) }
+  return {
+    start: acting('start'),
+    stop: acting('stop'),
+    restart: acting('restart'),
+    rebuild: acting('rebuild'),
+    delete: ({ id }: Container) => remove.mutateAsync({ params: { id } }),
+  }
 }
 type Operation = keyof ReturnType<typeof useContainerCalls>
 type DialogKind = 'rename' | 'kill' | 'update'
@@ -77,7 +83,8 @@ export function useContainerActions(onDeleted?: () => void): {
   const operation = (name: Operation, container: Container): Action => ({
     ...basics(name, container),
     doneText: t(`done.${name}`, { name: container.name }),
-    ...(name !== 'start' && { confirm: confirmOne(name, container) }),
+    // Of what is lost a rebuild takes nothing away.
+    ...(name !== 'start' && !(name === 'rebuild' && container.status === 'lost') && { confirm: confirmOne(name, container) }),
     run: async () => {
       await told(calls[name](container))
       if (name === 'delete') onDeleted?.()
@@ -92,15 +99,17 @@ export function useContainerActions(onDeleted?: () => void): {
     // What is wanted of it most stands first: a running one is typed into, a stopped one started.
     ...(container.status === 'exited'
       ? [operation('start', container)]
-      : [
-          {
-            key: 'terminal',
-            label: t('action.terminal'),
-            disabledReason: whyNotContainer(t, 'terminal', container),
-            href: paths.container.command(container.id, container.name),
-          },
-          operation('stop', container),
-        ]),
+      : container.status === 'lost'
+        ? [operation('rebuild', container)]
+        : [
+            {
+              key: 'terminal',
+              label: t('action.terminal'),
+              disabledReason: whyNotContainer(t, 'terminal', container),
+              href: paths.container.command(container.id, container.name),
+            },
+            operation('stop', container),
+          ]),
     { key: 'logs', label: t('action.logs'), disabledReason: whyNotContainer(t, 'logs', container), href: withQuery(pageOf(container), { tab: 'logs' }) },
     operation('restart', container),
     // A stack makes its own anew from its compose file: there they are changed, and removed.
@@ -108,7 +117,8 @@ export function useContainerActions(onDeleted?: () => void): {
       ? [
           opening('rename', container),
           opening('update', container),
-          { key: 'copy', label: t('action.copy'), href: withQuery(paths.container.deployment.add(), { from: container.id }) },
+          ...(container.status === 'lost' ? [] : [operation('rebuild', container)]),
+          { key: 'copy', call: containers.deploy, label: t('action.copy'), href: withQuery(paths.container.deployment.add(), { from: container.id }) },
         ]
       : []),
     opening('kill', container),
@@ -126,6 +136,6 @@ export function useContainerActions(onDeleted?: () => void): {
 
   return {
     actionsOf,
-    batchActions: [batch('start'), batch('stop'), batch('restart'), batch('delete')],
+    batchActions: [batch('start'), batch('stop'), batch('restart'), batch('rebuild'), batch('delete')],
   }
 }

@@ -29,7 +29,11 @@ export function GatewayTable({ siteId }: { readonly siteId?: string }) {
           filter.keyword(t('gateway.keyword')),
         ]}
         rowActions={actionsOf}
-        create={{ label: t('gateway.create'), dialog: (close) => <GatewayDialog {...(siteId !== undefined && { siteId })} onClose={close} /> }}
+        create={{
+          call: gateways.create,
+          label: t('gateway.create'),
+          dialog: (close) => <GatewayDialog {...(siteId !== undefined && { siteId })} onClose={close} />,
+        }}
         passing={({ status }) => status === 'rebooting'}
         empty={{ title: t('gateway.none'), note: t('gateway.noneNote') }}
       />

@@ -67,7 +67,7 @@ function Images({ edge }: { readonly edge: EdgeDetail }) {
 function Notices({ edge }: { readonly edge: EdgeDetail }) {
   const { t } = useTranslation('edge')
   const confirm = useChange(edges.confirm, { invalidates: invalidatedByEdge })
-  const { id, status, facts, upgrade } = edge
+  const { id, status, docker_trouble, upgrade } = edge
   const goOn = <Link to={withQuery(paths.container.node.add(), { id })}>{t(status === 'unconfirmed' ? 'action.confirm' : 'action.enrol')}</Link>
   return (
     <>
@@ -75,8 +75,8 @@ function Notices({ edge }: { readonly edge: EdgeDetail }) {
         <Alert className="zs-above" type={status === 'unconfirmed' ? 'warning' : 'info'} showIcon title={t(`notice.${status}`)} action={goOn} />
       )}
       {status === 'offline' && <Alert className="zs-above" type="error" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
-      {status === 'online' && facts !== null && facts.docker === null && (
-        <Alert className="zs-above" type="warning" showIcon title={t('notice.noDocker')} description={facts.docker_error ?? t('notice.noDockerNote')} />
+      {docker_trouble !== null && (
+        <Alert className="zs-above" type="warning" showIcon title={t('notice.noDocker')} description={t(`dockerTroubleNote.${docker_trouble}`)} />
       )}
       {upgrade !== null && isUpgrading(edge) && (
         <Alert

@@ -94,7 +94,7 @@ function PullForm({ id, off, onBegun }: { readonly id: string; readonly off: boo
     }
   }
   return (
-    <Form form={form} layout="inline" className="ed-pull-form" onFinish={(values) => void submit(values)} disabled={off}>
+    <Form noValidate form={form} layout="inline" className="ed-pull-form" onFinish={(values) => void submit(values)} disabled={off}>
       <Field name="image" label={t('pull.image')} schema={edgeImages.pullImage.body.shape.image}>
         <Input className="zs-code ed-image-name" placeholder="nginx:1.27" autoComplete="off" spellCheck={false} />
       </Field>

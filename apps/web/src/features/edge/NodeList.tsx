@@ -34,7 +34,7 @@ export default function NodeList() {
       ]}
       rowActions={actionsOf}
       batchActions={batchActions}
-      create={{ label: t('list.add'), href: paths.container.node.add() }}
+      create={{ call: edges.create, label: t('list.add'), href: paths.container.node.add() }}
       passing={isUpgrading}
       empty={{ title: t('list.empty'), note: t('list.emptyNote') }}
     />

@@ -47,7 +47,7 @@ export default function RegionList() {
         ]}
         filters={[filter.keyword(t('region.keyword'))]}
         rowActions={actionsOf}
-        create={{ label: t('region.create'), dialog: (close) => <RegionDialog region={null} onClose={close} /> }}
+        create={{ call: regions.create, label: t('region.create'), dialog: (close) => <RegionDialog region={null} onClose={close} /> }}
         empty={{ title: t('region.none'), note: t('region.noneNote') }}
       />
     </>

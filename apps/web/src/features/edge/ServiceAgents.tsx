@@ -1,12 +1,11 @@
 import Button from 'antd/es/button'
-import InputNumber from 'antd/es/input-number'
 import { serviceAgents, type Edge, type ServiceAgent } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from '../../i18n.ts'
 import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
-import { Field } from '../../kit/fields.tsx'
+import { NumberField } from '../../kit/NumberField.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import './edge.css'
@@ -74,12 +73,20 @@ function ServiceAgentCreate({ edge, onClose }: Dialog<{ edge: Pick<Edge, 'id' | 
     >
       <NameField kind="ecrm.serviceAgent" />
       <div className="ed-pair">
-        <Field name="target_port" label={t('serviceAgent.target')} extra={t('serviceAgent.targetNote')} schema={shape.target_port}>
-          <InputNumber min={1} max={65_535} precision={0} className="ed-number" />
-        </Field>
-        <Field name="listen_port" label={t('serviceAgent.listen')} extra={t('serviceAgent.listenNote')} schema={shape.listen_port}>
-          <InputNumber min={1_024} max={65_535} precision={0} className="ed-number" />
-        </Field>
+        <NumberField
+          name="target_port"
+          label={t('serviceAgent.target')}
+          extra={t('serviceAgent.targetNote')}
+          schema={shape.target_port}
+          className="ed-number"
+        />
+        <NumberField
+          name="listen_port"
+          label={t('serviceAgent.listen')}
+          extra={t('serviceAgent.listenNote')}
+          schema={shape.listen_port}
+          className="ed-number"
+        />
       </div>
       <DescriptionField />
     </FormDialog>

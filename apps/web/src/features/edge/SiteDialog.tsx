@@ -1,5 +1,4 @@
 import Form from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { regions, sites, type Site } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from '../../i18n.ts'
@@ -7,7 +6,6 @@ import { useCall, useChange } from '../../api/hooks.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { Field, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
-import { field } from '../../kit/rules.ts'
 import { DivisionsSelect } from './DivisionsSelect.tsx'
 import './edge.css'
 import { invalidatedBySite } from './edgeRules.ts'
@@ -81,14 +79,15 @@ export function SiteDialog({ site, regionId, onSaved, onClose }: Dialog<{ site: 
       </Field>
       <TextField name="address" label={t('site.address')} schema={shape.address} />
       <div className="ed-pair">
-        <NumberField name="longitude" label={t('site.longitude')} schema={shape.longitude} precision={6} className="ed-number" />
-        <Form.Item
+        <NumberField name="longitude" label={t('site.longitude')} schema={shape.longitude} className="ed-number" />
+        <NumberField
           name="latitude"
           label={t('site.latitude')}
           dependencies={['longitude']}
           required={false}
+          schema={shape.latitude}
+          className="ed-number"
           rules={[
-            ...field(shape.latitude).rules,
             ({ getFieldValue }) => ({
               validator: async (_rule, value: number | null) => {
                 const given = [value, getFieldValue('longitude') as number | null | undefined].filter((one) => typeof one === 'number')
@@ -96,9 +95,7 @@ export function SiteDialog({ site, regionId, onSaved, onClose }: Dialog<{ site: 
               },
             }),
           ]}
-        >
-          <InputNumber precision={6} className="ed-number" />
-        </Form.Item>
+        />
       </div>
       <DescriptionField />
     </FormDialog>

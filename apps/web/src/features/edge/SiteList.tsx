@@ -23,7 +23,11 @@ export default function SiteList() {
       columns={siteColumns(t)}
       filters={[filter.named('region_id', t('filter.region'), data?.items), filter.keyword(t('site.keyword'))]}
       rowActions={actionsOf}
-      create={{ label: t('site.create'), dialog: (close) => <SiteDialog site={null} {...(regionId !== null && { regionId })} onClose={close} /> }}
+      create={{
+        call: sites.create,
+        label: t('site.create'),
+        dialog: (close) => <SiteDialog site={null} {...(regionId !== null && { regionId })} onClose={close} />,
+      }}
       empty={{ title: t('site.none'), note: t('site.noneNote') }}
     />
   )

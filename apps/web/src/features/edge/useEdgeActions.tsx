@@ -37,8 +37,8 @@ export function useEdgeActions(onDeleted?: () => void): {
   const first = (edge: Edge): readonly Action[] => {
     const { id, name, status } = edge
     const to = withQuery(paths.container.node.add(), { id })
-    if (status === 'pending' || status === 'unbound') return [{ key: 'enrol', label: t('action.enrol'), href: to }]
-    if (status === 'unconfirmed') return [{ key: 'confirm', label: t('action.confirm'), href: to }]
+    if (status === 'pending' || status === 'unbound') return [{ key: 'enrol', call: edges.create, label: t('action.enrol'), href: to }]
+    if (status === 'unconfirmed') return [{ key: 'confirm', call: edges.confirm, label: t('action.confirm'), href: to }]
     if (awaitsConfirmation(edge)) {
       return [
         {

@@ -35,7 +35,6 @@ export default function HelpPage() {
           prefix={<SearchOutlined aria-hidden />}
           aria-label={t('search')}
           placeholder={t('searchHint')}
-          maxLength={64}
           value={typed}
           onChange={(event) => type(event.target.value)}
         />

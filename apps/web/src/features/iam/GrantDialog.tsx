@@ -10,6 +10,7 @@ import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { PolicyField, ProjectSelect, RoleSelect, UserSelect } from '../../kit/identitySelects.tsx'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import './iam.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 type Kind = Contact['kind']
 
@@ -36,6 +37,7 @@ export function GrantDialog({
   onClose,
 }: Dialog<{ policyId?: string; holder?: { readonly kind: Grant['holder']['kind']; readonly id: string } }>) {
   const { t } = useTranslation('iam')
+  const { everybody } = useKeeping()
   const [form] = Form.useForm<Values>()
   const kind = Form.useWatch('kind', form) ?? holder?.kind ?? 'user'
   const give = useChange(grants.create, { invalidates: invalidatedByGrant, silent: true })
@@ -70,7 +72,8 @@ export function GrantDialog({
           <Form.Item name="kind" label={t('grant.holderKind')} extra={t(`grant.holderNote.${kind}`)}>
             <Radio.Group
               className="ia-kinds"
-              options={contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) }))}
+              // Boundaries are set by the platform's administrators.
+              options={contactKinds.filter((value) => everybody || !value.endsWith('boundary')).map((value) => ({ value, label: t(`contact.kind.${value}`) }))}
               onChange={() => form.resetFields(['holder'])}
             />
           </Form.Item>

@@ -11,7 +11,6 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import { paths } from '../../paths.ts'
 import { newDocument, writeJson } from './editor/builderDocument.ts'
 import { PolicyEditor, problemsOf } from './editor/PolicyEditor.tsx'
 import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
@@ -20,6 +19,7 @@ import { invalidatedByPolicy } from './invalidated.ts'
 import type { Vocabulary } from '../../kit/useVocabulary.ts'
 import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Makes a policy; with `id` and `from` in the address another version of one, which begins as an old one. */
 export default function PolicyAdd() {
@@ -71,23 +71,24 @@ const { shape } = policies.create.body
 
 function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
   const { t } = useTranslation('iam')
+  const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
   const create = useChange(policies.create, { invalidates: invalidatedByPolicy })
   const submit = async ({ name, description, bp_id, document }: Values): Promise<void> => {
     const made = await create.mutateAsync({ body: { name, description, bp_id: bp_id ?? null, document: JSON.parse(document) as unknown } })
     notify('success', t('policy.made', { name: made.name }))
-    void navigate(paths.iam.policy.version(made.id))
+    void navigate(pages.policy.version(made.id))
   }
   return (
     <FormPage<Values>
       initialValues={{ name: '', description: '', document: newDocument }}
       submitText={t('policy.submit')}
-      onCancel={() => void navigate(paths.iam.policy.list())}
+      onCancel={() => void navigate(pages.policy.list())}
       onSubmit={submit}
     >
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
-      <OrganisationField name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')} />
+      {everybody && <OrganisationField name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')} />}
       <DocumentField vocabulary={vocabulary} />
     </FormPage>
   )
@@ -123,6 +124,7 @@ interface VersionValues {
 
 function NewVersion({ policy, from, vocabulary }: { readonly policy: Policy; readonly from: PolicyVersion; readonly vocabulary: Vocabulary }) {
   const { t } = useTranslation('iam')
+  const { pages } = useKeeping()
   const navigate = useNavigate()
   const [form] = Form.useForm<VersionValues>()
   const counts = Form.useWatch('default', form) ?? false
@@ -134,14 +136,14 @@ function NewVersion({ policy, from, vocabulary }: { readonly policy: Policy; rea
       body: { document: JSON.parse(values.document) as unknown, default: values.default },
     })
     notify('success', t(is_default ? 'policy.versionSavedDefault' : 'policy.versionSaved', { version }))
-    void navigate(paths.iam.policy.version(policy.id))
+    void navigate(pages.policy.version(policy.id))
   }
   return (
     <FormPage<VersionValues>
       form={form}
       initialValues={{ document: writeJson(from.document), default: false }}
       submitText={t('policy.saveVersion')}
-      onCancel={() => void navigate(paths.iam.policy.version(policy.id))}
+      onCancel={() => void navigate(pages.policy.version(policy.id))}
       onSubmit={submit}
     >
       <p className="zs-soft ia-lead">{t('policy.fromVersion', { version: from.version })}</p>

@@ -8,23 +8,24 @@ import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
 import { HolderName } from './grantParts.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import { usePolicyActions } from './usePolicyActions.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Whom a policy is attached to; it is taken back here. */
 export default function PolicyContacts() {
+  const { pages } = useKeeping()
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const query = useOne(policies.get, { params: { id } }, { refreshMs: 5_000 })
-  const { actionsOf } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
+  const { actionsOf } = usePolicyActions(() => void navigate(pages.policy.list()))
   return (
     <DetailPage
       query={query}
-      gone={{ to: paths.iam.policy.list() }}
+      gone={{ to: pages.policy.list() }}
       title={({ name }) => name}
       actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'contacts' && key !== 'grant')}
     >
@@ -52,7 +53,7 @@ function Contacts({ policy }: { readonly policy: Policy }) {
       ]}
       filters={[filter.keyword(t('contact.keyword')), filter.oneOf('kind', t('column.holderKind'), contactKinds, (value) => t(`contact.kind.${value}`))]}
       rowActions={(contact) => [endOf(contact)]}
-      create={{ label: t('grant.create'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> }}
+      create={{ call: grants.create, label: t('grant.create'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> }}
       empty={{ title: t('contact.empty'), note: t('contact.emptyNote') }}
     />
   )
@@ -61,6 +62,7 @@ function Contacts({ policy }: { readonly policy: Policy }) {
 /** Takes a grant back, or ends a boundary. */
 function useEnd(policy: Policy): (contact: Contact) => Action {
   const { t } = useTranslation('iam')
+  const { everybody } = useKeeping()
   const nameOf = useRoleName()
   const revoke = useChange(grants.delete, { invalidates: invalidatedByGrant })
   const freeUser = useChange(boundaries.setOfUser, { invalidates: invalidatedByGrant })
@@ -72,6 +74,7 @@ function useEnd(policy: Policy): (contact: Contact) => Action {
       key: 'end',
       label: t('action.revoke'),
       danger: true,
+      disabledReason: everybody || grant_id !== null ? null : t('ownersOnly'),
       confirm: { title: t(`contact.${ends}Title`, { policy: policy.name, name }), body: t(`contact.${ends}Body`, { policy: policy.name, name }) },
       doneText: t('contact.revoked'),
       run: () => {

@@ -3,12 +3,13 @@ import { useTranslation } from '../../i18n.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { paths } from '../../paths.ts'
 import { usePolicyActions } from './usePolicyActions.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Policies of the platform and of organisations. */
 export default function PolicyList() {
   const { t } = useTranslation('iam')
+  const { pages } = useKeeping()
   const { actionsOf } = usePolicyActions()
   return (
     <ResourceTable
@@ -17,14 +18,14 @@ export default function PolicyList() {
         col.name<Policy>('name', t('column.name'), ({ name }) => name, {
           sort: true,
           width: 220,
-          to: ({ id }) => paths.iam.policy.version(id),
+          to: ({ id }) => pages.policy.version(id),
           note: ({ description }) => description,
         }),
         col.text<Policy>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
         col.text<Policy>('version', t('policy.defaultVersion'), ({ default_version }) => t('policy.versionOf', { version: default_version }), { width: 110 }),
         col.number<Policy>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 70 }),
         col.text<Policy>('contacts', t('column.contacts'), ({ contact_count }) => t('policy.contactCount', { count: contact_count }), {
-          to: ({ id }) => paths.iam.policy.contact(id),
+          to: ({ id }) => pages.policy.contact(id),
           width: 80,
         }),
         col.date<Policy>('updated_at', t('column.updated'), ({ updated_at }) => updated_at, { sort: true }),
@@ -40,7 +41,7 @@ export default function PolicyList() {
         ]),
       ]}
       rowActions={actionsOf}
-      create={{ label: t('policy.create'), href: paths.iam.policy.add() }}
+      create={{ call: policies.create, label: t('policy.create'), href: pages.policy.add() }}
       empty={{ title: t('policy.empty'), note: t('policy.emptyNote') }}
     />
   )

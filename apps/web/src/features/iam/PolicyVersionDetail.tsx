@@ -10,10 +10,10 @@ import * as format from '../../kit/format.ts'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import '../../kit/codeEditor.css'
-import { paths } from '../../paths.ts'
 import { writeJson } from './editor/builderDocument.ts'
 import { useVersionActions } from './PolicyVersions.tsx'
 import './iam.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 // CodeMirror is a chunk of its own.
 const DiffView = lazy(() => import('./documentDiffView.tsx'))
@@ -33,19 +33,20 @@ export default function PolicyVersionDetail() {
 
 function OneVersion({ policy }: { readonly policy: Policy }) {
   const { t } = useTranslation('iam')
+  const { pages } = useKeeping()
   const navigate = useNavigate()
   const { versionId = '' } = useParams()
   const query = useOne(policies.version, { params: { id: policy.id, version: versionId } }, { refreshMs: 5_000 })
-  const actionsOf = useVersionActions(policy, () => void navigate(paths.iam.policy.version(policy.id)))
+  const actionsOf = useVersionActions(policy, () => void navigate(pages.policy.version(policy.id)))
   return (
     <DetailPage
       query={query}
-      gone={{ to: paths.iam.policy.version(policy.id) }}
+      gone={{ to: pages.policy.version(policy.id) }}
       title={({ version }) => `${policy.name} · ${t('policy.versionOf', { version })}`}
       status={({ is_default }) => <StatusTag tone={is_default ? 'good' : 'rest'}>{t(is_default ? 'policy.isDefault' : 'policy.notDefault')}</StatusTag>}
       actions={actionsOf}
       facts={(version) => [
-        { key: 'policy', label: t('column.policy'), value: <Link to={paths.iam.policy.version(policy.id)}>{policy.name}</Link> },
+        { key: 'policy', label: t('column.policy'), value: <Link to={pages.policy.version(policy.id)}>{policy.name}</Link> },
         { key: 'statements', label: t('column.statements'), value: t('policy.statementCount', { count: version.document.Statement.length }) },
         { key: 'creator', label: t('column.creator'), value: version.created_by },
         { key: 'created', label: t('column.created'), value: format.dateTime(version.created_at) },

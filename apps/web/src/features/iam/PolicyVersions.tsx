@@ -8,24 +8,25 @@ import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { paths } from '../../paths.ts'
 import { idOfVersionSegment } from './policyAt.ts'
 import { Touched } from './Touched.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
-import { newVersionPath, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
+import { useNewVersionPath, useNotOurs, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** One policy: what it is, and its versions. */
 export default function PolicyVersions() {
   const { t } = useTranslation('iam')
+  const { pages } = useKeeping()
   const navigate = useNavigate()
   const { id: segment = '' } = useParams()
   const id = idOfVersionSegment(segment)
   const query = useOne(policies.get, { params: { id } }, { refreshMs: 5_000 })
-  const { actionsOf } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
+  const { actionsOf } = usePolicyActions(() => void navigate(pages.policy.list()))
   return (
     <DetailPage
       query={query}
-      gone={{ to: paths.iam.policy.list() }}
+      gone={{ to: pages.policy.list() }}
       title={({ name }) => name}
       actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'versions')}
       facts={(policy) => [
@@ -45,8 +46,9 @@ export default function PolicyVersions() {
 
 function Versions({ policy }: { readonly policy: Policy }) {
   const { t } = useTranslation('iam')
+  const { pages } = useKeeping()
   const actionsOf = useVersionActions(policy)
-  const toVersion = ({ version }: PolicyVersion): string => paths.iam.policy.versionDetail(policy.id, String(version))
+  const toVersion = ({ version }: PolicyVersion): string => pages.policy.versionDetail(policy.id, String(version))
   return (
     <ResourceTable
       call={policies.versions}
@@ -76,6 +78,8 @@ function Versions({ policy }: { readonly policy: Policy }) {
 export function useVersionActions(policy: Policy, onDeleted?: () => void): (version: PolicyVersion) => readonly Action[] {
   const { t } = useTranslation('iam')
   const full = useVersionsFull()
+  const newVersionPath = useNewVersionPath()
+  const fixed = useNotOurs()(policy)
   const setDefault = useChange(policies.setDefault, { invalidates: invalidatedByPolicy })
   const remove = useChange(policies.deleteVersion, { invalidates: invalidatedByPolicy })
   return ({ version, is_default }) => {
@@ -83,18 +87,20 @@ export function useVersionActions(policy: Policy, onDeleted?: () => void): (vers
     return [
       {
         key: 'default',
+        call: policies.setDefault,
         label: t('policy.makeDefault'),
-        disabledReason: is_default ? t('policy.alreadyDefault') : null,
+        disabledReason: fixed ?? (is_default ? t('policy.alreadyDefault') : null),
         confirm: { title: t('policy.makeDefaultTitle', { version }), body: <Touched policyId={policy.id} /> },
         doneText: t('policy.madeDefault', { version }),
         run: () => setDefault.mutateAsync({ params }),
       },
-      { key: 'from', label: t('policy.newFrom'), href: newVersionPath(policy.id, version), disabledReason: full(policy) },
+      { key: 'from', call: policies.addVersion, label: t('policy.newFrom'), href: newVersionPath(policy.id, version), disabledReason: fixed ?? full(policy) },
       {
         key: 'delete',
+        call: policies.deleteVersion,
         label: t('policy.deleteVersion'),
         danger: true,
-        disabledReason: is_default ? t('policy.defaultStays') : null,
+        disabledReason: fixed ?? (is_default ? t('policy.defaultStays') : null),
         confirm: { title: t('policy.deleteVersionTitle', { version }), body: t('policy.deleteVersionBody') },
         doneText: t('policy.versionDeleted', { version }),
         run: async () => {

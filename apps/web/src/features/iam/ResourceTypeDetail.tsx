@@ -81,7 +81,7 @@ function useTypeActions(): (type: ResourceType) => readonly Action[] {
     built_in
       ? []
       : [
-          { key: 'edit', label: t('action.edit'), href: withQuery(paths.iam.resource.add(), { edit: id }) },
+          { key: 'edit', call: resourceTypes.update, label: t('action.edit'), href: withQuery(paths.iam.resource.add(), { edit: id }) },
           {
             key: 'delete',
             label: t('action.delete'),

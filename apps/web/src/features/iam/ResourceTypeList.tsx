@@ -1,8 +1,7 @@
-import Button from 'antd/es/button'
-import type { ResourceType } from '@zhisuan/contract/iam/service'
+import { resourceTypes, type ResourceType } from '@zhisuan/contract/iam/service'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../i18n.ts'
-import { useNavigate } from 'react-router'
+import { ActionButton } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { paths } from '../../paths.ts'
 import { serviceText } from '../../kit/actionText.ts'
@@ -14,7 +13,6 @@ import './iam.css'
 /** Kinds of resources, and what policies call them. */
 export default function ResourceTypeList() {
   const { t } = useTranslation('iam')
-  const navigate = useNavigate()
   return (
     <WithVocabulary>
       {({ types, services }) => (
@@ -26,11 +24,7 @@ export default function ResourceTypeList() {
             rowKey="id"
             textOf={({ id, service }) => `${kindText(id)} ${id} ${serviceText(service, services)}`}
             countText={(count) => t('resource.count', { count })}
-            toolbar={
-              <Button type="primary" onClick={() => void navigate(paths.iam.resource.add())}>
-                {t('resource.create')}
-              </Button>
-            }
+            toolbar={<ActionButton action={{ key: 'create', call: resourceTypes.create, label: t('resource.create'), href: paths.iam.resource.add() }} />}
             columns={[
               col.name<ResourceType>('type', t('column.resourceType'), ({ id }) => kindText(id), {
                 width: 180,

@@ -1,5 +1,5 @@
 import { customRoles } from '@zhisuan/contract/iam/role'
-import { roles, type Role } from '@zhisuan/contract/roles'
+import { roles, tenantRoles, type Role } from '@zhisuan/contract/roles'
 import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
@@ -7,11 +7,11 @@ import { notify } from '../../api/notify.ts'
 import { RadioField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
-import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 import './iam.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 interface Values {
   name: string
@@ -25,19 +25,20 @@ const { shape } = customRoles.create.body
 /** Makes a role; its policies and members come next, on its own page. */
 export default function RoleAdd() {
   const { t } = useTranslation('iam')
+  const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
   const nameOf = useRoleName()
   const create = useChange(customRoles.create, { invalidates: invalidatedByRole })
   const submit = async ({ name, description, base, bp_id }: Values): Promise<void> => {
     const role = await create.mutateAsync({ body: { name, description, base, bp_id: bp_id ?? null } })
     notify('success', t('role.made', { name: role.name }))
-    void navigate(`${paths.iam.role.detail(role.id)}?tab=policies`)
+    void navigate(`${pages.role.detail(role.id)}?tab=policies`)
   }
   return (
     <FormPage<Values>
       initialValues={{ name: '', description: '', base: 'TENANT' }}
       submitText={t('role.submit')}
-      onCancel={() => void navigate(paths.iam.role.list())}
+      onCancel={() => void navigate(pages.role.list())}
       onSubmit={submit}
     >
       <NameField schema={shape.name} />
@@ -48,7 +49,7 @@ export default function RoleAdd() {
         extra={t('role.baseNote')}
         schema={shape.base}
         className="ia-choices"
-        values={roles}
+        values={everybody ? roles : tenantRoles}
         labelOf={(role) => (
           <>
             {nameOf({ name: role })}
@@ -56,7 +57,7 @@ export default function RoleAdd() {
           </>
         )}
       />
-      <OrganisationField name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')} />
+      {everybody && <OrganisationField name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')} />}
     </FormPage>
   )
 }

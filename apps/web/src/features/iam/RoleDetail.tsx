@@ -4,25 +4,26 @@ import { useNavigate, useParams } from 'react-router'
 import { useOne } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
-import { paths } from '../../paths.ts'
 import { HolderPolicies } from './HolderPolicies.tsx'
 import { RoleAllows } from './RoleAllows.tsx'
 import { RoleMembers } from './RoleMembers.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { useRoleActions } from './useRoleActions.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** One role: who has it, by which policies, and what they allow together. */
 export default function RoleDetail() {
   const { t } = useTranslation('iam')
+  const { pages } = useKeeping()
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const nameOf = useRoleName()
   const query = useOne(customRoles.get, { params: { id } }, { refreshMs: 5_000 })
-  const { actionsOf } = useRoleActions(() => void navigate(paths.iam.role.list()))
+  const { actionsOf } = useRoleActions(() => void navigate(pages.role.list()))
   return (
     <DetailPage
       query={query}
-      gone={{ to: paths.iam.role.list() }}
+      gone={{ to: pages.role.list() }}
       title={nameOf}
       actions={actionsOf}
       facts={(role) => [

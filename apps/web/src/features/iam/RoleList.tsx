@@ -1,18 +1,16 @@
-import Button from 'antd/es/button'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
 import { useTranslation } from '../../i18n.ts'
-import { useNavigate } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { useRoleActions } from './useRoleActions.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Roles, the built-in ones first. */
 export default function RoleList() {
   const { t } = useTranslation('iam')
-  const navigate = useNavigate()
+  const { pages } = useKeeping()
   const nameOf = useRoleName()
   const { actionsOf } = useRoleActions()
   return (
@@ -23,7 +21,7 @@ export default function RoleList() {
         col.name<RoleRow>('name', t('column.name'), nameOf, {
           sort: true,
           width: 240,
-          to: ({ id }) => paths.iam.role.detail(id),
+          to: ({ id }) => pages.role.detail(id),
           note: (role) => (role.built_in ? t(`role.about.${role.base}`) : role.description),
         }),
         col.text<RoleRow>('kind', t('role.kind'), ({ built_in }) => t(built_in ? 'role.builtIn' : 'role.custom'), { width: 90 }),
@@ -42,11 +40,7 @@ export default function RoleList() {
         ]),
       ]}
       rowActions={actionsOf}
-      toolbar={
-        <Button type="primary" onClick={() => void navigate(paths.iam.role.add())}>
-          {t('role.create')}
-        </Button>
-      }
+      create={{ call: customRoles.create, label: t('role.create'), href: pages.role.add() }}
       empty={{ title: t('role.empty') }}
     />
   )

@@ -6,16 +6,17 @@ import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { paths } from '../../paths.ts'
 import { kindKey, useRoleName } from '../../kit/roleNames.ts'
 import { UserField } from '../../kit/identitySelects.tsx'
 import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
+import { useKeeping } from '../../session/keeping.ts'
 
 type Member = RowOf<typeof customRoles.members>
 
 /** Who has a role; people are added and removed. */
 export function RoleMembers({ role }: { readonly role: RoleRow }) {
   const { t } = useTranslation(['iam', 'account'])
+  const { pages } = useKeeping()
   const nameOf = useRoleName()
   const remove = useChange(customRoles.removeMember, { invalidates: invalidatedByRole })
   return (
@@ -27,7 +28,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
         columns={[
           col.name<Member>('name', t('column.user'), ({ name }) => name, {
             sort: true,
-            to: ({ id }) => paths.iam.user.detail(id),
+            to: ({ id }) => pages.user.detail(id),
             note: ({ nickname, name }) => (nickname === name ? '' : nickname),
           }),
           col.text<Member>('kind', t('column.kind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 120 }),
@@ -38,6 +39,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
         rowActions={({ id, name }) => [
           {
             key: 'remove',
+            call: customRoles.removeMember,
             label: t('action.remove'),
             danger: true,
             confirm: { title: t('role.removeTitle', { role: nameOf(role), name }), body: t('role.removeBody') },
@@ -45,7 +47,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
             run: () => remove.mutateAsync({ params: { id: role.id, user_id: id } }),
           },
         ]}
-        create={{ label: t('role.addMember'), dialog: (close) => <MemberDialog role={role} onClose={close} /> }}
+        create={{ call: customRoles.addMember, label: t('role.addMember'), dialog: (close) => <MemberDialog role={role} onClose={close} /> }}
         empty={{ title: t('role.memberEmpty'), note: t('role.memberEmptyNote') }}
       />
     </>

@@ -156,7 +156,7 @@ function ActionRows() {
                 labelOf={(value) => t(`service.level.${value}`)}
               />
               <Field name={[name, 'description']} schema={actionShape.description}>
-                <Input maxLength={255} placeholder={t('description')} aria-label={t('service.actionDescription', { number: name + 1 })} />
+                <Input placeholder={t('description')} aria-label={t('service.actionDescription', { number: name + 1 })} />
               </Field>
               <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('service.removeAction', { number: name + 1 })} onClick={() => remove(name)} />
             </div>
@@ -184,7 +184,7 @@ function KeyRows() {
           {rows.map(({ key, name }) => (
             <div key={key} className="ia-row" role="group" aria-label={t('service.key', { number: name + 1 })}>
               <Field name={[name, 'name']} schema={keyShape.name} required={false}>
-                <Input maxLength={64} className="zs-code" spellCheck={false} placeholder="Amount" aria-label={t('service.keyName', { number: name + 1 })} />
+                <Input className="zs-code" spellCheck={false} placeholder="Amount" aria-label={t('service.keyName', { number: name + 1 })} />
               </Field>
               <SelectField
                 name={[name, 'type']}
@@ -193,7 +193,7 @@ function KeyRows() {
                 labelOf={(value) => keyTypeText(t, value)}
               />
               <Field name={[name, 'description']} schema={keyShape.description}>
-                <Input maxLength={255} placeholder={t('description')} aria-label={t('service.keyDescription', { number: name + 1 })} />
+                <Input placeholder={t('description')} aria-label={t('service.keyDescription', { number: name + 1 })} />
               </Field>
               <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('service.removeKey', { number: name + 1 })} onClick={() => remove(name)} />
             </div>

@@ -1,4 +1,4 @@
-import { services, type Service } from '@zhisuan/contract/iam/service'
+import { resourceTypes, services, type Service } from '@zhisuan/contract/iam/service'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
@@ -73,8 +73,8 @@ function useServiceActions(): (service: Service) => readonly Action[] {
     built_in
       ? []
       : [
-          { key: 'edit', label: t('action.edit'), href: withQuery(paths.iam.service.add(), { edit: id }) },
-          { key: 'type', label: t('resource.create'), href: withQuery(paths.iam.resource.add(), { service: id }) },
+          { key: 'edit', call: services.update, label: t('action.edit'), href: withQuery(paths.iam.service.add(), { edit: id }) },
+          { key: 'type', call: resourceTypes.create, label: t('resource.create'), href: withQuery(paths.iam.resource.add(), { service: id }) },
           {
             key: 'delete',
             label: t('action.delete'),

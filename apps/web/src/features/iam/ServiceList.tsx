@@ -1,7 +1,6 @@
-import Button from 'antd/es/button'
-import type { Service } from '@zhisuan/contract/iam/service'
+import { services, type Service } from '@zhisuan/contract/iam/service'
 import { useTranslation } from '../../i18n.ts'
-import { useNavigate } from 'react-router'
+import { ActionButton } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { paths } from '../../paths.ts'
 import { serviceText } from '../../kit/actionText.ts'
@@ -13,23 +12,18 @@ import './iam.css'
 /** Families of calls: what actions of policies begin with. */
 export default function ServiceList() {
   const { t } = useTranslation('iam')
-  const navigate = useNavigate()
   return (
     <WithVocabulary>
-      {({ services }) => (
+      {({ services: known }) => (
         <>
           <p className="zs-soft ia-lead">{t('service.lead', { example: 'nextstack.vm.start' })}</p>
           <SearchTable
             label={t('service.keyword')}
-            rows={services}
+            rows={known}
             rowKey="id"
             textOf={({ id, name, actions }) => `${serviceText(id)} ${name} ${id} ${actions.map((action) => action.id).join(' ')}`}
             countText={(count) => t('service.serviceCount', { count })}
-            toolbar={
-              <Button type="primary" onClick={() => void navigate(paths.iam.service.add())}>
-                {t('service.create')}
-              </Button>
-            }
+            toolbar={<ActionButton action={{ key: 'create', call: services.create, label: t('service.create'), href: paths.iam.service.add() }} />}
             columns={[
               col.name<Service>('name', t('column.service'), (service) => serviceText(service.id, [service]), {
                 width: 220,

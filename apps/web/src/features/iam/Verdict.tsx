@@ -7,11 +7,11 @@ import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import { paths } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
 import { conditionKeyText, operatorText } from './editor/conditionText.ts'
 import { isBuiltIn, outcomeTone, policyText, statementText, type Place } from './outcome.ts'
 import './iam.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 type Answer = ResponseOf<typeof decisions.explain>
 type Explained = Answer['statements'][number]
@@ -21,6 +21,7 @@ const isSame = (left: Place, right: Place): boolean => left.policy_id === right.
 /** What was decided, the statement that decided in its document, and why others did not. */
 export function Verdict({ answer, action }: { readonly answer: Answer; readonly action: string }) {
   const { t } = useTranslation(['iam', 'kit'])
+  const { pages } = useKeeping()
   const { user, outcome, by, statements, resource } = answer
   const others = statements.filter((one) => by === null || !isSame(one, by))
   return (
@@ -48,7 +49,7 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
             {isBuiltIn(by) ? (
               <span className="zs-soft">{t('decision.builtInNote')}</span>
             ) : (
-              <Link className="zs-text-link" to={paths.iam.policy.version(by.policy_id)}>
+              <Link className="zs-text-link" to={pages.policy.version(by.policy_id)}>
                 {t('decision.openPolicy')}
               </Link>
             )}

@@ -7,11 +7,12 @@ import { col } from '../../kit/columns.tsx'
 import { TextField } from '../../kit/fields.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
 import { outcomeTone, policyText, statementText } from './outcome.ts'
 import { ActionField } from '../../kit/identitySelects.tsx'
 import './iam.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 type Judged = RowOf<typeof decisions.who>
 
@@ -20,18 +21,17 @@ interface Question {
   resource: string
 }
 
-/** The address of the answer to why somebody may do something, or may not. */
-const whyPath = (user: string, action: string, resource: string): string => withQuery(paths.iam.authorize(), { tab: 'why', user, action, resource })
-
 /** Who may do something: asked in the address, so that it can be passed on. */
 export function WhoTool() {
   const { t } = useTranslation(['iam', 'kit'])
+  const { pages } = useKeeping()
   const [search, setSearch] = useSearchParams()
   const [action, resource] = [search.get('action'), search.get('resource') ?? '']
   return (
     <>
       <p className="zs-soft ia-lead">{t('decision.whoLead')}</p>
       <Form<Question>
+        noValidate
         layout="vertical"
         className="ia-question"
         initialValues={{ action: action ?? undefined, resource }}
@@ -66,9 +66,14 @@ export function WhoTool() {
                 width: 140,
               }),
               col.text<Judged>('by', t('column.by'), ({ by }) => (by === null ? null : `${policyText(t, by)} ${statementText(t, by)}`), { width: 260 }),
-              col.custom<Judged>('why', t('decision.why'), ({ user }) => <Link to={whyPath(user.id, action, resource)}>{t('decision.why')}</Link>, {
-                width: 90,
-              }),
+              col.custom<Judged>(
+                'why',
+                t('decision.why'),
+                ({ user }) => <Link to={withQuery(pages.authorize(), { tab: 'why', user: user.id, action, resource })}>{t('decision.why')}</Link>,
+                {
+                  width: 90,
+                },
+              ),
             ]}
             filters={[
               filter.select('allowed', t('decision.everyone'), [

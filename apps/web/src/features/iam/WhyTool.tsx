@@ -66,6 +66,7 @@ export function WhyTool() {
     <>
       <p className="zs-soft ia-lead">{t('decision.whyLead')}</p>
       <Form<Question>
+        noValidate
         form={form}
         layout="vertical"
         className="ia-question"

@@ -5,9 +5,10 @@ import { Link } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { grants } from '@zhisuan/contract/iam/grant'
 import type { Action } from '../../kit/actions.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Takes a policy back, and says what that changes. */
 export function useRevoke(): (grant: Grant) => Action {
@@ -16,6 +17,7 @@ export function useRevoke(): (grant: Grant) => Action {
   const revoke = useChange(grants.delete, { invalidates: invalidatedByGrant })
   return ({ id, policy, holder }) => ({
     key: 'revoke',
+    call: grants.delete,
     label: t('action.revoke'),
     danger: true,
     confirm: {
@@ -27,16 +29,10 @@ export function useRevoke(): (grant: Grant) => Action {
   })
 }
 
-const pages: Readonly<Record<Contact['kind'], (id: string) => string>> = {
-  user: paths.iam.user.detail,
-  role: paths.iam.role.detail,
-  project: paths.iam.project.detail,
-  user_boundary: paths.iam.user.detail,
-  organisation_boundary: (id) => withQuery(paths.iam.partners(), { id }),
-}
-
 /** Leads to whoever has a policy. */
 export function HolderName({ kind, id, name }: { readonly kind: Contact['kind']; readonly id: string; readonly name: string }) {
   const nameOf = useRoleName()
-  return <Link to={pages[kind](id)}>{kind === 'role' ? nameOf({ name }) : name}</Link>
+  const { everybody, pages } = useKeeping()
+  if (kind === 'organisation_boundary') return everybody ? <Link to={withQuery(pages.partners(), { id })}>{name}</Link> : name
+  return <Link to={pages[kind === 'user_boundary' ? 'user' : kind].detail(id)}>{kind === 'role' ? nameOf({ name }) : name}</Link>
 }

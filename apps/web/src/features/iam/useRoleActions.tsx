@@ -5,6 +5,7 @@ import type { Action } from '../../kit/actions.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { holdOf } from './roleText.ts'
+import { useNotOurs } from './usePolicyActions.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 
@@ -12,6 +13,7 @@ import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (role: RoleRow) => readonly Action[] } {
   const { t } = useTranslation('iam')
   const nameOf = useRoleName()
+  const notOurs = useNotOurs()
   const remove = useChange(customRoles.delete, { invalidates: invalidatedByRole })
   return {
     actionsOf: (role) => {
@@ -20,15 +22,17 @@ export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (r
       return [
         {
           key: 'edit',
+          call: customRoles.update,
           label: t('action.edit'),
-          disabledReason: role.built_in ? t('role.builtInFixed') : null,
+          disabledReason: role.built_in ? t('role.builtInFixed') : notOurs(role),
           dialog: (close) => <RoleDialog role={role} onClose={close} />,
         },
         {
           key: 'delete',
+          call: customRoles.delete,
           label: t('action.delete'),
           danger: true,
-          disabledReason: hold === null ? null : t(`role.${hold}`, { count: role.member_count }),
+          disabledReason: hold === null ? notOurs(role) : t(`role.${hold}`, { count: role.member_count }),
           confirm: {
             title: t('role.deleteTitle', { name }),
             body: role.policy_count > 0 ? t('role.deleteBody', { count: role.policy_count }) : t('role.deleteBodyNone'),

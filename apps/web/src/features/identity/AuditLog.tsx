@@ -19,6 +19,8 @@ import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
 import './identity.css'
 import '../../kit/table.css'
+import { useKeeping } from '../../session/keeping.ts'
+import { useMayCall } from '../../session/user.ts'
 
 /** Of the address: those that stand above the list, and those of its own bar. */
 const above = ['call', 'actor_id', 'bp_id', 'from', 'to'] as const
@@ -33,9 +35,11 @@ const given = <Key extends string>(search: URLSearchParams, keys: readonly Key[]
   return found
 }
 
-/** Who did what on the whole platform: searched, saved as a file, and proved to be whole. */
+/** Who did what, on the whole platform or in one's own organisation: searched, saved as a file, and proved to be whole. */
 export default function AuditLog() {
   const { t } = useTranslation('identity')
+  const { everybody } = useKeeping()
+  const mayVerify = useMayCall(audits.verify)
   const [search, setSearch] = useSearchParams()
   const [verdict, setVerdict] = useState<ResponseOf<typeof audits.verify> | null>(null)
   const save = useChange(audits.export, { onDone: ({ path }) => saveFrom(path) })
@@ -65,9 +69,11 @@ export default function AuditLog() {
         <span className="zs-filter-organisation">
           <UserSelect label={t('audit.actor')} value={query.actor_id} known={actor} onChange={(id) => set('actor_id', id)} />
         </span>
-        <span className="zs-filter-organisation">
-          <OrganisationSelect label={t('audit.organisation')} value={query.bp_id} known={known} onChange={(id) => set('bp_id', id)} />
-        </span>
+        {everybody && (
+          <span className="zs-filter-organisation">
+            <OrganisationSelect label={t('audit.organisation')} value={query.bp_id} known={known} onChange={(id) => set('bp_id', id)} />
+          </span>
+        )}
         {(['from', 'to'] as const).map((end) => (
           <label className="zs-labelled" key={end}>
             {t(`audit.${end}`)}
@@ -83,9 +89,11 @@ export default function AuditLog() {
         query={query}
         toolbar={
           <>
-            <Button type="primary" loading={verify.isPending} onClick={() => verify.mutate({})}>
-              {t('audit.verify')}
-            </Button>
+            {mayVerify && (
+              <Button type="primary" loading={verify.isPending} onClick={() => verify.mutate({})}>
+                {t('audit.verify')}
+              </Button>
+            )}
             <Button loading={save.isPending} onClick={() => exportAs('csv')}>
               {t('audit.exportCsv')}
             </Button>

@@ -12,9 +12,10 @@ import { useReturnFocus } from '../../kit/focus.ts'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
 import './identity.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 type T = TFunction<'identity'>
 
@@ -35,6 +36,7 @@ export function AuditTable({
   readonly toolbar?: ReactNode
 }) {
   const { t } = useTranslation('identity')
+  const { pages } = useKeeping()
   return (
     <>
       <ResourceTable
@@ -45,7 +47,7 @@ export function AuditTable({
           col.number<AuditRecord>('number', t('column.number'), ({ number }) => number, { sort: true, width: 80 }),
           col.date<AuditRecord>('at', t('column.at'), ({ at }) => at),
           col.text<AuditRecord>('actor', t('column.actor'), ({ actor }) => actor?.name ?? t('audit.nobody'), {
-            to: ({ actor }) => (actor === null ? null : paths.iam.user.detail(actor.id)),
+            to: ({ actor }) => (actor === null ? null : pages.user.detail(actor.id)),
             width: 120,
           }),
           col.text<AuditRecord>('call', t('column.action'), ({ call }) => actionText(call), { width: 200, note: ({ call }) => call }),
@@ -71,6 +73,7 @@ export function AuditTable({
 /** All that the log keeps of one call. */
 function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onClose: () => void }) {
   const { t } = useTranslation('identity')
+  const { everybody, pages } = useKeeping()
   useReturnFocus()
   const { number, at, actor, access_key, call, code, object_id, bp_id, ip, request_id, hash } = record
   const facts: readonly (readonly [label: string, value: ReactNode])[] = [
@@ -81,15 +84,17 @@ function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onC
         t('audit.nobody')
       ) : (
         <>
-          <Link to={paths.iam.user.detail(actor.id)}>{actor.name}</Link>{' '}
-          <Link to={withQuery(paths.iam.audit(), { actor_id: actor.id })} onClick={onClose}>
+          <Link to={pages.user.detail(actor.id)}>{actor.name}</Link>{' '}
+          <Link to={withQuery(pages.audit(), { actor_id: actor.id })} onClick={onClose}>
             {t('audit.sameActor')}
           </Link>
         </>
       ),
     ],
     ...(access_key === null ? [] : [[t('audit.accessKey'), access_key.name] as const]),
-    [t('column.organisation'), bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: bp_id })}>{bp_id}</Link>],
+    ...(everybody
+      ? [[t('column.organisation'), bp_id === null ? t('platform') : <Link to={withQuery(pages.partners(), { id: bp_id })}>{bp_id}</Link>] as const]
+      : []),
     [t('column.action'), actionText(call)],
     [
       t('audit.call'),
@@ -109,10 +114,7 @@ function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onC
       : [
           [
             t('audit.why'),
-            <Link
-              key="why"
-              to={withQuery(paths.iam.authorize(), { tab: 'why', user: actor.id, action: call, ...(object_id !== null && { resource: object_id }) })}
-            >
+            <Link key="why" to={withQuery(pages.authorize(), { tab: 'why', user: actor.id, action: call, ...(object_id !== null && { resource: object_id }) })}>
               {t('audit.whyRefused')}
             </Link>,
           ] as const,
@@ -124,7 +126,7 @@ function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onC
       ) : (
         <>
           <span className="zs-code">{object_id}</span>{' '}
-          <Link to={withQuery(paths.iam.audit(), { object_id })} onClick={onClose}>
+          <Link to={withQuery(pages.audit(), { object_id })} onClick={onClose}>
             {t('audit.sameObject')}
           </Link>
         </>

@@ -5,11 +5,11 @@ import { useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
-import { paths } from '../../paths.ts'
 import { PolicyField } from '../../kit/identitySelects.tsx'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import { invalidatedByBoundary } from './invalidated.ts'
 import './identity.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 const touched = [...invalidatedByGrant, ...invalidatedByBoundary]
 
@@ -28,31 +28,36 @@ function useSetBoundary(of: Of['of']) {
 /** What a user, or the people of an organisation, may be allowed at most: shown, set and taken away. */
 export function Boundary({ of, id, name, current }: Of & { readonly current: Named | null }) {
   const { t } = useTranslation('identity')
+  const { everybody, pages } = useKeeping()
   const end = useSetBoundary(of)
   return (
     <span className="identity-line">
-      {current === null ? t('boundary.none') : <Link to={paths.iam.policy.version(current.id)}>{current.name}</Link>}
+      {current === null ? t('boundary.none') : <Link to={pages.policy.version(current.id)}>{current.name}</Link>}
       <ActionMenu
         label={t('boundary.title')}
-        actions={[
-          {
-            key: 'set',
-            label: t(current === null ? 'boundary.set' : 'boundary.change'),
-            dialog: (close) => <BoundaryDialog of={of} id={id} name={name} current={current} onClose={close} />,
-          },
-          ...(current === null
+        actions={
+          !everybody
             ? []
             : [
                 {
-                  key: 'remove',
-                  label: t('boundary.remove'),
-                  danger: true,
-                  confirm: { title: t('boundary.removeTitle', { name }), body: t('boundary.removeBody', { name, policy: current.name }) },
-                  doneText: t('boundary.removed'),
-                  run: () => end.mutateAsync({ params: { id }, body: { policy_id: null } }),
+                  key: 'set',
+                  label: t(current === null ? 'boundary.set' : 'boundary.change'),
+                  dialog: (close) => <BoundaryDialog of={of} id={id} name={name} current={current} onClose={close} />,
                 },
-              ]),
-        ]}
+                ...(current === null
+                  ? []
+                  : [
+                      {
+                        key: 'remove',
+                        label: t('boundary.remove'),
+                        danger: true,
+                        confirm: { title: t('boundary.removeTitle', { name }), body: t('boundary.removeBody', { name, policy: current.name }) },
+                        doneText: t('boundary.removed'),
+                        run: () => end.mutateAsync({ params: { id }, body: { policy_id: null } }),
+                      },
+                    ]),
+              ]
+        }
       />
     </span>
   )

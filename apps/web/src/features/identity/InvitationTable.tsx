@@ -6,16 +6,18 @@ import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { InviteDialog, LinkDialog } from './InviteDialog.tsx'
 import { invalidatedByInvitation } from './invalidated.ts'
+import { useKeeping } from '../../session/keeping.ts'
 
 const tones = { open: 'good', used: 'rest', revoked: 'rest', expired: 'warning' } as const
 
 /** Who was asked to join, by links that are told once. */
 export function InvitationTable({ name, organisation }: { readonly name?: string; readonly organisation?: Named }) {
   const { t } = useTranslation('identity')
+  const { everybody, pages } = useKeeping()
   const roleName = useRoleName()
   const [made, setMade] = useState<ResponseOf<typeof invitations.create> | null>(null)
   const revoke = useChange(invitations.revoke, { invalidates: invalidatedByInvitation })
@@ -31,8 +33,8 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
             width: 100,
           }),
           col.text<Invitation>('organisation', t('column.organisation'), ({ bp_name }) => bp_name, {
-            when: organisation === undefined,
-            to: ({ bp_id }) => withQuery(paths.iam.partners(), { id: bp_id, tab: 'invitations' }),
+            when: everybody && organisation === undefined,
+            to: ({ bp_id }) => (everybody ? withQuery(pages.partners(), { id: bp_id, tab: 'invitations' }) : null),
             width: 160,
           }),
           col.text<Invitation>('role', t('column.role'), ({ role }) => roleName({ name: role }), { width: 110 }),
@@ -44,6 +46,7 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
         rowActions={({ id, status }) => [
           {
             key: 'revoke',
+            call: invitations.revoke,
             label: t('invitation.revoke'),
             danger: true,
             disabledReason: status === 'open' ? null : t('invitation.notOpen', { status: t(`invitation.status.${status}`) }),
@@ -52,7 +55,11 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
             run: () => revoke.mutateAsync({ params: { id } }),
           },
         ]}
-        create={{ label: t('invitation.create'), dialog: (close) => <InviteDialog organisation={organisation} onMade={setMade} onClose={close} /> }}
+        create={{
+          call: invitations.create,
+          label: t('invitation.create'),
+          dialog: (close) => <InviteDialog organisation={organisation} onMade={setMade} onClose={close} />,
+        }}
         empty={{ title: t('invitation.empty'), note: t('invitation.emptyNote') }}
       />
 

@@ -2,6 +2,7 @@ import Button from 'antd/es/button'
 import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import type { ResponseOf } from '@zhisuan/contract/define'
+import { tenantRoles } from '@zhisuan/contract/roles'
 import { invitations } from '@zhisuan/contract/ums/invitation'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
@@ -16,6 +17,7 @@ import { paths, withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByInvitation } from './invalidated.ts'
+import { useKeeping } from '../../session/keeping.ts'
 
 interface Values {
   bp_id?: string
@@ -31,6 +33,7 @@ type Made = ResponseOf<typeof invitations.create>
 /** Asks somebody in: to what, and until when. */
 export function InviteDialog({ organisation, onMade, onClose }: Dialog<{ organisation: Named | undefined; onMade: (made: Made) => void }>) {
   const { t } = useTranslation('identity')
+  const { everybody } = useKeeping()
   const roleName = useRoleName()
   const create = useChange(invitations.create, { invalidates: invalidatedByInvitation, silent: true, onDone: onMade })
   return (
@@ -42,8 +45,8 @@ export function InviteDialog({ organisation, onMade, onClose }: Dialog<{ organis
       doneText={t('invitation.done')}
       onClose={onClose}
     >
-      {organisation === undefined && <OrganisationField name="bp_id" label={t('invitation.organisation')} missing={t('required')} />}
-      <RadioField name="role" label={t('invitation.role')} values={['TENANT', 'TENANT_ADMIN'] as const} labelOf={(value) => roleName({ name: value })} />
+      {everybody && organisation === undefined && <OrganisationField name="bp_id" label={t('invitation.organisation')} missing={t('required')} />}
+      <RadioField name="role" label={t('invitation.role')} values={tenantRoles} labelOf={(value) => roleName({ name: value })} />
       <NumberField name="days" label={t('invitation.days')} extra={t('invitation.daysTip')} schema={shape.days} />
       <TextField name="note" label={t('invitation.note')} extra={t('invitation.noteTip')} schema={shape.note} />
     </FormDialog>

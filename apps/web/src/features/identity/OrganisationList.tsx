@@ -48,6 +48,7 @@ function List() {
       ]}
       rowActions={actionsOf}
       create={{
+        call: organisations.create,
         label: t('organisation.create'),
         dialog: (close) => <OrganisationDialog onMade={(id) => void navigate(to(id, 'invitations'))} onClose={close} />,
       }}

@@ -6,10 +6,10 @@ import { notify } from '../../api/notify.ts'
 import { TextField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
-import { paths } from '../../paths.ts'
 import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByProject } from './invalidated.ts'
 import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 interface Values {
   name: string
@@ -23,22 +23,23 @@ const { shape } = keptProjects.create.body
 /** Makes a project; its members come next, on its own page. */
 export default function ProjectAdd() {
   const { t } = useTranslation('identity')
+  const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
   const { id, known } = useNamedOrganisation()
   const create = useChange(keptProjects.create, { invalidates: invalidatedByProject })
   const submit = async (body: Values): Promise<void> => {
     const project = await create.mutateAsync({ body })
     notify('success', t('project.made', { name: project.name }))
-    void navigate(paths.iam.project.detail(project.id))
+    void navigate(pages.project.detail(project.id))
   }
   return (
     <FormPage<Values>
       initialValues={{ name: '', key: '', description: '', ...(id !== undefined && { bp_id: id }) }}
       submitText={t('project.submit')}
-      onCancel={() => void navigate(paths.iam.project.list())}
+      onCancel={() => void navigate(pages.project.list())}
       onSubmit={submit}
     >
-      <OrganisationField name="bp_id" label={t('project.owner')} missing={t('required')} known={known} />
+      {everybody && <OrganisationField name="bp_id" label={t('project.owner')} missing={t('required')} known={known} />}
       <NameField schema={shape.name} />
       <TextField name="key" label={t('project.key')} extra={t('project.keyNote')} schema={shape.key} autoCapitalize="none" spellCheck={false} />
       <DescriptionField schema={shape.description} />

@@ -12,27 +12,29 @@ import * as format from '../../kit/format.ts'
 import { UserField } from '../../kit/identitySelects.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { HolderPolicies } from '../iam/HolderPolicies.tsx'
 import { kindKey } from '../../kit/roleNames.ts'
 import { contentText, heldOf } from './projectContents.ts'
 import { invalidatedByProject } from './invalidated.ts'
 import { useProjectActions } from './useProjectActions.tsx'
 import './identity.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 type Member = RowOf<typeof keptProjects.members>
 
 /** One project: who works in it, what belongs to it, and what its members were given. */
 export default function ProjectDetail() {
   const { t } = useTranslation('identity')
+  const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const query = useOne(keptProjects.get, { params: { id } }, { refreshMs: 5_000 })
-  const { actionsOf } = useProjectActions(() => void navigate(paths.iam.project.list()))
+  const { actionsOf } = useProjectActions(() => void navigate(pages.project.list()))
   return (
     <DetailPage
       query={query}
-      gone={{ to: paths.iam.project.list() }}
+      gone={{ to: pages.project.list() }}
       title={({ name }) => name}
       actions={actionsOf}
       facts={(project) => [
@@ -40,7 +42,14 @@ export default function ProjectDetail() {
         {
           key: 'owner',
           label: t('project.owner'),
-          value: project.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: project.bp_id })}>{project.bp_name}</Link>,
+          value:
+            project.bp_id === null ? (
+              t('platform')
+            ) : everybody ? (
+              <Link to={withQuery(pages.partners(), { id: project.bp_id })}>{project.bp_name}</Link>
+            ) : (
+              project.bp_name
+            ),
         },
         { key: 'members', label: t('column.members'), value: project.member_count },
         { key: 'created', label: t('column.created'), value: format.dateTime(project.created_at) },
@@ -62,6 +71,7 @@ export default function ProjectDetail() {
 
 function Members({ project }: { readonly project: KeptProject }) {
   const { t } = useTranslation(['identity', 'account'])
+  const { pages } = useKeeping()
   const remove = useChange(keptProjects.removeMember, { invalidates: invalidatedByProject })
   return (
     <ResourceTable
@@ -72,7 +82,7 @@ function Members({ project }: { readonly project: KeptProject }) {
         col.name<Member>('name', t('column.user'), ({ name }) => name, {
           sort: true,
           width: 240,
-          to: ({ id }) => paths.iam.user.detail(id),
+          to: ({ id }) => pages.user.detail(id),
           note: ({ name, nickname }) => (nickname === name ? '' : nickname),
         }),
         col.text<Member>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 140 }),
@@ -82,6 +92,7 @@ function Members({ project }: { readonly project: KeptProject }) {
       rowActions={({ id, name }) => [
         {
           key: 'remove',
+          call: keptProjects.removeMember,
           label: t('action.remove'),
           danger: true,
           confirm: { title: t('project.removeTitle', { project: project.name, name }), body: t('project.removeBody') },
@@ -89,7 +100,7 @@ function Members({ project }: { readonly project: KeptProject }) {
           run: () => remove.mutateAsync({ params: { id: project.id, user_id: id } }),
         },
       ]}
-      create={{ label: t('project.addMember'), dialog: (close) => <MemberDialog project={project} onClose={close} /> }}
+      create={{ call: keptProjects.addMember, label: t('project.addMember'), dialog: (close) => <MemberDialog project={project} onClose={close} /> }}
       empty={{ title: t('project.membersEmpty'), note: t('project.membersEmptyNote') }}
     />
   )

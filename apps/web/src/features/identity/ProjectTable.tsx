@@ -5,8 +5,9 @@ import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { useProjectActions } from './useProjectActions.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Projects of all organisations, or of one. */
 export function ProjectTable({
@@ -19,6 +20,7 @@ export function ProjectTable({
   readonly toolbar?: ReactNode
 }) {
   const { t } = useTranslation('identity')
+  const { everybody, pages } = useKeeping()
   const { actionsOf } = useProjectActions()
   return (
     <ResourceTable
@@ -29,13 +31,13 @@ export function ProjectTable({
         col.name<KeptProject>('name', t('column.name'), (project) => project.name, {
           sort: true,
           width: 220,
-          to: ({ id }) => paths.iam.project.detail(id),
+          to: ({ id }) => pages.project.detail(id),
           note: ({ description }) => description,
         }),
         col.code<KeptProject>('key', t('column.key'), ({ key }) => key, { sort: true, width: 160 }),
         col.text<KeptProject>('organisation', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), {
-          when: organisation === undefined,
-          to: ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id, tab: 'projects' })),
+          when: everybody && organisation === undefined,
+          to: ({ bp_id }) => (bp_id === null || !everybody ? null : withQuery(pages.partners(), { id: bp_id, tab: 'projects' })),
           width: 180,
         }),
         col.number<KeptProject>('members', t('column.members'), ({ member_count }) => member_count, { width: 80 }),
@@ -44,7 +46,7 @@ export function ProjectTable({
       ]}
       filters={[filter.keyword(t('project.keyword'))]}
       rowActions={actionsOf}
-      create={{ label: t('project.create'), href: withQuery(paths.iam.project.add(), { bp_id: organisation?.id }) }}
+      create={{ call: keptProjects.create, label: t('project.create'), href: withQuery(pages.project.add(), { bp_id: organisation?.id }) }}
       toolbar={toolbar}
       empty={{ title: t('project.empty'), note: t('project.emptyNote') }}
     />

@@ -1,8 +1,7 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
-import { constants } from '@zhisuan/contract/constants'
-import { roles, type Role } from '@zhisuan/contract/roles'
+import { roles, tenantRoles, type Role } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
@@ -12,7 +11,6 @@ import { notify } from '../../api/notify.ts'
 import { Field, RadioField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField } from '../../kit/NameFields.tsx'
-import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OneTimePassword } from './OneTimePassword.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
@@ -20,8 +18,11 @@ import { invalidatedByUser } from './invalidated.ts'
 import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
 import { ContactFields } from './useUserActions.tsx'
 import './identity.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 const kinds = [4, 2, 1] as const
+/** Of those whom an organisation's own administrators make. */
+const ownKinds = [4, 2] as const
 
 interface Values {
   username: string
@@ -41,6 +42,7 @@ const offered = roles.filter((role) => role !== 'ADMIN')
 /** Makes a user; their password is told once, and then their page comes. */
 export default function UserAdd() {
   const { t } = useTranslation('identity')
+  const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
   const { id: bp_id, known } = useNamedOrganisation()
   const roleName = useRoleName()
@@ -70,17 +72,17 @@ export default function UserAdd() {
         form={form}
         initialValues={{ username: '', kind: 4, ...(bp_id !== undefined && { bp_id }), roles: [], nickname: '', phone: '', email: '', description: '' }}
         submitText={t('user.submit')}
-        onCancel={() => void navigate(paths.iam.user.list())}
+        onCancel={() => void navigate(pages.user.list())}
         onSubmit={submit}
       >
         <Field name="username" label={t('user.username')} extra={t('user.nameTip')} schema={shape.username}>
-          <Input autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} maxLength={constants.nameMaxLength} />
+          <Input autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} />
         </Field>
         <RadioField
           name="kind"
           label={t('user.kind')}
           className="identity-choices"
-          values={kinds}
+          values={everybody ? kinds : ownKinds}
           labelOf={(value) => (
             <>
               {t(`user.kindOption.${value}`)}
@@ -88,7 +90,7 @@ export default function UserAdd() {
             </>
           )}
         />
-        {kind !== 1 && (
+        {everybody && kind !== 1 && (
           <Form.Item name="bp_id" label={t('user.organisation')} required={kind === 2} rules={kind === 2 ? [{ required: true, message: t('required') }] : []}>
             <OrganisationSelect label={t('user.organisation')} known={known} />
           </Form.Item>
@@ -99,14 +101,14 @@ export default function UserAdd() {
               mode="multiple"
               aria-label={t('user.roles')}
               optionFilterProp="label"
-              options={offered.map((value) => ({ value, label: roleName({ name: value }) }))}
+              options={(everybody ? offered : tenantRoles).map((value) => ({ value, label: roleName({ name: value }) }))}
             />
           </Form.Item>
         )}
         <ContactFields shape={shape} />
         <DescriptionField schema={shape.description} />
       </FormPage>
-      {made !== null && <OneTimePassword name={made.name} password={made.password} onClose={() => void navigate(paths.iam.user.detail(made.id))} />}
+      {made !== null && <OneTimePassword name={made.name} password={made.password} onClose={() => void navigate(pages.user.detail(made.id))} />}
     </>
   )
 }

@@ -6,26 +6,29 @@ import { useOne } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { kindKey } from '../../kit/roleNames.ts'
+import { AccessKeyTable } from './AccessKeyTable.tsx'
 import { AuditTable } from './AuditTable.tsx'
 import { UserProjects } from './UserProjects.tsx'
 import { UserRights } from './UserRights.tsx'
 import { UserSessions } from './UserSessions.tsx'
 import { useUserActions } from './useUserActions.tsx'
 import { userTone } from './userText.ts'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** One user: who they are, what they may, where they work and are signed in, and what they did. */
 export default function UserDetail() {
   const { t } = useTranslation(['identity', 'account'])
+  const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const query = useOne(users.get, { params: { id } }, { refreshMs: 5_000 })
-  const { actionsOf } = useUserActions(() => void navigate(paths.iam.user.list()))
+  const { actionsOf } = useUserActions(() => void navigate(pages.user.list()))
   return (
     <DetailPage
       query={query}
-      gone={{ to: paths.iam.user.list() }}
+      gone={{ to: pages.user.list() }}
       title={({ name }) => name}
       status={({ status }) => <StatusTag tone={userTone(status)}>{t(`user.status.${status}`)}</StatusTag>}
       actions={actionsOf}
@@ -35,7 +38,8 @@ export default function UserDetail() {
         {
           key: 'organisation',
           label: t('user.organisation'),
-          value: user.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: user.bp_id })}>{user.bp_name}</Link>,
+          value:
+            user.bp_id === null ? t('platform') : everybody ? <Link to={withQuery(pages.partners(), { id: user.bp_id })}>{user.bp_name}</Link> : user.bp_name,
         },
         { key: 'phone', label: t('column.phone'), value: user.phone ?? format.nothing },
         { key: 'email', label: t('column.email'), value: user.email ?? format.nothing },
@@ -47,6 +51,9 @@ export default function UserDetail() {
       ]}
       notice={(user) => (
         <>
+          {user.attacked_at !== null && (
+            <Alert type="error" showIcon className="zs-above" title={t('user.attackedAt', { at: format.dateTime(user.attacked_at) })} />
+          )}
           {user.frozen_until !== null && (
             <Alert type="warning" showIcon className="zs-above" title={t('user.frozenUntil', { at: format.dateTime(user.frozen_until) })} />
           )}
@@ -57,6 +64,7 @@ export default function UserDetail() {
         { key: 'rights', label: t('user.detailTab.rights'), content: <UserRights user={user} /> },
         { key: 'projects', label: t('user.detailTab.projects'), content: <UserProjects user={user} /> },
         { key: 'sessions', label: t('user.detailTab.sessions'), content: <UserSessions id={user.id} /> },
+        { key: 'keys', label: t('user.detailTab.keys'), content: <AccessKeyTable name="keys" userId={user.id} /> },
         { key: 'audit', label: t('user.detailTab.audit'), content: <AuditTable name="audit" query={{ actor_id: user.id }} /> },
       ]}
     />

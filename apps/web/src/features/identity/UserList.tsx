@@ -4,10 +4,11 @@ import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { DetailTabs } from '../../kit/DetailPage.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { InvitationTable } from './InvitationTable.tsx'
 import { useOrganisationFilter } from '../../kit/useOrganisationFilter.tsx'
 import { UserTable } from './UserTable.tsx'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Everybody, and who was asked in. */
 export default function UserList() {
@@ -27,12 +28,14 @@ export default function UserList() {
 
 function Users() {
   const { organisation, control } = useOrganisationFilter()
-  return <UserTable organisation={organisation} toolbar={control} />
+  const { everybody } = useKeeping()
+  return everybody ? <UserTable organisation={organisation} toolbar={control} /> : <UserTable />
 }
 
 /** Who waits to be let in, where registering takes an approval. */
 function Pending() {
   const { t } = useTranslation('identity')
+  const { pages } = useKeeping()
   const { data } = useCall(users.list, { query: { status: 'pending', page_size: 1 } }, { silent: true, refreshMs: 30_000 })
   if (data === undefined || data.total === 0) return null
   return (
@@ -41,7 +44,7 @@ function Pending() {
       showIcon
       className="zs-above"
       title={t('user.pending', { count: data.total })}
-      action={<Link to={withQuery(paths.iam.user.list(), { status: 'pending' })}>{t('user.showPending')}</Link>}
+      action={<Link to={withQuery(pages.user.list(), { status: 'pending' })}>{t('user.showPending')}</Link>}
     />
   )
 }

@@ -11,15 +11,16 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { Field } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../kit/SearchSelect.tsx'
-import { paths } from '../../paths.ts'
 import { invalidatedByProject } from './invalidated.ts'
 import './identity.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 type Detail = ResponseOf<typeof users.get>
 
 /** Where they work. */
 export function UserProjects({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('identity')
+  const { pages } = useKeeping()
   const openDialog = useDialog()
   const remove = useChange(keptProjects.removeMember, { invalidates: invalidatedByProject })
   const { bp_id } = user
@@ -41,12 +42,13 @@ export function UserProjects({ user }: { readonly user: Detail }) {
           <ul className="zs-list identity-rows">
             {user.projects.map(({ id, name }) => (
               <li key={id}>
-                <Link to={paths.iam.project.detail(id)}>{name}</Link>
+                <Link to={pages.project.detail(id)}>{name}</Link>
                 <ActionMenu
                   label={name}
                   actions={[
                     {
                       key: 'remove',
+                      call: keptProjects.removeMember,
                       label: t('action.remove'),
                       danger: true,
                       confirm: { title: t('project.removeTitle', { project: name, name: user.name }), body: t('project.removeBody') },

@@ -9,7 +9,7 @@ import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { HolderPolicies } from '../iam/HolderPolicies.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { RoleField } from '../../kit/identitySelects.tsx'
@@ -17,12 +17,14 @@ import { Boundary } from './Boundary.tsx'
 import { invalidatedByUserRole } from './invalidated.ts'
 import { useBuiltInRoleId } from './useBuiltInRoleId.ts'
 import './identity.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 type Detail = ResponseOf<typeof users.get>
 
 /** Their roles, what they were given besides, and what bounds it all. */
 export function UserRights({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('identity')
+  const { pages } = useKeeping()
   const { data: organisation } = useCall(organisations.get, { params: { id: user.bp_id ?? '' } }, { silent: true, enabled: user.bp_id !== null })
   return (
     <>
@@ -37,13 +39,13 @@ export function UserRights({ user }: { readonly user: Detail }) {
         {organisation?.boundary != null && (
           <p>
             {t('boundary.ofOrganisation')}{' '}
-            <Link to={paths.iam.policy.version(organisation.boundary.id)} className="zs-text-link">
+            <Link to={pages.policy.version(organisation.boundary.id)} className="zs-text-link">
               {organisation.boundary.name}
             </Link>
           </p>
         )}
         <p>
-          <Link to={withQuery(paths.iam.authorize(), { tab: 'why', user: user.id })}>{t('user.why')}</Link>
+          <Link to={withQuery(pages.authorize(), { tab: 'why', user: user.id })}>{t('user.why')}</Link>
         </p>
       </section>
     </>
@@ -52,6 +54,7 @@ export function UserRights({ user }: { readonly user: Detail }) {
 
 function Roles({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('identity')
+  const { pages } = useKeeping()
   const nameOf = useRoleName()
   const idOf = useBuiltInRoleId()
   const openDialog = useDialog()
@@ -74,7 +77,7 @@ function Roles({ user }: { readonly user: Detail }) {
           const role = nameOf({ name })
           return (
             <li key={name}>
-              {id === undefined ? role : <Link to={paths.iam.role.detail(id)}>{role}</Link>}
+              {id === undefined ? role : <Link to={pages.role.detail(id)}>{role}</Link>}
               <Tag>{t(builtIn ? 'user.builtIn' : 'user.custom')}</Tag>
               {id !== undefined && (
                 <ActionMenu
@@ -82,6 +85,7 @@ function Roles({ user }: { readonly user: Detail }) {
                   actions={[
                     {
                       key: 'remove',
+                      call: customRoles.removeMember,
                       label: t('action.remove'),
                       danger: true,
                       confirm: { title: t('user.removeRoleTitle', { name: user.name, role }), body: t('user.removeRoleBody') },

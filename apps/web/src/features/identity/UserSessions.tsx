@@ -27,6 +27,7 @@ export function UserSessions({ id }: { readonly id: string }) {
       rowActions={({ id: session, user_agent, current }) => [
         {
           key: 'end',
+          call: users.endSession,
           label: t('session.end'),
           danger: true,
           disabledReason: current ? t('session.currentStays') : null,

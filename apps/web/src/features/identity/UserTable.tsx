@@ -6,10 +6,11 @@ import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { kindKey, useRoleName } from '../../kit/roleNames.ts'
 import { useUserActions } from './useUserActions.tsx'
 import { userTone } from './userText.ts'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** Users of the platform, or of one organisation. */
 export function UserTable({
@@ -22,6 +23,7 @@ export function UserTable({
   readonly toolbar?: ReactNode
 }) {
   const { t } = useTranslation(['identity', 'account'])
+  const { everybody, pages } = useKeeping()
   const roleName = useRoleName()
   const { actionsOf } = useUserActions()
   return (
@@ -33,14 +35,14 @@ export function UserTable({
         col.name<User>('name', t('column.user'), (user) => user.name, {
           sort: true,
           width: 180,
-          to: ({ id }) => paths.iam.user.detail(id),
+          to: ({ id }) => pages.user.detail(id),
           note: (user) => (user.nickname === user.name ? '' : user.nickname),
         }),
         col.status<User>('status', t('column.state'), ({ status }) => ({ tone: userTone(status), text: t(`user.status.${status}`) }), { width: 100 }),
         col.text<User>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 100, off: true }),
         col.text<User>('organisation', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), {
-          when: organisation === undefined,
-          to: ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id })),
+          when: everybody && organisation === undefined,
+          to: ({ bp_id }) => (bp_id === null || !everybody ? null : withQuery(pages.partners(), { id: bp_id })),
           width: 160,
         }),
         col.tags<User>('roles', t('column.roles'), ({ permissions }) => permissions.map(({ role }) => roleName({ name: role })), { width: 160 }),
@@ -56,7 +58,7 @@ export function UserTable({
         filter.oneOf('status', t('column.state'), userStatuses, (value) => t(`user.status.${value}`)),
       ]}
       rowActions={actionsOf}
-      create={{ label: t('user.create'), href: withQuery(paths.iam.user.add(), { bp_id: organisation?.id }) }}
+      create={{ call: users.create, label: t('user.create'), href: withQuery(pages.user.add(), { bp_id: organisation?.id }) }}
       toolbar={toolbar}
       empty={{ title: t('user.empty') }}
     />

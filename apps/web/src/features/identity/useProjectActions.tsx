@@ -7,19 +7,21 @@ import type { Action } from '../../kit/actions.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
-import { paths, withQuery } from '../../paths.ts'
+import { withQuery } from '../../paths.ts'
 import { contentText, heldOf } from './projectContents.ts'
 import { invalidatedByProject } from './invalidated.ts'
 import './identity.css'
+import { useKeeping } from '../../session/keeping.ts'
 
 /** What can be done to a project. */
 export function useProjectActions(onDeleted?: () => void): { readonly actionsOf: (project: KeptProject) => readonly Action[] } {
   const { t } = useTranslation('identity')
   return {
     actionsOf: (project) => [
-      { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog project={project} onClose={close} /> },
+      { key: 'edit', call: keptProjects.update, label: t('action.edit'), dialog: (close) => <EditDialog project={project} onClose={close} /> },
       {
         key: 'delete',
+        call: keptProjects.delete,
         label: t('action.delete'),
         danger: true,
         dialog: (close) => <DeleteDialog project={project} onClose={close} {...(onDeleted !== undefined && { onDeleted })} />,
@@ -55,6 +57,7 @@ function EditDialog({ project, onClose }: Dialog<{ project: KeptProject }>) {
 /** Says what has to go first; what came into it meanwhile is told when the server refuses. */
 function DeleteDialog({ project, onDeleted, onClose }: Dialog<{ project: KeptProject; onDeleted?: () => void }>) {
   const { t } = useTranslation('identity')
+  const { pages } = useKeeping()
   const { id, name } = project
   const now = useCall(keptProjects.get, { params: { id } }, { silent: true })
   const contents = useCall(keptProjects.contents, { params: { id } }, { silent: true })
@@ -91,14 +94,14 @@ function DeleteDialog({ project, onDeleted, onClose }: Dialog<{ project: KeptPro
           <ul className="identity-what">
             {members > 0 && (
               <li>
-                <Link to={paths.iam.project.detail(id)} onClick={onClose}>
+                <Link to={pages.project.detail(id)} onClick={onClose}>
                   {t('project.deleteMembers', { count: members })}
                 </Link>
               </li>
             )}
             {held.map((content) => (
               <li key={content.resource}>
-                <Link to={withQuery(paths.iam.project.detail(id), { tab: 'contents' })} onClick={onClose}>
+                <Link to={withQuery(pages.project.detail(id), { tab: 'contents' })} onClick={onClose}>
                   {t('project.deleteResource', contentText(content))}
                 </Link>
               </li>

@@ -32,9 +32,10 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
       'edit' | 'approve' | 'reject' | 'enable' | 'disable' | 'unfreeze' | 'resetPassword' | 'signOut' | 'resetSecondFactor' | 'delete',
       Action
     > = {
-      edit: { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog user={user} onClose={close} /> },
+      edit: { key: 'edit', call: users.update, label: t('action.edit'), dialog: (close) => <EditDialog user={user} onClose={close} /> },
       approve: {
         key: 'approve',
+        call: users.action,
         label: t('user.approve'),
         confirm: { title: t('user.approveTitle', { name }), body: t('user.approveBody') },
         doneText: t('user.approved', { name }),
@@ -42,24 +43,27 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
       },
       reject: {
         key: 'reject',
+        call: users.action,
         label: t('user.reject'),
         danger: true,
         confirm: { title: t('user.rejectTitle', { name }), body: t('user.rejectBody') },
         doneText: t('user.rejected', { name }),
         run: does('disable'),
       },
-      enable: { key: 'enable', label: t('user.enable'), doneText: t('user.enabled', { name }), run: does('enable') },
+      enable: { key: 'enable', call: users.action, label: t('user.enable'), doneText: t('user.enabled', { name }), run: does('enable') },
       disable: {
         key: 'disable',
+        call: users.action,
         label: t('user.disable'),
         danger: true,
         confirm: { title: t('user.disableTitle', { name }), body: t('user.disableBody') },
         doneText: t('user.disabled', { name }),
         run: does('disable'),
       },
-      unfreeze: { key: 'unfreeze', label: t('user.unfreeze'), doneText: t('user.unfrozen', { name }), run: does('unfreeze') },
+      unfreeze: { key: 'unfreeze', call: users.action, label: t('user.unfreeze'), doneText: t('user.unfrozen', { name }), run: does('unfreeze') },
       resetPassword: {
         key: 'resetPassword',
+        call: users.action,
         label: t('user.resetPassword'),
         danger: true,
         confirm: { title: t('user.resetTitle', { name }), body: t('user.resetBody') },
@@ -70,6 +74,7 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
       },
       signOut: {
         key: 'signOut',
+        call: users.action,
         label: t('user.signOut'),
         danger: true,
         confirm: { title: t('user.signOutTitle', { name }), body: t('user.signOutBody') },
@@ -78,6 +83,7 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
       },
       resetSecondFactor: {
         key: 'resetSecondFactor',
+        call: users.action,
         label: t('user.resetSecondFactor'),
         danger: true,
         confirm: { title: t('user.resetSecondTitle', { name }), body: t('user.resetSecondBody') },
@@ -86,6 +92,7 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
       },
       delete: {
         key: 'delete',
+        call: users.delete,
         label: t('action.delete'),
         danger: true,
         confirm: { title: t('user.deleteTitle', { name }), body: <DeleteLoses />, typeToConfirm: name },

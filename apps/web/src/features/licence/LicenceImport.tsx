@@ -55,6 +55,7 @@ export function LicenceImport({ licence, now }: { readonly licence: Licence; rea
 
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         void submit()
@@ -76,7 +77,6 @@ export function LicenceImport({ licence, now }: { readonly licence: Licence; rea
         value={text}
         placeholder={t('placeholder')}
         autoSize={{ minRows: 5, maxRows: 12 }}
-        maxLength={maxLength}
         spellCheck={false}
         aria-invalid={refusal !== null}
         aria-describedby={`${id}-said`}

@@ -2,14 +2,16 @@ import Skeleton from 'antd/es/skeleton'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
-import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'
 import type { ResponseOf } from '@zhisuan/contract/define'
+import { vms } from '@zhisuan/contract/nextstack/vm'
 import { overview } from '@zhisuan/contract/nextstack/overview'
 import { licences } from '@zhisuan/contract/sys/sys'
 import type { ApiError } from '../../api/client.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { ActionButton } from '../../kit/actions.tsx'
 import { PageActions } from '../../kit/PageHead.tsx'
 import { paths } from '../../paths.ts'
 import { useClouds } from '../../session/cloud.ts'
@@ -23,7 +25,7 @@ import { EventsCard } from './EventsCard.tsx'
 import { LicenceCard } from './LicenceCard.tsx'
 import './overview.css'
 import { ResourceTiles } from './ResourceTiles.tsx'
-import { StartCard } from './StartCard.tsx'
+import { OrganisationStart, PlatformStart } from './StartCard.tsx'
 import { TrendsCard } from './TrendsCard.tsx'
 
 type Overview = ResponseOf<typeof overview.get>
@@ -60,7 +62,7 @@ function PlatformOverview() {
       <Resources summary={summary} />
       <div className="overview-page">
         <div>
-          <Start summary={summary.data} clouds={list.data?.clouds} platform />
+          <PlatformStart usableClouds={list.data && usable(list.data.clouds).length} />
           <EventsCard />
         </div>
         <div>
@@ -92,7 +94,7 @@ function OrganisationOverview() {
       <Resources summary={summary} />
       <div className="overview-page">
         <div>
-          <Start summary={summary.data} clouds={known} platform={false} />
+          <OrganisationStart />
           <EventsCard />
         </div>
         <div>
@@ -106,11 +108,7 @@ function OrganisationOverview() {
 
 function CreateVm() {
   const { t } = useTranslation('overview')
-  return (
-    <Link to={paths.nextstack.vm.add()} className="zs-button">
-      {t('createVm')}
-    </Link>
-  )
+  return <ActionButton action={{ key: 'create', call: vms.create, label: t('createVm'), href: paths.nextstack.vm.add() }} />
 }
 
 /** Images there are before anybody made anything. */
@@ -135,20 +133,6 @@ function Resources({
       }
     </Part>
   )
-}
-
-/** What to do first, as long as there is nothing at all. */
-function Start({
-  summary,
-  clouds: known,
-  platform,
-}: {
-  readonly summary: Overview | undefined
-  readonly clouds: readonly CloudBasic[] | undefined
-  readonly platform: boolean
-}) {
-  if (!isEmpty(summary) || known === undefined) return null
-  return <StartCard usableClouds={usable(known).length} platform={platform} />
 }
 
 /** One card: its place is held while it loads, and says itself what failed. What was read stays. */

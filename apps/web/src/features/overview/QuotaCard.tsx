@@ -3,16 +3,18 @@ import Progress from 'antd/es/progress'
 import Skeleton from 'antd/es/skeleton'
 import { quotas, type QuotaLine } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
-import { useState } from 'react'
+import { lazy, useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { useIsPlatform } from '../../session/user.ts'
 import './quota.css'
-import { QuotaDrawer } from '../quota/QuotaDrawer.tsx'
 import { amountText, levelOf, shareOf, worthLook } from '../../kit/quotaLines.ts'
 import { useDialog } from '../../kit/dialogs.tsx'
+
+// With what checks it: the page is seen without.
+const QuotaDrawer = lazy(() => import('../quota/QuotaDrawer.tsx').then(({ QuotaDrawer: drawer }) => ({ default: drawer })))
 
 const refreshMs = 30_000
 /** What a card shows before somebody asks for more. */

@@ -47,8 +47,8 @@ export function TrendsCard() {
         <ErrorPanel error={error} title={t('failed', { what: t('trends.title') })} onRetry={() => void refetch()} />
       ) : (
         <div className="overview-charts">
-          <MetricChart {...common} title={t('trends.vms')} series={series.vms} format={count} />
-          <MetricChart {...common} title={t('trends.cpu')} series={series.cpu} format={cores} />
+          <MetricChart {...common} title={t('trends.vms')} series={series.vms} format={count} base="whole" />
+          <MetricChart {...common} title={t('trends.cpu')} series={series.cpu} format={cores} base="whole" />
           <MetricChart {...common} title={t('trends.memory')} series={series.memory} format={bytes} base={1024} />
         </div>
       )}

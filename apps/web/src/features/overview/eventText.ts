@@ -10,6 +10,7 @@ type Verb = keyof (typeof messages)['events']['verb']
 export const eventTones: Readonly<Record<OverviewEvent['status'], StatusTone>> = {
   queued: 'busy',
   running: 'busy',
+  unknown: 'warning',
   cancelling: 'busy',
   succeeded: 'good',
   failed: 'bad',

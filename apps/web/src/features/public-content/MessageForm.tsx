@@ -1,7 +1,6 @@
 import CheckCircleFilled from '@ant-design/icons/es/icons/CheckCircleFilled'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
@@ -10,7 +9,7 @@ import { consultations } from '@zhisuan/contract/ums/consultation'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
-import { Field, TextField } from '../../kit/fields.tsx'
+import { Field, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { paths } from '../../paths.ts'
 import { showRefusal } from '../../kit/refusals.ts'
 import './content.css'
@@ -24,7 +23,6 @@ interface Values {
 }
 
 const { shape } = consultations.leave.body
-const contentMax = 1000
 
 /** A message with a phone that a code proved. What was typed stays until it has been taken. */
 export function MessageForm() {
@@ -73,6 +71,7 @@ export function MessageForm() {
   }
   return (
     <Form<Values>
+      noValidate
       form={form}
       name="message"
       layout="vertical"
@@ -86,9 +85,14 @@ export function MessageForm() {
       <Field name="code" label={t('board.code')} extra={t('board.codeHint')} schema={shape.code} validateTrigger="onSubmit">
         <CodeInput send={send} />
       </Field>
-      <Field name="content" label={t('board.content')} schema={shape.content} validateTrigger="onBlur">
-        <Input.TextArea autoSize={{ minRows: 5, maxRows: 16 }} maxLength={contentMax} showCount />
-      </Field>
+      <TextAreaField
+        name="content"
+        label={t('board.content')}
+        schema={shape.content}
+        validateTrigger="onBlur"
+        autoSize={{ minRows: 5, maxRows: 16 }}
+        showCount
+      />
       <p className="zs-soft">
         {t('board.privacy')}
         <Link to={paths.termsOfService()} target="_blank" className="zs-text-link">

@@ -5,8 +5,6 @@ import { filter } from '../../kit/filters.ts'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
 import './content.css'
 
-const refreshMs = 30_000
-
 /** What visitors left, for administrators. */
 export default function MessageList() {
   const { t } = useTranslation('content')
@@ -21,7 +19,6 @@ export default function MessageList() {
       call={consultations.list}
       columns={columns}
       filters={[filter.keyword(t('board.search'))]}
-      refreshMs={refreshMs}
       empty={{ title: t('board.empty'), note: t('board.emptyText') }}
     />
   )

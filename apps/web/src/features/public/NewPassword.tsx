@@ -1,6 +1,6 @@
 import { useTranslation } from '../../i18n.ts'
 import { fieldTexts } from '@zhisuan/contract/texts'
-import { passwordNew, passwordTyped } from '@zhisuan/contract/validation'
+import { passwordAnew, passwordNew, passwordTyped } from '@zhisuan/contract/validation'
 import { PasswordField } from '../../kit/fields.tsx'
 import { samePassword } from '../../kit/rules.ts'
 
@@ -12,7 +12,7 @@ export function NewPassword({ first = false }: { readonly first?: boolean }) {
       <PasswordField
         name="password"
         label={t(first ? 'newPassword.first' : 'newPassword.password')}
-        schema={passwordNew}
+        schema={first ? passwordNew : passwordAnew}
         required={false}
         extra={fieldTexts.passwordRule}
       />

@@ -69,7 +69,7 @@ export function PasswordLogin({
   }
 
   return (
-    <form onSubmit={(event) => void submit(event)} onChange={() => void passwordRule().catch(() => undefined)} noValidate>
+    <form noValidate onSubmit={(event) => void submit(event)} onChange={() => void passwordRule().catch(() => undefined)}>
       {login.error !== null && login.error.code !== errors.secondFactorRequired.code && !login.isPending && (
         <Notice tone="bad">{errorText(login.error)}</Notice>
       )}
@@ -118,7 +118,6 @@ export function PasswordLogin({
               inputMode="text"
               autoComplete="one-time-code"
               spellCheck={false}
-              maxLength={16}
               autoFocus
               value={otp}
               onChange={(event) => setOtp(event.target.value)}

@@ -148,6 +148,7 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
   }
   return (
     <Form
+      noValidate
       form={form}
       layout="vertical"
       size="large"
@@ -158,7 +159,7 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
     >
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
       <Field name="username" label={t('register.username')} schema={body.username} required={false}>
-        <Input autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={64} autoFocus />
+        <Input autoComplete="username" autoCapitalize="none" spellCheck={false} autoFocus />
       </Field>
       <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" />
       <Field name="code" label={t('login.code')} schema={body.code} required={false}>
@@ -167,7 +168,7 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
       <NewPassword first />
       {invitation === undefined && (
         <Field name="organisation" label={t('register.organisation')} schema={body.organisation} extra={t('register.organisationNote')}>
-          <Input autoComplete="organization" maxLength={64} />
+          <Input autoComplete="organization" />
         </Field>
       )}
       <Form.Item

@@ -40,7 +40,7 @@ function RetrievePasswordForm({ onBack, onDone }: RetrievePasswordProps) {
     retrieve.mutate({ body: { phone, code, password } }, { onError: (error) => setFailure(placeFailure(form, error, places)) })
   }
   return (
-    <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit}>
+    <Form noValidate form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit}>
       <p className="zs-soft">{t('retrieve.text')}</p>
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
       <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" autoFocus />

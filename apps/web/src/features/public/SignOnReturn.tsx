@@ -54,7 +54,6 @@ export default function SignOnReturn({ onBack }: { readonly onBack: () => void }
                 name="otp"
                 autoComplete="one-time-code"
                 spellCheck={false}
-                maxLength={16}
                 autoFocus
                 value={otp}
                 onChange={(event) => setOtp(event.target.value)}

@@ -45,7 +45,7 @@ function SmsLoginForm() {
     )
   }
   return (
-    <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onSubmit" onFinish={submit}>
+    <Form noValidate form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onSubmit" onFinish={submit}>
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
       <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" />
       <Field name="code" label={t('login.code')} schema={body.code} required={false}>

@@ -1,8 +1,8 @@
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { quotaResources, type QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from '../../i18n.ts'
+import { NumberInput } from '../../kit/NumberInput.tsx'
 import { SizeInput } from '../../kit/SizeInput.tsx'
 import { amountText, isBytes, type LimitValue, type LimitValues } from '../../kit/quotaLines.ts'
 import './quota.css'
@@ -21,8 +21,8 @@ export function LimitFields({
   readonly used?: Partial<Record<QuotaResource, number>>
   /** What holds for who has nothing of their own; absent for the defaults themselves, which have no third way. */
   readonly defaults?: Partial<Record<QuotaResource, number | null>>
-  /** Those that want a number. */
-  readonly wrong: readonly string[]
+  /** What is wrong with each, where something is. */
+  readonly wrong: Partial<Record<QuotaResource, string>>
 }) {
   const { t } = useTranslation('nextstackCompute')
   return (
@@ -62,11 +62,11 @@ export function LimitFields({
               // Its unit is chosen by the first size that it has.
               <SizeInput key={value.mode} label={label} value={number} disabled={value.mode !== 'own'} onChange={(most) => set({ most })} />
             ) : (
-              <InputNumber<number> aria-label={label} value={number} min={0} precision={0} disabled={value.mode !== 'own'} onChange={(most) => set({ most })} />
+              <NumberInput aria-label={label} value={number} min={0} disabled={value.mode !== 'own'} onChange={(most) => set({ most })} />
             )}
-            {wrong.includes(resource) && (
+            {wrong[resource] !== undefined && (
               <span className="zs-bad" role="alert">
-                {t('quota.drawer.number')}
+                {wrong[resource]}
               </span>
             )}
           </div>

@@ -15,7 +15,8 @@ import type { Named } from '../../kit/SearchSelect.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { LeaveDialog } from '../../kit/LeaveDialog.tsx'
 import { LimitFields } from './LimitFields.tsx'
-import { limitsOf, missing, valueOf, type LimitValues } from '../../kit/quotaLines.ts'
+import { limitsOf, valueOf, type LimitValues } from '../../kit/quotaLines.ts'
+import { wrongLimits } from './wrongLimits.ts'
 import '../../kit/form.css'
 
 const touched = [quotas.mine, quotas.get, quotas.list, quotas.defaults]
@@ -40,6 +41,7 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
   return (
     <Drawer open size={720} title={t('quota.drawer.title')} mask={{ closable: !dirty }} onClose={() => guarded(onClose)}>
       <Tabs
+        size="small"
         activeKey={tab}
         destroyOnHidden
         onChange={(next) => change(() => setTab(next))}
@@ -160,13 +162,13 @@ function LimitsForm({
 }) {
   const { t } = useTranslation('nextstackCompute')
   const [values, setValues] = useState(initial)
-  const [wrong, setWrong] = useState<readonly string[]>([])
+  const [wrong, setWrong] = useState<ReturnType<typeof wrongLimits>>({})
   const [refused, setRefused] = useState<string | null>(null)
   const save = async (): Promise<void> => {
-    const without = missing(values)
-    setWrong(without)
+    const found = wrongLimits(values)
+    setWrong(found)
     setRefused(null)
-    if (without.length > 0) return
+    if (Object.keys(found).length > 0) return
     try {
       await onSave(values)
       onDirty(false)
@@ -176,6 +178,7 @@ function LimitsForm({
   }
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         void save()

@@ -30,8 +30,7 @@ export function IdentityProviders() {
     <ResourceTable
       call={identityProviders.list}
       name="providers"
-      refreshMs={false}
-      create={{ label: t('provider.add'), dialog: (close) => <ProviderDialog provider={null} onClose={close} /> }}
+      create={{ call: identityProviders.create, label: t('provider.add'), dialog: (close) => <ProviderDialog provider={null} onClose={close} /> }}
       empty={{ title: t('provider.empty'), note: t('provider.emptyNote') }}
       nameOf={({ name }) => name}
       columns={[

@@ -1,4 +1,4 @@
-import { stackDeployments, type StackDeployment } from '@zhisuan/contract/aos/stack'
+import { stackDeployments, stacks, type StackDeployment } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from '../../i18n.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
@@ -37,7 +37,7 @@ export function ApplicationList() {
         ]}
         filters={[filter.keyword(t('filter.application'))]}
         rowActions={(row) => [{ key: 'stacks', label: t('application.nodes'), href: toStacks(row) }, ...actionsOf(row)]}
-        create={{ label: t('application.deploy'), href: stackPaths.deploy() }}
+        create={{ call: stacks.create, label: t('application.deploy'), href: stackPaths.deploy() }}
         passing={isPassing}
         empty={{ title: t('application.empty'), note: t('application.emptyNote') }}
       />

@@ -60,7 +60,7 @@ function StackTable({ id }: { readonly id: string }) {
         columns={[
           col.name<Stack>('node', t('column.node'), ({ edge }) => edge.name, {
             to: ({ id: stackId, name }) => stackPaths.stack(stackId, name),
-            note: ({ edge }) => (edge.online ? '' : t('offline')),
+            note: ({ edge, status }) => (!edge.online ? t('offline') : status === 'unknown' ? t('dockerAway') : ''),
           }),
           col.status<Stack>('status', t('column.status'), ({ status, error }) => ({ tone: stackTones[status], text: t(`status.${status}`), note: error }), {
             sort: true,

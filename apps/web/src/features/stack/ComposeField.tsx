@@ -1,13 +1,17 @@
 import { useId, useRef } from 'react'
+import type { ComposeProblem } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from '../../i18n.ts'
 import { CodeEditor } from './CodeEditor.tsx'
-import type { CodeEditorHandle, CodeProblem } from '../../kit/codeEditorView.tsx'
+import type { CodeEditorHandle } from '../../kit/codeEditorView.tsx'
 import type { Controlled } from '../../kit/fields.tsx'
 import './stack.css'
 
-const none: readonly CodeProblem[] = []
+const none: readonly ComposeProblem[] = []
 
-/** A compose file that is written, and below it what is wrong with it; each problem leads to its line. */
+/**
+ * A compose file that is written, and below it what is wrong with it; each problem leads to its line.
+ * @param onDeclare declares what a template uses
+ */
 export function ComposeField({
   label,
   id,
@@ -15,7 +19,11 @@ export function ComposeField({
   onChange,
   problems = none,
   original,
-}: Controlled<string, { label: string; problems?: readonly CodeProblem[] | undefined; original?: string | undefined }>) {
+  onDeclare,
+}: Controlled<
+  string,
+  { label: string; problems?: readonly ComposeProblem[] | undefined; original?: string | undefined; onDeclare?: (variable: string) => void }
+>) {
   const { t } = useTranslation('application')
   const editor = useRef<CodeEditorHandle>(null)
   const listed = useId()
@@ -36,12 +44,20 @@ export function ComposeField({
         </span>
         {problems.length > 0 && (
           <ul className="zs-list">
-            {problems.map(({ line, column, message, severity }) => (
+            {problems.map(({ line, column, message, severity, undeclared }) => (
               <li key={`${line}:${column}:${message}`}>
                 <button type="button" className="zs-linkbutton" onClick={() => editor.current?.goTo(line, column)}>
                   {t('compose.line', { line })}
                 </button>{' '}
                 <span className={severity === 'error' ? 'zs-bad' : 'zs-soft'}>{message}</span>
+                {undeclared !== undefined && onDeclare !== undefined && (
+                  <>
+                    {' '}
+                    <button type="button" className="zs-linkbutton" onClick={() => onDeclare(undeclared)}>
+                      {t('variable.declare', { name: undeclared })}
+                    </button>
+                  </>
+                )}
               </li>
             ))}
           </ul>

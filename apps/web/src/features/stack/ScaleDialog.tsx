@@ -1,8 +1,7 @@
-import InputNumber from 'antd/es/input-number'
 import { services, type Service } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
-import { Field } from '../../kit/fields.tsx'
+import { NumberField } from '../../kit/NumberField.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByStack } from './stackRules.ts'
 import './stack.css'
@@ -22,9 +21,7 @@ export function ScaleDialog({ service: { id, name, replicas, ports }, onClose }:
       onSubmit={(values) => scale.mutateAsync({ params: { id }, body: { action: 'scale', ...values } })}
       onClose={onClose}
     >
-      <Field name="replicas" label={t('scale.replicas')} extra={t('scale.note')} schema={scaled.shape.replicas}>
-        <InputNumber<number> autoFocus min={0} max={100} precision={0} className="as-short" />
-      </Field>
+      <NumberField name="replicas" label={t('scale.replicas')} extra={t('scale.note')} schema={scaled.shape.replicas} autoFocus className="as-short" />
       {ports.length > 0 && <p className="zs-soft">{t('scale.ports')}</p>}
     </FormDialog>
   )

@@ -1,12 +1,11 @@
 import Checkbox from 'antd/es/checkbox'
 import Form, { type FormInstance } from 'antd/es/form'
 import Select from 'antd/es/select'
-import { composeText, templates, type Template, type Variable } from '@zhisuan/contract/aos/stack'
-import { useEffect, useRef, useState } from 'react'
+import { composeText, templates, type ComposeProblem, type Template, type Variable } from '@zhisuan/contract/aos/stack'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
 import { CodeEditor } from './CodeEditor.tsx'
-import type { CodeProblem } from '../../kit/codeEditorView.tsx'
 import { Field, RadioField } from '../../kit/fields.tsx'
 import { ComposeField } from './ComposeField.tsx'
 import { defaultsOf, undescribed, wholeFiles, type SourceValues } from './sourceForm.ts'
@@ -21,14 +20,14 @@ export interface KnownSource {
   readonly services: readonly string[]
   /** The file as it would be deployed; null while none is chosen. */
   readonly compose: string | null
-  readonly problems: readonly CodeProblem[]
+  readonly problems: readonly ComposeProblem[]
   /** The one that is chosen, and all of its template. */
   readonly version: Template | undefined
   readonly versions: readonly Template[]
 }
 
 // Always the same one: the editor marks anew where it is another.
-const nothingWrong: readonly CodeProblem[] = []
+const nothingWrong: readonly ComposeProblem[] = []
 
 /** Reads from the form around it what {@link SourceFields} asks for. */
 export function useSource<Values extends SourceValues>(form: FormInstance<Values>): KnownSource {
@@ -41,9 +40,15 @@ export function useSource<Values extends SourceValues>(form: FormInstance<Values
   const versions = chosen === undefined ? [] : (data?.items ?? [])
   const version = versions.find(({ id }) => id === chosen)
   const compose = source === 'template' ? (version?.compose ?? null) : typed
-  const check = useComposeCheck(compose ?? '', wholeFiles(files))
-  const variables = source === 'template' ? (version?.variables ?? []) : undescribed(check?.variables ?? [])
-  return { variables, services: check?.services ?? [], compose, problems: check?.problems ?? nothingWrong, version, versions }
+  const declared = version?.variables
+  const check = useComposeCheck(compose ?? '', { configs: wholeFiles(files), declared: declared?.map(({ name }) => name) })
+  const told = check?.problems ?? nothingWrong
+  const problems = useMemo(() => told.filter(({ undeclared }) => undeclared === undefined), [told])
+  // Templates from before may lack some: they are asked for like those of a file.
+  const lacking = told.flatMap(({ undeclared, severity }) => (undeclared === undefined || severity !== 'error' ? [] : [undeclared]))
+  const variables =
+    source === 'compose' ? undescribed(check?.variables ?? []) : declared === undefined ? [] : [...declared, ...undescribed([...new Set(lacking)])]
+  return { variables, services: check?.services ?? [], compose, problems, version, versions }
 }
 
 /**

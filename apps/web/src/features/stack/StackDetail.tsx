@@ -88,6 +88,9 @@ function Notices({ stack }: { readonly stack: Stack }) {
   return (
     <>
       {isPassing(stack) && <Working stack={stack} />}
+      {edge.online && status === 'unknown' && (
+        <Alert className="zs-above" type="warning" showIcon title={t('dockerAway')} description={t('notice.offlineNote')} />
+      )}
       {!edge.online && <Alert className="zs-above" type="warning" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
       {error !== null && (
         <Alert

@@ -37,7 +37,7 @@ export function StackFileFields() {
                 options={(data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }))}
               />
               <Field name={[name, 'path']} schema={stackFile.shape.path} required={false} rules={[onceRule(name)]} dependencies={['configs']}>
-                <Input maxLength={128} className="zs-code" prefix="./" placeholder="conf/app.conf" aria-label={`${t('file.path')} ${name + 1}`} />
+                <Input className="zs-code" prefix="./" placeholder="conf/app.conf" aria-label={`${t('file.path')} ${name + 1}`} />
               </Field>
               <RemoveRow index={name} onRemove={() => remove(name)} />
             </div>

@@ -2,6 +2,8 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { composeText, templates, type Template } from '@zhisuan/contract/aos/stack'
+import type { StarterKey } from '@zhisuan/contract/aos/starters'
+import { useMemo } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
@@ -16,7 +18,8 @@ import { stackPaths } from './stackPaths.ts'
 import { invalidatedByTemplate } from './stackRules.ts'
 import './stack.css'
 import { tellUnplaced } from './tellUnplaced.ts'
-import { nextVersion, variableOf, variablesOf, type VariableValues } from './templateForm.ts'
+import { starterTemplate } from './starterTemplate.ts'
+import { blankVariable, namesOf, nextVersion, variableOf, variablesOf, type VariableValues } from './templateForm.ts'
 import { useComposeCheck } from './useComposeCheck.ts'
 import { VariableEditor } from './VariableEditor.tsx'
 
@@ -33,17 +36,33 @@ const { shape } = templates.create.body
 
 /**
  * Makes a template or another version of one, or changes a version.
- * @param known what it begins as; null for nothing
+ * @param known what it begins as; null for nothing, or for one of ours
  */
-export default function TemplateForm({ known, as }: { readonly known: Template | null; readonly as: 'new' | 'edit' }) {
+export default function TemplateForm({
+  known,
+  as,
+  starter,
+}: {
+  readonly known: Template | null
+  readonly as: 'new' | 'edit'
+  readonly starter: StarterKey | null
+}) {
   const { t } = useTranslation('application')
   const navigate = useNavigate()
   const [form] = Form.useForm<TemplateValues>()
   const compose = Form.useWatch('compose', form) ?? ''
-  const check = useComposeCheck(compose, null)
+  const typed = Form.useWatch('variables', form)
+  const declared = namesOf(typed)
+  const check = useComposeCheck(compose, { template: true, declared })
+  const told = check?.problems
+  const written = declared.join()
+  // What was declared just now is told no longer, also before the server says so.
+  const problems = useMemo(() => told?.filter(({ undeclared }) => undeclared === undefined || !written.split(',').includes(undeclared)), [told, written])
+  const declare = (name: string): void => form.setFieldValue('variables', [...(typed ?? []), blankVariable(name)])
   const create = useChange(templates.create, { invalidates: invalidatedByTemplate, silent: true })
   const update = useChange(templates.update, { invalidates: invalidatedByTemplate, silent: true })
   const edited = as === 'edit' ? known : null
+  const begun = known ?? (starter === null ? null : starterTemplate(t, starter))
   usePageTitle(
     edited !== null
       ? t('template.editTitle', { name: edited.name, version: edited.version })
@@ -70,12 +89,12 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
     <FormPage<TemplateValues>
       form={form}
       initialValues={{
-        name: known?.name ?? '',
+        name: begun?.name ?? '',
         version: known === null ? '1.0' : nextVersion(known.version),
-        description: known?.description ?? '',
+        description: begun?.description ?? '',
         labels: known?.labels ?? [],
-        compose: known?.compose ?? '',
-        variables: variablesOf(known?.variables ?? []),
+        compose: begun?.compose ?? '',
+        variables: variablesOf(begun?.variables ?? []),
       }}
       submitText={t('template.save')}
       onCancel={() => void navigate(known === null ? paths.container.template.list() : stackPaths.version(known.id))}
@@ -84,7 +103,7 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
       {known === null && <NameField schema={shape.name} />}
       {edited === null && (
         <Field name="version" label={t('column.version')} extra={t('template.versionNote')} schema={shape.version}>
-          <Input maxLength={32} className="as-short" autoFocus={known !== null} />
+          <Input className="as-short" autoFocus={known !== null} />
         </Field>
       )}
       <DescriptionField schema={shape.description} />
@@ -92,7 +111,7 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
         <Select mode="tags" maxCount={10} tokenSeparators={[',', '，']} />
       </Field>
       <Field name="compose" label={t('compose.label')} extra={t('template.composeNote')} className="as-wide" schema={composeText}>
-        <ComposeField label={t('compose.label')} problems={check?.problems} />
+        <ComposeField label={t('compose.label')} problems={problems} onDeclare={declare} />
       </Field>
       <h2 className="zs-heading">{t('variable.title')}</h2>
       <Form.Item className="as-wide" extra={t('variable.note')}>

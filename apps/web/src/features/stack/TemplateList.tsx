@@ -4,13 +4,16 @@ import { useCall } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { useMayCall } from '../../session/user.ts'
 import { stackPaths } from './stackPaths.ts'
+import { Starters } from './Starters.tsx'
 import { useTemplateActions } from './useTemplateActions.ts'
 
 /** Templates, each in its newest version. */
 export default function TemplateList() {
   const { t } = useTranslation('application')
   const { ofTemplate } = useTemplateActions()
+  const mayMake = useMayCall(templates.create)
   const { data } = useCall(templates.list, { query: { page_size: 1000 } }, { silent: true })
   const labels = [...new Set((data?.items ?? []).flatMap((one) => one.labels))].toSorted()
   return (
@@ -34,9 +37,10 @@ export default function TemplateList() {
         ]}
         filters={[filter.oneOf('labels', t('column.labels'), labels), filter.keyword(t('filter.template'))]}
         rowActions={ofTemplate}
-        create={{ label: t('template.create'), href: stackPaths.newVersion() }}
+        create={{ call: templates.create, label: t('template.create'), href: stackPaths.newVersion() }}
         empty={{ title: t('template.empty'), note: t('template.emptyNote') }}
       />
+      {mayMake && <Starters />}
     </div>
   )
 }

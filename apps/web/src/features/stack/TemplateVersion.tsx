@@ -1,4 +1,5 @@
 import { templates } from '@zhisuan/contract/aos/stack'
+import { starterKeys } from '@zhisuan/contract/aos/starters'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useSearchParams } from 'react-router'
@@ -11,14 +12,15 @@ import { templateGone } from './stackRules.ts'
 
 const TemplateForm = lazy(() => import('./TemplateForm.tsx'))
 
-/** A version of a template, to be read or (`edit`) changed; without an id a new one, which may begin as another (`from`). */
+/** A version of a template, to be read or (`edit`) changed; without an id a new one, which may begin as another (`from`) or as a `starter`. */
 export default function TemplateVersion() {
   const [search] = useSearchParams()
   const id = search.get('id')
   const from = search.get('from')
   if (id !== null) return <OneVersion key={id} id={id} as={search.has('edit') ? 'edit' : 'read'} />
   if (from !== null) return <OneVersion key={from} id={from} as="new" />
-  return <Form known={null} as="new" />
+  const starter = starterKeys.find((key) => key === search.get('starter'))
+  return <Draft key={starter ?? ''} known={null} as="new" starter={starter ?? null} />
 }
 
 function OneVersion({ id, as }: { readonly id: string; readonly as: 'read' | 'edit' | 'new' }) {
@@ -35,10 +37,10 @@ function OneVersion({ id, as }: { readonly id: string; readonly as: 'read' | 'ed
         <ErrorPanel error={error} onRetry={() => void refetch()} />
       </div>
     )
-  return as === 'read' ? <TemplateDetail query={query} /> : <Form known={data} as={as} />
+  return as === 'read' ? <TemplateDetail query={query} /> : <Draft known={data} as={as} starter={null} />
 }
 
-const Form = (props: Parameters<typeof TemplateForm>[0]) => (
+const Draft = (props: Parameters<typeof TemplateForm>[0]) => (
   <Suspense fallback={<PagePlaceholder />}>
     <TemplateForm {...props} />
   </Suspense>

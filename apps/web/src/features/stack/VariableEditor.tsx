@@ -3,18 +3,17 @@ import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
-import { fitsVariable, variable } from '@zhisuan/contract/aos/stack'
+import { fitsVariable, variable, variablesMax } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from '../../i18n.ts'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { CheckField, Field, TextField } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { onceIn } from '../../kit/isTwice.ts'
-import { refusing } from '../../kit/rules.ts'
+import { refusing, wrongWith } from '../../kit/rules.ts'
 import { blankVariable, type VariableValues } from './templateForm.ts'
 import './stack.css'
 
-const variablesMax = 100
 const list = 'variables'
 const types = variable.shape.type.options
 
@@ -76,7 +75,8 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
   const { t } = useTranslation('application')
   const type = row?.type ?? 'text'
   const fits = refusing<string | undefined>(
-    (value = '') => value !== '' && !fitsVariable({ type, choices: row?.choices ?? [] }, value) && t('variable.noDefault'),
+    (value = '') =>
+      wrongWith(variable.shape.default, value) ?? (value !== '' && !fitsVariable({ type, choices: row?.choices ?? [] }, value) && t('variable.noDefault')),
   )
   const label = (text: string): string => `${text} ${index + 1}`
   return (
@@ -89,7 +89,7 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
         dependencies={[list]}
         {...(unused && { extra: t('variable.unused') })}
       >
-        <Input maxLength={64} className="zs-code" placeholder={t('variable.name')} aria-label={label(t('variable.name'))} />
+        <Input className="zs-code" placeholder={t('variable.name')} aria-label={label(t('variable.name'))} />
       </Field>
       <TextField name={[index, 'label']} schema={variable.shape.label} placeholder={t('variable.label')} aria-label={label(t('variable.label'))} />
       <SelectField name={[index, 'type']} aria-label={label(t('variable.type'))} values={types} labelOf={(value) => t(`variable.types.${value}`)} />
@@ -112,9 +112,9 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
             ]}
           />
         ) : type === 'password' ? (
-          <Input.Password maxLength={4_096} autoComplete="new-password" placeholder={t('variable.default')} aria-label={label(t('variable.default'))} />
+          <Input.Password autoComplete="new-password" placeholder={t('variable.default')} aria-label={label(t('variable.default'))} />
         ) : (
-          <Input maxLength={4_096} placeholder={t('variable.default')} aria-label={label(t('variable.default'))} />
+          <Input placeholder={t('variable.default')} aria-label={label(t('variable.default'))} />
         )}
       </Form.Item>
       <CheckField name={[index, 'required']} text={t('variable.required')} />

@@ -1,10 +1,10 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
-import { fitsVariable, type Variable } from '@zhisuan/contract/aos/stack'
+import { fitsVariable, variable as schema, type Variable } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from '../../i18n.ts'
-import { refusing } from '../../kit/rules.ts'
+import { refusing, wrongWith } from '../../kit/rules.ts'
 import './stack.css'
 
 /** A field for each variable, by its type; the form holds them under `values`. */
@@ -14,7 +14,7 @@ export function VariableFields({ variables }: { readonly variables: readonly Var
     refusing<string | undefined>((value = '') => {
       if (value === '') return variable.required && fieldTexts.contentRequired
       const noOther = variable.type === 'port' ? 'variable.noPort' : variable.type === 'number' ? 'variable.noNumber' : 'variable.noChoice'
-      return !fitsVariable(variable, value) && t(noOther)
+      return wrongWith(schema.shape.default, value) ?? (!fitsVariable(variable, value) && t(noOther))
     })
   return variables.map((variable) => (
     <Form.Item
@@ -33,10 +33,10 @@ export function VariableFields({ variables }: { readonly variables: readonly Var
 function controlOf({ type, choices, required }: Variable, words: { readonly yes: string; readonly no: string }) {
   switch (type) {
     case 'password':
-      return <Input.Password maxLength={4_096} autoComplete="new-password" />
+      return <Input.Password autoComplete="new-password" />
     case 'number':
     case 'port':
-      return <Input maxLength={32} inputMode="numeric" className="as-short" />
+      return <Input inputMode="numeric" className="as-short" />
     case 'boolean':
       return (
         <Select
@@ -51,6 +51,6 @@ function controlOf({ type, choices, required }: Variable, words: { readonly yes:
     case 'choice':
       return <Select allowClear={!required} showSearch={{ optionFilterProp: 'label' }} options={choices.map((value) => ({ value, label: value }))} />
     case 'text':
-      return <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} maxLength={4_096} spellCheck={false} />
+      return <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} spellCheck={false} />
   }
 }

@@ -1,3 +1,4 @@
+import type { StarterKey } from '@zhisuan/contract/aos/starters'
 import { paths, withQuery } from '../../paths.ts'
 
 /** Forms and single versions have no rows in the table of routes: the address says by its query what is meant. */
@@ -11,4 +12,6 @@ export const stackPaths = {
   version: (id: string, edit?: true): string => withQuery(paths.container.template.version(), { id, ...(edit === true && { edit: 1 }) }),
   /** A template that is made, or another version of one. */
   newVersion: (from?: string): string => withQuery(paths.container.template.version(), { from }),
+  /** A template that begins as one of ours. */
+  starter: (key: StarterKey): string => withQuery(paths.container.template.version(), { starter: key }),
 } as const

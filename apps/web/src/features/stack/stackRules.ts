@@ -81,13 +81,18 @@ export function operationTexts(t: TFunction<'application'>): {
       const verb = kinds.find((one) => kind === `aos.stack.${one}`)
       return verb === undefined ? kind : t(`operation.kind.${verb}`)
     },
-    step: (_kind, step) => {
+    step: (kind, step) => {
+      // What takes the time is a program that does not answer the signal.
+      const waits = waiting.find((one) => kind === `aos.stack.${one}`)
+      if (waits !== undefined && (step === 'compose' || step === 'act')) return t(`operation.waiting.${step}`)
       const known = steps.find((one) => one === step)
       return known === undefined ? step : t(`operation.step.${known}`)
     },
   }
 }
 const kinds = ['create', 'update', 'rollback', 'scale', 'start', 'stop', 'restart', 'delete'] as const
+/** In which containers that ran are stopped first. */
+const waiting = ['update', 'rollback', 'scale', 'stop', 'restart'] as const
 const steps = ['compose', 'look', 'act', 'down'] as const
 
 /** In the place of a page about an application, or a stack of one, that is not there. */

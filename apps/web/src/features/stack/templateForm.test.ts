@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { blankVariable, nextVersion, variableOf, variablesOf } from './templateForm.ts'
+import { blankVariable, namesOf, nextVersion, variableOf, variablesOf } from './templateForm.ts'
 
 describe('the next version', () => {
   it.each([
@@ -12,6 +12,9 @@ describe('the next version', () => {
 })
 
 describe('a variable', () => {
+  it('is declared once its name is one', () =>
+    expect(namesOf([blankVariable('TAG'), undefined, blankVariable(''), blankVariable('1A'), blankVariable('MSG')])).toEqual(['TAG', 'MSG']))
+
   it('is typed and told', () => {
     expect(blankVariable('DB_PASSWORD')).toMatchObject({ name: 'DB_PASSWORD', type: 'password', required: true })
     expect(variableOf({ ...blankVariable('TAG'), choices: ['a'], default: '' })).toEqual({

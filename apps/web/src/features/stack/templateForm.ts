@@ -1,4 +1,4 @@
-import type { Variable } from '@zhisuan/contract/aos/stack'
+import { variable, variablesMax, type Variable } from '@zhisuan/contract/aos/stack'
 import { looksSecret } from './stackRules.ts'
 
 /** What is typed of a variable: fields of other types stay while the person changes their mind. */
@@ -23,6 +23,10 @@ export const blankVariable = (name = ''): VariableValues => ({
 
 export const variablesOf = (variables: readonly Variable[]): VariableValues[] =>
   variables.map((one) => ({ ...one, default: one.default ?? '', choices: [...one.choices] }))
+
+/** Names of rows that are typed so far. */
+export const namesOf = (rows: readonly (VariableValues | undefined)[] = []): string[] =>
+  rows.flatMap((row) => (variable.shape.name.safeParse(row?.name).success && row !== undefined ? [row.name] : [])).slice(0, variablesMax)
 
 /** An empty default is none, and only a choice has choices. */
 export const variableOf = ({ choices, default: fallback, ...rest }: VariableValues): Variable => ({

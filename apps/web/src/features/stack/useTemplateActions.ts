@@ -1,4 +1,4 @@
-import { templates, type Template } from '@zhisuan/contract/aos/stack'
+import { stacks, templates, type Template } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -12,8 +12,8 @@ export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => voi
 } {
   const { t } = useTranslation('application')
   const remove = useChange(templates.delete, { invalidates: invalidatedByTemplate })
-  const deploy = ({ id }: Template): Action => ({ key: 'deploy', label: t('template.deploy'), href: stackPaths.deploy(id) })
-  const another = ({ id }: Template): Action => ({ key: 'new', label: t('template.newVersion'), href: stackPaths.newVersion(id) })
+  const deploy = ({ id }: Template): Action => ({ key: 'deploy', call: stacks.create, label: t('template.deploy'), href: stackPaths.deploy(id) })
+  const another = ({ id }: Template): Action => ({ key: 'new', call: templates.create, label: t('template.newVersion'), href: stackPaths.newVersion(id) })
   const edit = ({ id }: Template): Action => ({ key: 'edit', label: t('template.edit'), href: stackPaths.version(id, true) })
   const deleteOne = ({ id, name, version, version_count }: Template): Action => ({
     key: 'delete',

@@ -9,7 +9,6 @@ import type { z } from 'zod'
 import * as format from '../format.ts'
 import type { QuoteItem } from './items.ts'
 import './price.css'
-import { small } from './small.ts'
 import { useQuote, type PartialQuote } from './useQuote.ts'
 
 type QuoteLine = z.output<typeof quoteLine>
@@ -103,8 +102,8 @@ export function Price({
   const list = timesOf(quote.list_amount, many)
   return (
     <span className="zs-price" aria-live="polite">
-      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: small(amount) }) : t('prepaid', { amount: format.money(amount) })}</strong>
-      {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? small(list) : format.money(list) })}</del>}
+      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: format.rate(amount) }) : t('prepaid', { amount: format.money(amount) })}</strong>
+      {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? format.rate(list) : format.money(list) })}</del>}
       {period === 'hour' && (
         <span className="zs-soft zs-number">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
       )}
@@ -115,6 +114,22 @@ export function Price({
       </Popover>
       {missing !== false && <span className={period === 'hour' ? 'zs-soft' : 'zs-bad'}>{missing}</span>}
     </span>
+  )
+}
+
+/** What one of a list costs by the hour, and what that makes in a month. */
+export function BriefPrice({ items }: { readonly items: readonly QuoteItem[] }) {
+  const { t } = useTranslation('price')
+  const { data, error } = useQuote(items, 'hour')
+  if (data === undefined) return <span className="zs-soft">{error === null ? '…' : t('failed')}</span>
+  if (data.quote === null) return <span className="zs-soft">{t('none')}</span>
+  const { amount } = data.quote
+  return (
+    <>
+      {t('hour', { amount: format.rate(amount) })}
+      <br />
+      <span className="zs-soft">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
+    </>
   )
 }
 
@@ -151,7 +166,7 @@ export function PriceChange({
       </dl>
       <p className="zs-soft" aria-live="polite">
         {change !== null &&
-          (change === 0n ? t('same') : t('change', { sign: change > 0n ? '+' : '−', amount: small(toDecimal(change < 0n ? -change : change)) }))}{' '}
+          (change === 0n ? t('same') : t('change', { sign: change > 0n ? '+' : '−', amount: format.rate(toDecimal(change < 0n ? -change : change)) }))}{' '}
         {t('covered')}
       </p>
     </div>

@@ -1,4 +1,6 @@
 import { quotes, type BillingPeriod } from '@zhisuan/contract/bill/catalogue'
+import { meters, type Meter } from '@zhisuan/contract/bill/meter'
+import { toMinor } from '@zhisuan/contract/bill/money'
 import { useDeferredValue } from 'react'
 import { useCall } from '../../api/hooks.ts'
 import type { Billing } from './BillingMode.tsx'
@@ -22,6 +24,14 @@ export function useQuote(items: readonly QuoteItem[], period: BillingPeriod, cou
     data: data === undefined ? undefined : { quote: data.lines.length === 0 ? null : data, unpriced: data.unpriced.flatMap((index) => parts[index] ?? []) },
   }
 }
+
+/** Whether a unit of a meter costs anything, by the hour or for a month. */
+export function useIsPriced(meter: Meter, bpId: string | null = null): boolean {
+  const items = [{ meter, variant: '', quantity: meters[meter].perUnit }]
+  const quotes = [useQuote(items, 'hour', 1, bpId), useQuote(items, 'month', 1, bpId)]
+  return quotes.some(({ data }) => toMinor(data?.quote?.amount ?? '0.00') > 0n)
+}
+
 export type PartialQuote = NonNullable<ReturnType<typeof useQuote>['data']>
 
 /** Whether something cannot be ordered for a period in advance, as a part of it has no price then (24007); the price says which. */

@@ -21,7 +21,7 @@ export default {
   roles: words.role,
   noRoles: '还没有角色，请联系管理员',
   kind: '账号类型',
-  kindNames: { '0': '系统管理员', '1': words.platformAdministrator, '2': '组织管理员', '3': '个人用户', '4': '组织成员' },
+  kindNames: { '0': '系统管理员', '1': words.platformAdministrator, '2': words.tenantAdministrator, '3': '个人用户', '4': '组织成员' },
   createdAt: words.createdAt,
   lastLogin: '上次登录',
   save: words.save,

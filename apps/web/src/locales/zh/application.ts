@@ -4,6 +4,7 @@ import * as words from './words.ts'
 export default {
   busy: words.waitForState,
   offline: words.offline,
+  dockerAway: words.dockerAway,
   nodeOffline: '节点“{{name}}”离线，暂时不能操作',
   status: {
     deploying: '部署中',
@@ -130,7 +131,11 @@ export default {
       restart: '重启服务',
       delete: words.toDelete,
     },
-    step: { compose: '节点上的 Compose 正在处理', look: '核对容器', act: '操作容器', down: '删除容器、网络和数据卷' },
+    step: { compose: '节点上的 Compose 正在处理', look: '核对容器', act: '操作容器', down: '正在等待容器停止，默认最长 10 秒，然后删除容器、网络和数据卷' },
+    waiting: {
+      compose: '节点上的 Compose 正在处理：等待有变化的容器停止，默认最长 10 秒（stop_grace_period），然后重建',
+      act: '正在等待容器停止，默认最长 10 秒，之后强制终止',
+    },
   },
   output: { title: '最近一次 Compose 输出', none: 'Compose 还没有输出。' },
   stack: { title: '{{name}}（{{node}}）' },
@@ -210,6 +215,7 @@ export default {
     add: '添加变量',
     addMissing: '加入文件中的 {{count}} 个变量：{{names}}',
     unused: '编排文件中没有用到',
+    declare: '声明变量 {{name}}',
     noDefault: '默认值不符合类型',
     noChoices: '请输入可选值',
     note: '编排文件中的 ${变量名} 在部署时填写。类型为“密码”的值在表单中不显示。',
@@ -240,6 +246,18 @@ export default {
     changed: '应用已被其他人更新',
     changedNote: '最新的是修订 {{revision}}。载入后您的修改会丢失，需要保留的内容请先复制。',
     reload: '载入最新内容',
+  },
+  starter: {
+    title: '从常用应用开始',
+    note: '填好的模板，保存后即可部署。镜像在节点上已有时不需要访问外网；镜像地址可以改为自己的仓库。',
+    of: {
+      nginx: { name: 'nginx', note: '网页服务器和反向代理，网页放在数据卷中' },
+      postgresql: { name: 'PostgreSQL', note: '关系数据库，数据保存在数据卷中' },
+      redis: { name: 'Redis', note: '内存数据库，需要密码，数据持久化到数据卷' },
+      jupyter: { name: 'Jupyter', note: '交互式笔记本，凭令牌访问，文件保存在数据卷中' },
+      vllm: { name: 'vLLM', note: '大模型推理服务，使用节点上的 GPU；模型放在数据卷 models 中' },
+    },
+    variable: { IMAGE: words.image, PORT: '节点端口', PASSWORD: words.password, DATABASE: '数据库名', TOKEN: '访问令牌', MODEL: '模型目录名' },
   },
   template: {
     create: '创建模板',

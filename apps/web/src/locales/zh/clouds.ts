@@ -6,6 +6,8 @@ export default {
   type: { vm: '虚拟机', container: '轻量实例' },
   typeOff: '不支持{{type}}：{{reason}}',
   typeOffPlain: '不支持{{type}}',
+  /** Beside the word for how full it is. */
+  usedShare: '已用 {{share}}',
   column: {
     name: words.name,
     product: words.product,

@@ -90,6 +90,7 @@ export default {
     title: '配额不足，提交后会被云平台拒绝',
     titleOf: '“{{name}}”的配额不足，提交后会被云平台拒绝',
     line: '{{kind}}：需要{{wants}}，还可用{{left}}（配额{{limit}}，已用{{used}}）',
+    brief: '配额不足：{{kind}}还可用{{left}}',
     note: '请减少数量、释放不用的资源，或联系平台管理员提高配额。',
   },
   place: { label: words.project, own: '组织（不属于项目）', note: '创建在哪个项目中，创建后不能更改。' },

@@ -40,6 +40,7 @@ export default {
   platform: words.platform,
   ownerFilter: { platform: words.platform, organisation: words.organisation },
   description: words.description,
+  ownersOnly: words.ownersOnly,
   field: { owner: '归属组织', ownerNote: '留空则归属平台：各组织都能看到和授予，只有平台管理员能修改。' },
   action: { edit: words.change, delete: words.toDelete, remove: words.remove, revoke: '解除', detail: words.view },
   save: words.save,

@@ -6,7 +6,14 @@ export default {
     of: '{{name}}的操作',
     more: '更多',
     stateForbids: '当前状态为“{{state}}”，不能执行此操作',
+    notForRole: '您的角色不能执行此操作（{{action}}）',
+    refused: {
+      explicitDeny: '无操作权限：策略“{{policy}}”的{{statement}}拒绝了 {{action}}',
+      implicitDeny: '无操作权限：没有策略允许 {{action}}',
+      outsideBoundary: '无操作权限：权限边界不允许 {{action}}',
+    },
   },
+  astray: { home: '返回首页', console: '返回控制台', back: '返回上一页' },
   confirm: { type: '请输入以下内容以确认：' },
   toast: { close: '关闭提示' },
   code: { get: '获取验证码', again: '{{seconds}} 秒后重新获取' },
@@ -148,6 +155,7 @@ export default {
     status: {
       queued: words.queued,
       running: '执行中',
+      unknown: '结果未知',
       cancelling: words.cancelling,
       succeeded: words.succeeded,
       failed: words.failed,
@@ -172,7 +180,7 @@ export default {
   roleNames: {
     ADMIN: words.platformAdministrator,
     TENANT: '租户',
-    TENANT_ADMIN: '租户管理员',
+    TENANT_ADMIN: words.tenantAdministrator,
     OPERATION_SUPPORTER: '运营支撑',
     PROVIDER: '供应商',
     COPOTE_NORMAL: '工单用户',

@@ -225,6 +225,7 @@ export default {
     releaseBody: '地址将退回地址池，可能被其他组织申请，不能保证再次得到。',
     bandwidth: '带宽上限（Mbps）',
     bandwidthNote: '双向，绑定到云主机时生效；留空表示不限',
+    bandwidthPriced: '双向，绑定到云主机时生效；按 Mbps 计费，须填写',
     pool: '地址池',
     poolFree: '{{name}}（空闲 {{count}} 个）',
     noPools: '该云平台还没有可用的地址池',

@@ -203,7 +203,6 @@ export default {
       save: words.save,
       savedOrganisation: '“{{name}}”的配额已保存',
       savedDefaults: '默认配额已保存',
-      number: '请输入不小于 0 的数字',
     },
   },
 } as const

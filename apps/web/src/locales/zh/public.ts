@@ -59,7 +59,7 @@ export default {
     peopleTitle: '为谁而设',
     people: {
       tenant: { title: '租户', text: '管理自己组织的云主机与容器，查看指标，使用终端。' },
-      tenantAdmin: { title: '租户管理员', text: '在此之外，查看组织的总览与成员。' },
+      tenantAdmin: { title: words.tenantAdministrator, text: '在此之外，管理组织的成员、角色与策略。' },
       admin: { title: words.platformAdministrator, text: '登记与维护云平台，管理节点、许可证与平台配置，查看全部组织的资源。' },
     },
     honest: '内置的沙箱云平台用于体验，凡是沙箱都会标明“沙箱”。尚在建设中的功能不会出现在菜单里。',
@@ -125,9 +125,12 @@ export default {
   },
   notFound: {
     title: '页面不存在',
-    text: '地址可能有误，或页面已被移动，或您的账号无权访问。',
-    home: '返回首页',
-    console: '返回控制台',
+    text: '地址可能有误，或页面已被移动。',
+  },
+  forbidden: {
+    title: '没有访问权限',
+    text: '您的角色不能打开这个页面。',
+    textOf: '您的角色不能打开“{{page}}”，能打开它的是：{{roles}}。需要使用时，请联系组织或平台的管理员。',
   },
   inbox: { link: '查看开发收件箱' },
 } as const

@@ -16,7 +16,7 @@ export default {
     moreOnly: '比上月多 ¥{{amount}}',
     less: '比上月少 ¥{{amount}}（{{share}}）',
     same: '与上月相同',
-    exact: '精确金额 {{amount}} 元；显示时向下取到分。',
+    exact: '精确金额 ¥{{amount}}；显示时向下取到分。',
     prepaid: '预付订单 ¥{{amount}}（已减退订）',
     toOrders: '查看订单',
     resources: '{{count}} 个资源产生费用',

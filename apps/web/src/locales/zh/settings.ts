@@ -36,7 +36,7 @@ export default {
     organisationNote: '自动创建的用户加入这个组织；按邮箱自动关联也只在这个组织中进行。',
     role: '自动创建的用户的角色',
     roleTenant: '租户',
-    roleNone: '没有角色，由组织管理员授予',
+    roleNone: '没有角色，由租户管理员授予',
     domains: '允许的邮箱域名',
     domainsNote: '填写后，只接受邮箱已验证且属于这些域名的账号。',
     mfa: '视为两步验证的 amr 或 acr 值',

@@ -8,6 +8,13 @@ export default {
     offline: '无法连接服务器，请检查网络后重试',
     unknown: '未知状态',
     oneTerminal: '同一时间只能打开一个终端',
+    refused: {
+      explicitDeny: '无操作权限：策略的{{statement}}拒绝了 {{action}}',
+      implicitDeny: '无操作权限：没有策略允许 {{action}}',
+      outsideBoundary: '无操作权限：权限边界不允许 {{action}}',
+    },
+    statement: '第 {{index}} 条语句',
+    why: '为什么',
   },
   session: {
     verificationFailed: '验证失败，请重新登录',
@@ -56,6 +63,7 @@ export default {
   },
   noCloud: {
     none: '还没有可用的云平台',
+    named: '链接中的云平台不存在，或您不能使用它',
     other: '所选的云平台“{{name}}”没有这些功能',
     switch: '切换到有这些功能的云平台后即可使用。',
     to: '切换到“{{name}}”',
@@ -86,6 +94,7 @@ export default {
     statistics: '运维管理',
     indent: '费用中心',
     iam: '身份与访问管理',
+    organisation: '组织管理',
     platform: '平台管理',
     separateAccounting: '分账运营中心',
     workOrder: '工单',

@@ -1,13 +1,17 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
-import type { composeProblem } from '@zhisuan/contract/aos/stack'
+import type { ComposeProblem as Problem } from '@zhisuan/contract/aos/stack'
 import { fillText } from '@zhisuan/contract/errors'
 import { composeTexts } from '@zhisuan/contract/texts'
-import type { z } from 'zod'
 
-export type Problem = z.output<typeof composeProblem>
 export type Path = readonly (string | number)[]
 export type Mapping = Readonly<Record<string, unknown>>
-export type Report = (path: Path, text: keyof typeof composeTexts, values?: Record<string, string | number>, severity?: Problem['severity']) => void
+export type Report = (
+  path: Path,
+  text: keyof typeof composeTexts,
+  values?: Record<string, string | number>,
+  severity?: Problem['severity'],
+  undeclared?: string,
+) => void
 
 export interface ParsedCompose {
   /** Null where it is no mapping. */
@@ -18,6 +22,8 @@ export interface ParsedCompose {
 }
 
 const aliasesMax = 100
+/** Deeper than any file of Compose, and less than what a walk can follow. */
+const deepest = 64
 /** So many problems help nobody more. */
 const problemsMax = 50
 
@@ -27,11 +33,17 @@ export const isMapping = (value: unknown): value is Mapping => typeof value === 
 export function parseCompose(text: string): ParsedCompose {
   const problems: Problem[] = []
   const lines = new LineCounter()
-  const say = (offset: number, message: string, severity: Problem['severity'] = 'error'): void => {
+  const say = (offset: number, message: string, severity: Problem['severity'] = 'error', undeclared?: string): void => {
     if (problems.length >= problemsMax) return
     const { line, col } = lines.linePos(offset)
     // Of an empty file there is no line.
-    problems.push({ line: Math.max(1, line), column: Math.max(1, col), message: message.slice(0, 500), severity })
+    problems.push({
+      line: Math.max(1, line),
+      column: Math.max(1, col),
+      message: message.slice(0, 500),
+      severity,
+      ...(undeclared !== undefined && { undeclared }),
+    })
   }
   let document: Document.Parsed | null = null
   let root: unknown = null
@@ -40,17 +52,26 @@ export function parseCompose(text: string): ParsedCompose {
     for (const { code, message, pos } of parsed.errors)
       say(pos[0], code === 'MULTIPLE_DOCS' ? composeTexts.oneDocument : fillText(composeTexts.syntax, { reason: message.split('\n')[0] ?? '' }))
     if (parsed.errors.length === 0) {
-      root = parsed.toJS({ maxAliasCount: aliasesMax })
+      const read: unknown = parsed.toJS({ maxAliasCount: aliasesMax })
+      refuseEndless(read)
+      root = read
       document = parsed
       if (!isMapping(root)) say(0, composeTexts.root)
     }
   } catch {
-    // Aliases of aliases, or brackets without end.
+    // Aliases of aliases or within themselves, or brackets without end.
     say(0, composeTexts.tooDeep)
   }
-  const report: Report = (path, key, values = {}, severity = 'error') =>
-    say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity)
+  const report: Report = (path, key, values = {}, severity = 'error', undeclared) =>
+    say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity, undeclared)
   return { root: isMapping(root) ? root : null, problems, report }
+}
+
+/** An alias may contain itself: whoever walks through it never comes to an end. */
+function refuseEndless(value: unknown, around: readonly unknown[] = []): void {
+  if (typeof value !== 'object' || value === null) return
+  if (around.length >= deepest || around.includes(value)) throw new RangeError('nested without end')
+  for (const one of Object.values(value)) refuseEndless(one, [...around, value])
 }
 
 /** Where a path is; of what comes by a merge or an alias, where that is named. */

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { composeTexts } from '@zhisuan/contract/texts'
 import { Refusal } from '../../../platform/errors.ts'
 import { checkCompose, fileForNode, judged, prepare, termsOf, valuesOf } from './compose.ts'
 
@@ -54,6 +56,16 @@ describe('a compose file', () => {
     expect(services).toEqual(['web'])
     expect(variables).toEqual(['IMAGE', 'TAG', 'PORT', 'HOME'])
     expect(errorsOf(service('command: ${1}'))).toMatchObject([{ line: 4, message: '变量写法“${1}”不正确' }])
+  })
+
+  it('of a template tells what it does not declare, where that is needed', () => {
+    const text = 'services:\n  web:\n    image: ${IMAGE:-app:${TAG:?a tag}}\n    command: echo ${MSG} $MSG ${WHO}\n'
+    expect(checkCompose(text, tenant, new Set(['WHO'])).problems).toMatchObject([
+      { line: 3, severity: 'warning', undeclared: 'IMAGE' },
+      { line: 3, severity: 'error', undeclared: 'TAG' },
+      { line: 4, severity: 'error', undeclared: 'MSG' },
+    ])
+    expect(checkCompose(text, tenant).problems).toEqual([])
   })
 
   it.each([
@@ -124,6 +136,52 @@ describe('a compose file', () => {
   ])('of a tenant may not reach others by %j', (text) => {
     expect(errorsOf(`${service('restart: always')}${text}`)).toHaveLength(1)
     expect(errorsOf(`${service('restart: always')}${text}`, judged([]))).toEqual([])
+  })
+
+  it.each([
+    'x-a: &a [*a]',
+    'x-a: &a {b: *a}',
+    'x-a: &a {b: [{c: *a}], <<: *a}',
+    'services: &a {web: *a}',
+    '&a {services: *a}',
+    `x-a: ${'['.repeat(100)}${']'.repeat(100)}`,
+  ])('without end is refused: %s', (text) => {
+    const file = `${text}\n${text.startsWith('x-') ? service('restart: always') : ''}`
+    expect(errorsOf(file)).toMatchObject([{ message: composeTexts.tooDeep }])
+    expect(refusal(() => prepared(file))).toMatchObject({ name: 'composeInvalid' })
+  })
+
+  it('however it is tangled, is refused or read, and nothing else', () => {
+    const key = fc.constantFrom('services', 'web', 'image', 'environment', 'volumes', 'x-a', '<<')
+    const { node } = fc.letrec<{ node: string }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 5 },
+        fc.constantFrom('app:1', '"${V:-d}"', '1', 'null', '*a', '*b'),
+        fc.array(tie('node'), { maxLength: 3 }).map((items) => `&a [${items.join(', ')}]`),
+        fc.dictionary(key, tie('node'), { maxKeys: 3 }).map(
+          (entries) =>
+            `&b {${Object.entries(entries)
+              .map((entry) => entry.join(': '))
+              .join(', ')}}`,
+        ),
+      ),
+    }))
+    const nested = fc
+      .record({ times: fc.integer({ min: 1, max: 3_000 }), open: fc.constantFrom('[', '{a: ', '- ') })
+      .map(({ times, open }) => open.repeat(times))
+    fc.assert(
+      fc.property(fc.oneof(node, nested), (text) => {
+        const { problems } = checkCompose(text, tenant)
+        try {
+          fileForNode(prepared(text).root, { stack_id: 's', files: new Map() })
+        } catch (error) {
+          expect(error).toBeInstanceOf(Refusal)
+          return
+        }
+        expect(problems.filter(({ severity }) => severity === 'error')).toEqual([])
+      }),
+      { numRuns: 100 },
+    )
   })
 
   it('reads what merges and aliases bring', () => {

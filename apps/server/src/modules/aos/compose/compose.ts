@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
-import { fitsVariable, stackFile, type StackFile, type Variable } from '@zhisuan/contract/aos/stack'
+import { fitsVariable, stackFile, type ComposeProblem as Problem, type StackFile, type Variable } from '@zhisuan/contract/aos/stack'
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { isMapping, parseCompose, type Mapping, type Problem } from './compose.parse.ts'
+import { isMapping, parseCompose, type Mapping } from './compose.parse.ts'
 import { judge, type RuleParts } from './compose.rules.ts'
 import { besides, keyed, listed, mountOf, servicesOf, type ComposeService } from './compose.service.ts'
 import { fill, literal, variablesIn } from './compose.variables.ts'
@@ -47,15 +47,28 @@ export interface Prepared {
   readonly services: readonly ComposeService[]
 }
 
-/** All that can be told of a file before its variables have values. */
-export function checkCompose(text: string, { free, bind, configs }: ComposeTerms): { problems: Problem[]; services: string[]; variables: string[] } {
+/**
+ * All that can be told of a file before its variables have values.
+ * @param declared what a template asks for; null where nobody has to declare anything
+ */
+export function checkCompose(
+  text: string,
+  { free, bind, configs }: ComposeTerms,
+  declared: ReadonlySet<string> | null = null,
+): { problems: Problem[]; services: string[]; variables: string[] } {
   const { root, problems, report } = parseCompose(text)
   if (root === null) return { problems, services: [], variables: [] }
   judge(root, { report, free, bind, files: pathsOf(configs), filled: false })
   const variables = new Set<string>()
   walk(root, [], (value, path) => {
-    const { names, invalid } = variablesIn(value)
-    for (const name of names) variables.add(name)
+    const { names, needed, invalid } = variablesIn(value)
+    for (const name of new Set(names)) {
+      variables.add(name)
+      if (declared === null || declared.has(name)) continue
+      // Without a default nobody could ever deploy it.
+      const fatal = needed.includes(name)
+      report(path, fatal ? 'variableUndeclared' : 'variableFixed', { name }, fatal ? 'error' : 'warning', name)
+    }
     for (const one of invalid) report(path, 'variableSyntax', { value: one })
     return value
   })

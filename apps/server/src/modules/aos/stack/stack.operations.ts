@@ -70,6 +70,7 @@ export function createStackOperations(
   }
   const step = <Input>(name: string, act: (at: At, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
     name,
+    reached: 'unseen',
     run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
   })
   const look = <Input>() => step<Input>('look', ({ row, edge, signal }) => watch.look(edge.docker, row.id, signal))

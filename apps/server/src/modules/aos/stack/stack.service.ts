@@ -130,8 +130,8 @@ export function createStacks(
       return { ...shape(row), services: (await servicesOf(db, id)).map((service) => shapeService(row, service)) }
     },
 
-    validate: async (actor: Actor, { compose, configs: files, template }: BodyOf<Calls['validate']>): Promise<ResponseOf<Calls['validate']>> =>
-      checkCompose(compose, termsOf(actor, null, template ? 'any' : files)),
+    validate: async (actor: Actor, { compose, configs: files, template, declared }: BodyOf<Calls['validate']>): Promise<ResponseOf<Calls['validate']>> =>
+      checkCompose(compose, termsOf(actor, null, template ? 'any' : files), declared === undefined ? null : new Set(declared)),
 
     deploy,
 

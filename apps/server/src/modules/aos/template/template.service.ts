@@ -34,7 +34,7 @@ const shape = (row: ShownTemplate): Template => ({
 export function createTemplates({ db }: Pick<Platform, 'db'>) {
   const contentOf = (actor: Actor, body: BodyOf<Calls['update']>) => {
     // Which configs there are is said when it is deployed: their paths are not known here.
-    refuseInvalid(checkCompose(body.compose, termsOf(actor, null, 'any')).problems)
+    refuseInvalid(checkCompose(body.compose, termsOf(actor, null, 'any'), new Set(body.variables.map(({ name }) => name))).problems)
     return { description: body.description, labels: JSON.stringify(body.labels), compose: body.compose, variables: JSON.stringify(body.variables) }
   }
   const get = async (scope: Scope, id: string): Promise<Template> => shape(found(await store.getTemplate(db, scope, id)))
@@ -83,8 +83,9 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
     /** What was deployed from it stays. */
     delete: (actor: Actor, { id, name }: QueryOf<Calls['delete']>): Promise<void> =>
       db.transaction().execute(async (tx) => {
-        // The contract lets pass one of both.
-        const count = await store.deleteTemplates(tx, scopeOf(actor), id === undefined ? { name: name ?? '', bp_id: actor.bp_id } : { id })
+        // The contract lets pass a name where there is no id.
+        const which = id === undefined ? { name: name ?? '', bp_id: actor.bp_id } : { id, name }
+        const count = await store.deleteTemplates(tx, scopeOf(actor), which)
         if (count === 0) throw new Refusal('notFound')
       }),
   }

@@ -95,15 +95,18 @@ export const updateTemplate = async (on: Sql, scope: Scope, id: string, changes:
   return numUpdatedRows > 0n
 }
 
-/** One version, or all of a name that is the organisation's own. @returns how many */
-export async function deleteTemplates(tx: Tx, scope: Scope, which: { id: string } | { name: string; bp_id: string | null }): Promise<number> {
+/** One version, where it has the name that is said, or all of a name that is the organisation's own. @returns how many */
+export async function deleteTemplates(
+  tx: Tx,
+  scope: Scope,
+  which: { id: string; name?: string | undefined } | { name: string; bp_id: string | null },
+): Promise<number> {
+  const { name } = which
   const { numDeletedRows } = await tx
     .deleteFrom('stack_templates')
     .where(within(scope, 'bp_id'))
-    .$if('id' in which, (q) => q.where('id', '=', 'id' in which ? which.id : ''))
-    .$if('name' in which, (q) =>
-      q.where('name', '=', 'name' in which ? which.name : '').where(sql<boolean>`bp_id is not distinct from ${'name' in which ? which.bp_id : null}::uuid`),
-    )
+    .$if(name !== undefined, (q) => q.where('name', '=', name ?? ''))
+    .where('id' in which ? sql<boolean>`id = ${which.id}` : sql<boolean>`bp_id is not distinct from ${which.bp_id}::uuid`)
     .executeTakeFirst()
   return Number(numDeletedRows)
 }

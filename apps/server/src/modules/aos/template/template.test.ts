@@ -19,7 +19,13 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const compose = 'services:\n  web:\n    image: app:${TAG}\n    volumes: ["./app.conf:/etc/app.conf"]\n'
-const asked = (wish: Partial<BodyInput<typeof templates.create>> = {}) => ({ name: `t-${randomUUID()}`, version: '1.0.0', compose, ...wish })
+const asked = (wish: Partial<BodyInput<typeof templates.create>> = {}) => ({
+  name: `t-${randomUUID()}`,
+  version: '1.0.0',
+  compose,
+  variables: [{ name: 'TAG', type: 'text' as const }],
+  ...wish,
+})
 const make = (wish?: Parameters<typeof asked>[0]): Promise<Template> => call(app, templates.create, { token: owner.token, body: asked(wish) })
 const list = (query: object = {}) => call(app, templates.list, { token: owner.token, query })
 
@@ -54,7 +60,9 @@ describe('a template', () => {
       body: { description: '新', compose: 'services:\n  a:\n    image: a:1\n' },
     })
     expect(changed).toMatchObject({ version: '1.0.0', description: '新', labels: [] })
-    expect((await send(app, templates.delete, { token: owner.token, query: { id: first.id } })).status).toBe(204)
+    // As the specification writes it: both, which then have to be of one another.
+    expect(await refused(app, templates.delete, { token: owner.token, query: { id: first.id, name: 'another' } })).toMatchObject({ status: 404 })
+    expect((await send(app, templates.delete, { token: owner.token, query: { id: first.id, name: first.name } })).status).toBe(204)
     expect((await list({ name: first.name })).items).toMatchObject([{ version: '2', version_count: 1 }])
     expect((await send(app, templates.delete, { token: owner.token, query: { name: first.name } })).status).toBe(204)
     expect(await refused(app, templates.delete, { token: owner.token, query: { name: first.name } })).toMatchObject({ status: 404 })
@@ -80,6 +88,16 @@ describe('a template', () => {
         }),
       }),
     ).toMatchObject({ status: 400, fields: [{ field: 'variables' }] })
+  })
+
+  it('declares what it cannot do without', async () => {
+    const undeclared = { compose: 'services:\n  web:\n    image: app:1\n    command: echo ${MSG}\n' }
+    const refusal = { status: 400, code: 95202, fields: [{ field: 'compose', message: '编排文件第4行：变量“MSG”没有声明，部署时无法填写' }] }
+    expect(await refused(app, templates.create, { token: owner.token, body: asked(undeclared) })).toMatchObject(refusal)
+    const { id } = await make({ ...undeclared, variables: [{ name: 'MSG', type: 'text' }] })
+    expect(await refused(app, templates.update, { token: owner.token, params: { id }, body: undeclared })).toMatchObject(refusal)
+    // What the file says by itself can be deployed.
+    await make({ compose: 'services:\n  web:\n    image: app:${TAG:-1}\n', variables: [] })
   })
 
   it('of another organisation does not exist', async () => {

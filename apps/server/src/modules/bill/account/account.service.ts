@@ -83,7 +83,7 @@ export const createAccountService = ({ db, now, downloads }: Pick<Platform, 'db'
     async exportEntries(actor: Actor, id: string, { format, ...filters }: BodyOf<Calls['exportEntries']>): Promise<ExportLink> {
       await visible(actor, id)
       const { name } = found(await nameOfOwner(db, id))
-      return linkToEntries(scopeOf(actor), format, { owner_id: id, name, ...filters })
+      return linkToEntries(actor, scopeOf(actor), format, { owner_id: id, name, ...filters })
     },
 
     /** @throws Refusal 24014, 404, 96010 */

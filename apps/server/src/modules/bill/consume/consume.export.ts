@@ -76,8 +76,8 @@ export function createConsumeExports({ db, now, downloads }: Pick<Platform, 'db'
   })
 
   return {
-    lines: (actor: Actor, { format, bp_id, ...asked }: BodyOf<Calls['export']>): ExportLink => linkToLines(narrowed(actor, bp_id), format, asked),
-    month: (actor: Actor, { format, bp_id, month }: BodyOf<Calls['exportMonth']>): ExportLink => linkToMonth(narrowed(actor, bp_id), format, { month }),
+    lines: (actor: Actor, { format, bp_id, ...asked }: BodyOf<Calls['export']>): ExportLink => linkToLines(actor, narrowed(actor, bp_id), format, asked),
+    month: (actor: Actor, { format, bp_id, month }: BodyOf<Calls['exportMonth']>): ExportLink => linkToMonth(actor, narrowed(actor, bp_id), format, { month }),
   }
 }
 

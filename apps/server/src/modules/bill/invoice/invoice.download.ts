@@ -33,6 +33,6 @@ export function createInvoiceDownload({ db, downloads }: Pick<Platform, 'db' | '
   /** @throws Refusal 404, 90010 */
   return async (actor: Actor, id: string): Promise<ResponseOf<typeof invoices.download>> => {
     refuseUnless(invoiceCan.download, found(await store.showInvoice(db, scopeOf(actor), id)))
-    return downloads.link(downloadKind, id)
+    return downloads.link(downloadKind, id, actor)
   }
 }

@@ -70,6 +70,7 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
     steps: [
       {
         name: 'make',
+        reached: 'ours',
         run: async ({ resource_id: id }) => {
           const order = found(await store.readOrder(db, id))
           assertPrepaid(order)
@@ -93,6 +94,7 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
       },
       {
         name: 'wait',
+        reached: 'ours',
         run: async ({ resource_id: id, signal }) => {
           for (;;) {
             const order = found(await store.readOrder(db, id))

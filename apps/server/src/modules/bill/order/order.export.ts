@@ -2,7 +2,7 @@ import { orders as calls } from '@zhisuan/contract/bill/order'
 import type { BodyOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
 import { kindText } from '@zhisuan/contract/kindTexts'
-import type { Scope } from '../../../platform/auth/actor.ts'
+import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { readOn } from '../../../platform/db/page.ts'
 import { fileDay, offerExport } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -18,7 +18,7 @@ export function createOrderExport({
   db,
   now,
   downloads,
-}: Pick<Platform, 'db' | 'now' | 'downloads'>): (scope: Scope, asked: BodyOf<typeof calls.export>) => ExportLink {
+}: Pick<Platform, 'db' | 'now' | 'downloads'>): (actor: Actor, asked: BodyOf<typeof calls.export>) => ExportLink {
   const wish = calls.export.body.omit({ format: true })
   const link = offerExport<ReturnType<typeof shapeOrder>, store.OrderFilters>(downloads, {
     kind: 'orders',
@@ -48,5 +48,5 @@ export function createOrderExport({
       for await (const rows of readOn<store.PlacedOrder>((last) => store.oldestOrders(db, scope, filters, last, rowsAtOnce, now()))) yield rows.map(shapeOrder)
     },
   })
-  return (scope, { format, ...filters }) => link(scope, format, filters)
+  return (actor, { format, ...filters }) => link(actor, scopeOf(actor), format, filters)
 }

@@ -1,5 +1,4 @@
 import { orders as calls, prepaids as prepaidCalls } from '@zhisuan/contract/bill/order'
-import { scopeOf } from '../../../platform/auth/actor.ts'
 import { contextOf } from '../../../platform/http/bind.ts'
 import { handle, handleShared, type Handler } from '../../../platform/http/handler.ts'
 import type { createOrderExport } from './order.export.ts'
@@ -7,7 +6,7 @@ import type { OrderService } from './order.service.ts'
 
 export const orderRoutes = (orders: OrderService, exportOrders: ReturnType<typeof createOrderExport>): Handler[] => [
   handleShared(calls.list, ({ scope, query }) => orders.list(scope, query)),
-  handle(calls.export, async ({ actor, body }) => exportOrders(scopeOf(actor), body)),
+  handle(calls.export, async ({ actor, body }) => exportOrders(actor, body)),
   handle(calls.get, ({ actor, params }) => orders.get(actor, params.id)),
   handle(calls.create, ({ actor, body, request }) => orders.create(actor, body, contextOf(actor, request))),
   handle(calls.pay, ({ actor, params }) => orders.pay(actor, params.id)),

@@ -1,7 +1,7 @@
 import { topups as calls, type Topup } from '@zhisuan/contract/bill/topup'
 import type { BodyOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
-import type { Scope } from '../../../platform/auth/actor.ts'
+import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { readOn } from '../../../platform/db/page.ts'
 import { fileDay, offerExport } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -16,7 +16,7 @@ export function createTopupExport({
   db,
   now,
   downloads,
-}: Pick<Platform, 'db' | 'now' | 'downloads'>): (scope: Scope, asked: BodyOf<typeof calls.export>) => ExportLink {
+}: Pick<Platform, 'db' | 'now' | 'downloads'>): (actor: Actor, asked: BodyOf<typeof calls.export>) => ExportLink {
   const link = offerExport<Topup, store.TopupFilters>(downloads, {
     kind: 'topups',
     wish: calls.export.body.omit({ format: true }),
@@ -41,5 +41,5 @@ export function createTopupExport({
       for await (const rows of readOn<store.PlacedTopup>((last) => store.oldestTopups(db, scope, filters, last, rowsAtOnce, now()))) yield rows.map(shapeTopup)
     },
   })
-  return (scope, { format, ...filters }) => link(scope, format, filters)
+  return (actor, { format, ...filters }) => link(actor, scopeOf(actor), format, filters)
 }

@@ -1,7 +1,6 @@
 import { byId } from '@zhisuan/contract/define'
 import { paymentChannels, topups } from '@zhisuan/contract/bill/topup'
 import type { FastifyInstance } from 'fastify'
-import { scopeOf } from '../../../platform/auth/actor.ts'
 import { handle, type Handler } from '../../../platform/http/handler.ts'
 import { notifyPath, type Channels } from './channel.service.ts'
 import type { createTopupExport } from './topup.export.ts'
@@ -10,7 +9,7 @@ import type { TopupService } from './topup.service.ts'
 export const topupRoutes = (service: TopupService, channels: Channels, exportTopups: ReturnType<typeof createTopupExport>): Handler[] => [
   handle(topups.ways, () => service.ways()),
   handle(topups.list, ({ actor, query }) => service.list(actor, query)),
-  handle(topups.export, async ({ actor, body }) => exportTopups(scopeOf(actor), body)),
+  handle(topups.export, async ({ actor, body }) => exportTopups(actor, body)),
   handle(topups.get, ({ actor, params }) => service.get(actor, params.id)),
   handle(topups.remit, ({ actor, body }) => service.remit(actor, body)),
   handle(topups.pay, ({ actor, body }) => service.pay(actor, body)),

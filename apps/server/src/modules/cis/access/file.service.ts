@@ -98,7 +98,7 @@ export function createFiles(
         if (how === 'upload' && (!seen.directory || posix.basename(at) === '' || at.endsWith('/'))) throw new Refusal('containerFileMissing', { field: 'path' })
         if (how === 'download') {
           const { token, expires_at } = await links.make({ how: 'file', container_id: row.id, path: at }, actor)
-          return { path: downloads.link(downloadsKind, token).path, expires_at }
+          return { path: downloads.link(downloadsKind, token, actor).path, expires_at }
         }
         const { token, expires_at } = await links.make({ how, container_id: row.id, path: posix.join(seen.path, posix.basename(at)) }, actor)
         return { path: `${uploadsPath}/${token}`, expires_at }

@@ -72,12 +72,13 @@ export function createLogs(
     async link(actor: Actor, id: string, how: 'follow' | 'download'): Promise<ResponseOf<typeof calls.logLink>> {
       const { row } = await containers.reached(scopeOf(actor), id, 'logs')
       const { token, expires_at } = await links.make({ how: how === 'follow' ? 'follow' : 'log', container_id: row.id, path: '' }, actor)
-      return { path: how === 'follow' ? `${logsPath}/${token}` : downloads.link(downloadsKind, token).path, expires_at }
+      return { path: how === 'follow' ? `${logsPath}/${token}` : downloads.link(downloadsKind, token, actor).path, expires_at }
     },
 
     /** @throws Refusal 95120, and whatever refuses who got the link */
     async enter(token: string): Promise<Followed> {
       const link = await links.take(token, 'follow')
+      openStreams.refuseMore(link.user_id)
       return { link, ...(await entry(link, 'logs')) }
     },
 
@@ -86,8 +87,15 @@ export function createLogs(
      * `{ended: true}`, where the container has ended. Docker waits for who reads slowly.
      */
     async follow({ link, docker_id, node }: Followed, tail: number, socket: WebSocket): Promise<void> {
-      const followed: OpenStream = { session_id: link.session_id, end: (why) => socket.close(why === 'session' ? 1008 : 1001) }
-      openStreams.add(followed)
+      const { session_id, user_id } = link
+      const followed: OpenStream = { session_id, user_id, end: (why) => socket.close(why === 'session' ? 1008 : 1001) }
+      try {
+        openStreams.add(followed)
+      } catch {
+        // Others came in meanwhile.
+        socket.close(1013)
+        return
+      }
       const gone = new AbortController()
       socket.on('close', () => {
         openStreams.remove(followed)

@@ -1,5 +1,8 @@
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
 import type { ContainerSpec } from '@zhisuan/contract/cis/container'
+import { fillText } from '@zhisuan/contract/errors'
+import { nodeTexts } from '@zhisuan/contract/texts'
+import { isEngineError } from '@zhisuan/engines/errors'
 import type { Actor, Scope } from '../../../platform/auth/actor.ts'
 import type { Db, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -14,6 +17,8 @@ type Node = Awaited<ReturnType<EdgeReach['choose']>>[number]
 
 /** How long a node may take to say which ports are taken. */
 const lookMs = 5_000
+/** How long what a registry said counts. */
+const registryMs = 60_000
 
 /** Whose ports are no conflict: of what is to have them. */
 interface Except {
@@ -60,12 +65,47 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
       if (refusal !== null) throw new Refusal('bindMountForbidden', { field: `spec.mounts.${index}` })
     }
   }
-  /** All that is in the way of a node, in words. */
-  const problemsOf = async (scope: Scope, node: Node, spec: Pick<ContainerSpec, 'ports' | 'gpus'>): Promise<string[]> => {
+  const known = new Map<string, { readonly until: number; readonly had: Promise<boolean | null> }>()
+  /** What registries said a moment ago: forms ask again and again, and registries count. Null where none could be asked. */
+  const hadBy = (key: string, ask: () => Promise<boolean>): Promise<boolean | null> => {
+    const now = Date.now()
+    for (const [other, { until }] of known) if (until < now) known.delete(other)
+    const had = known.get(key)?.had ?? ask().catch(() => null)
+    if (!known.has(key)) known.set(key, { until: now + registryMs, had })
+    return had
+  }
+  /**
+   * Whether the image is there or can be had, as far as the node knows now.
+   * @throws Refusal 95108 where its registry says that it has none
+   */
+  const noteOnImage = async (node: Pick<Node, 'id' | 'name'>, image: string): Promise<string | null> => {
+    const { docker } = await edges.reach({ everything: true }, node.id)
+    const signal = AbortSignal.timeout(lookMs)
+    try {
+      await docker.images.inspect(image, { signal })
+      return null
+    } catch (error) {
+      if (!isEngineError(error, 'not_found')) throw refusedByNode(error, node)
+    }
+    const had = await hadBy(`${node.id} ${image}`, () => docker.images.inRegistry(image, { signal }))
+    if (had === false) throw new Refusal('containerImageMissing', { field: 'spec.image', values: { image, node: node.name } })
+    return fillText(had === null ? nodeTexts.imageUnsure : nodeTexts.imageToPull, { image })
+  }
+  /** All that is in the way of a node, in words, and what is only to be known. */
+  const problemsOf = async (
+    scope: Scope,
+    node: Node,
+    spec: Pick<ContainerSpec, 'ports' | 'gpus'> & { readonly image?: string | undefined },
+  ): Promise<{ problems: string[]; notes: string[] }> => {
+    const notes: string[] = []
     const looks = [
       async () => refuseConflict(node, spec.ports, await takenByUs(db, scope, node), 'spec.ports'),
       async () => refuseConflict(node, spec.ports, await takenOnDocker(node), 'spec.ports'),
       async () => refuseGpus(node, spec.gpus, 'spec.gpus'),
+      async () => {
+        const note = spec.image === undefined ? null : await noteOnImage(node, spec.image)
+        if (note !== null) notes.push(note)
+      },
     ]
     const said = await Promise.all(
       looks.map((look) =>
@@ -79,7 +119,7 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
         ),
       ),
     )
-    return [...new Set(said.filter((text) => text !== null))]
+    return { problems: [...new Set(said.filter((text) => text !== null))], notes }
   }
 
   return {

@@ -57,6 +57,7 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
   }
   const step = <Input>(name: string, act: (at: At, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
     name,
+    reached: 'unseen',
     run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
   })
 
@@ -173,13 +174,14 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
     generation,
   })
 
-  const update: OperationDefinition<z.output<typeof renewal>> = {
-    kind: 'cis.container.update',
+  const renew = (name: 'update' | 'rebuild'): OperationDefinition<z.output<typeof renewal>> => ({
+    kind: `cis.container.${name}`,
     input: renewal,
     steps: [
-      { name: 'pull', run: (context) => at(context, (here) => pull(here, context.input.spec.image), context.input.spec.image) },
+      { name: 'pull', reached: 'unseen', run: (context) => at(context, (here) => pull(here, context.input.spec.image), context.input.spec.image) },
       {
         name: 'make',
+        reached: 'unseen',
         run: (context) =>
           at(
             context,
@@ -216,7 +218,10 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
           return
         }
         for (const { docker_id, generation } of made) if (generation !== here.row.generation) await remove(here, docker_id)
-        if (old === undefined) return
+        if (old === undefined) {
+          if (here.row.docker_id !== null) await store.updateContainer(db, here.row.id, { status: 'lost' })
+          return
+        }
         if (here.row.docker_id !== null && now?.was_running !== false) await here.docker.containers.start(old.docker_id, { signal: here.signal })
         await record(here, old.docker_id)
       }),
@@ -236,7 +241,7 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
         ports: JSON.stringify(spec.ports),
       })
     },
-  }
+  })
 
   const removal: OperationDefinition<object> = {
     kind: 'cis.container.delete',
@@ -263,5 +268,15 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
     },
   }
 
-  return { create, start: act('start'), stop: act('stop'), restart: act('restart'), kill: act('kill'), rename: act('rename'), update, delete: removal }
+  return {
+    create,
+    start: act('start'),
+    stop: act('stop'),
+    restart: act('restart'),
+    kill: act('kill'),
+    rename: act('rename'),
+    update: renew('update'),
+    rebuild: renew('rebuild'),
+    delete: removal,
+  }
 }

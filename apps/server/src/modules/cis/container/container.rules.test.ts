@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
-import { containerSpec } from '@zhisuan/contract/cis/container'
+import { containerSpec, containerStatuses, instanceCodeMeaning } from '@zhisuan/contract/cis/container'
 import { describe, expect, it } from 'vitest'
 import { listed, listing } from '../access/file.listing.ts'
 import { bodyOf, configsOf, dockerName } from './container.body.ts'
 import { createLines, type LogFrame } from './container.logs.ts'
 import { conflict } from './container.ports.ts'
+import { statusCodeOf } from './container.state.ts'
 import { entriesOf, fileArchive, onlyFile } from './container.tar.ts'
 
 const id = '01900000-0000-7000-8000-0123456789ab'
@@ -134,6 +135,30 @@ describe('archives', () => {
     expect(await entriesOf(tar(), { bytes: 50_000 })).toBe('too much')
     expect(await entriesOf(fileArchive('/x', Buffer.from('x')), { bytes: 2 ** 20 })).toBe('file')
   })
+})
+
+describe('the code of a status', () => {
+  const meanings = (ofStack: boolean) => Object.fromEntries(containerStatuses.map((status) => [status, instanceCodeMeaning(statusCodeOf(status, ofStack))]))
+  const meant = {
+    creating: 'creating',
+    running: 'running',
+    restarting: 'running',
+    paused: 'running',
+    error: 'creationFailed',
+    deleting: 'deleting',
+    exited: null,
+    dead: null,
+    lost: null,
+    unknown: null,
+  }
+
+  it('means what the specification says, whoever made the container', () => {
+    expect(meanings(false)).toEqual(meant)
+    expect(meanings(true)).toEqual(meant)
+    expect(statusCodeOf('creating', true)).toBe(6)
+  })
+  it('is unknown beyond the table', () =>
+    expect([-1, 5, 9, 10, 13, 14].map(instanceCodeMeaning)).toEqual(['unknown', 'deletionFailed', 'deletionFailed', null, null, 'unknown']))
 })
 
 describe('what ls says', () => {

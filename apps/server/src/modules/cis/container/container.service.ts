@@ -1,4 +1,4 @@
-import type { Container, ContainerSpec, containers, Placement } from '@zhisuan/contract/cis/container'
+import type { Container, ContainerAction, ContainerSpec, containers, Placement } from '@zhisuan/contract/cis/container'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { isoOrNull, type Tx } from '../../../platform/db/database.ts'
@@ -95,7 +95,7 @@ export function createContainers(
     async check(actor: Actor, { spec, placement }: BodyOf<Calls['check']>): Promise<ResponseOf<Calls['check']>> {
       const scope = scopeOf(actor)
       const nodes = await edges.choose(scope, placement)
-      return { nodes: await Promise.all(nodes.map(async (node) => ({ id: node.id, name: node.name, problems: await fit.problemsOf(scope, node, spec) }))) }
+      return { nodes: await Promise.all(nodes.map(async (node) => ({ id: node.id, name: node.name, ...(await fit.problemsOf(scope, node, spec)) }))) }
     },
 
     async deploy(actor: Actor, { name, description, spec, placement }: BodyOf<Calls['deploy']>): Promise<ResponseOf<Calls['deploy']>> {
@@ -149,33 +149,34 @@ export function createContainers(
       return { deployment_id, items: (await store.getContainers(db, scope, ids)).map(shape) }
     },
 
-    async action(actor: Actor, id: string, body: BodyOf<Calls['action']>): Promise<Container> {
+    async action(actor: Actor, id: string, body: ContainerAction): Promise<Container> {
       const scope = scopeOf(actor)
       const before = await get(scope, id)
-      if (body.action === 'update' || body.action === 'rename') refuseOfStack(before)
-      if (body.action === 'update') {
+      if (body.action === 'update' || body.action === 'rebuild' || body.action === 'rename') refuseOfStack(before)
+      const spec = body.action === 'update' ? body.spec : body.action === 'rebuild' ? openSpec(secrets, before) : null
+      if (spec !== null) {
         const [node] = await edges.choose({ everything: true }, onlyOn(before.edge_id)).catch((error: unknown) => {
           // That it takes nothing new is no reason not to change what it has.
           if (error instanceof Refusal && error.refusal === 'edgeDeactive') return []
           throw error
         })
         if (node !== undefined) {
-          fit.refuseBinds(actor, node, body.spec)
-          fit.refuseGpus(node, body.spec.gpus, 'spec.gpus')
-          fit.refuseConflict(node, body.spec.ports, await fit.takenOnDocker(node, { id }), 'spec.ports')
+          fit.refuseBinds(actor, node, spec)
+          fit.refuseGpus(node, spec.gpus, 'spec.gpus')
+          fit.refuseConflict(node, spec.ports, await fit.takenOnDocker(node, { id }), 'spec.ports')
         }
       }
       await refusing(nameTaken(before.edge.name), () =>
         db.transaction().execute(async (tx) => {
-          if (body.action === 'update') {
-            await holdConfigs(tx, scope, body.spec)
+          if (spec !== null) {
+            await holdConfigs(tx, scope, spec)
             await store.holdPorts(tx, [before.edge_id])
           }
           const row = found(await store.lockContainer(tx, scope, id))
           refuseUnlessContainerAllows(row, body.action)
           if (!row.edge.online) throw new Refusal('edgeOffline', { values: { name: row.edge.name } })
           const request = { resource_id: id, bp_id: row.bp_id, actor }
-          if (body.action !== 'update') {
+          if (body.action !== 'update' && body.action !== 'rebuild') {
             await platform.operations.begin(tx, operations[body.action], {
               ...request,
               input: body.action === 'restart' ? { ...body, started_at: isoOrNull(row.started_at) } : body,
@@ -183,24 +184,26 @@ export function createContainers(
             await store.updateContainer(tx, id, body.action === 'rename' ? { name: body.name, error_text: null } : { error_text: null })
             return
           }
+          const wanted = body.action === 'update' ? body.spec : openSpec(secrets, row)
           const holders = (await store.portsOn(tx, [row.edge_id])).filter((other) => other.id !== id)
           fit.refuseConflict(
             row.edge,
-            body.spec.ports,
+            wanted.ports,
             holders.map((other) => ({ ports: other.ports, name: other.bp_id === row.bp_id || 'everything' in scope ? other.name : parts.otherProgram })),
             'spec.ports',
           )
-          await platform.operations.begin(tx, operations.update, {
+          await platform.operations.begin(tx, operations[body.action], {
             ...request,
             input: {
-              spec: body.spec,
+              spec: wanted,
               generation: row.generation + 1,
-              was_running: row.shown_status === 'running' || row.shown_status === 'restarting' || row.docker_id === null,
+              // What is lost, or never was there, is wanted to run.
+              was_running: ['running', 'restarting', 'lost', 'dead'].includes(row.shown_status) || row.docker_id === null,
             },
           })
           // Its ports are held from now on; those of before it keeps until the operation ends.
-          await store.updateContainer(tx, id, { status: 'creating', error_text: null, ports: JSON.stringify([...row.ports, ...body.spec.ports]) })
-          await setUses(tx, id, configsOf(body.spec))
+          await store.updateContainer(tx, id, { status: 'creating', error_text: null, ports: JSON.stringify([...row.ports, ...wanted.ports]) })
+          await setUses(tx, id, configsOf(wanted))
         }),
       )
       return shape(await get(scope, id))

@@ -17,7 +17,7 @@ export const shape = (row: ShownContainer): Container => ({
   edge: row.edge,
   container_id: row.docker_id,
   status: row.shown_status,
-  status_code: statusCodeOf(row.shown_status),
+  status_code: statusCodeOf(row.shown_status, row.service_id !== null),
   health: row.shown_status === 'running' ? row.health : null,
   exit_code: row.exit_code,
   image: row.image,
@@ -42,15 +42,18 @@ export const shapeDeployment = (secrets: Secrets, row: ShownDeployment): Deploym
   instance_count: row.instances,
   running_count: row.running,
   status: deploymentStatus(row),
+  lost_count: row.lost,
   error: row.error_text,
   created_by: row.created_by_name,
   created_at: iso(row.created_at),
 })
 
-function deploymentStatus({ instances, running, creating, deleting, failed }: ShownDeployment): Deployment['status'] {
+function deploymentStatus({ instances, running, creating, deleting, failed, lost, unknown }: ShownDeployment): Deployment['status'] {
   if (deleting > 0) return 'deleting'
   if (creating > 0) return 'deploying'
   if (running === instances) return 'running'
   if (failed === instances) return 'error'
-  return running > 0 || failed > 0 ? 'degraded' : 'stopped'
+  if (lost === instances) return 'lost'
+  if (running > 0 || failed > 0 || lost > 0) return 'degraded'
+  return unknown > 0 ? 'unknown' : 'stopped'
 }

@@ -1,4 +1,4 @@
-import { containerCan, containerStatusCodes, type Container, type ContainerStatus } from '@zhisuan/contract/cis/container'
+import { containerCan, type Container, type ContainerStatus } from '@zhisuan/contract/cis/container'
 import { Refusal } from '../../../platform/errors.ts'
 
 /** @throws Refusal 90010, or 95003 where the node is away, 95022 where its Docker is */
@@ -13,17 +13,17 @@ export function refuseUnlessContainerAllows(
   throw new Refusal('stateForbids')
 }
 
-/** Specification section 4; what it has no number for shows as a dash there: 10 to 13. */
-const codes: Readonly<Record<ContainerStatus, number>> = {
-  creating: containerStatusCodes.creating,
-  running: containerStatusCodes.running,
-  restarting: containerStatusCodes.running,
-  paused: containerStatusCodes.running,
-  error: containerStatusCodes.creationFailed,
-  deleting: containerStatusCodes.deleting,
-  exited: 10,
-  dead: 11,
-  lost: 12,
-  unknown: 13,
+/** Specification section 4, of one that people deployed and of one that a stack made; what it has no number for is 10 to 13. */
+const codes: Readonly<Record<ContainerStatus, readonly [own: number, ofStack: number]>> = {
+  creating: [0, 6],
+  running: [1, 1],
+  restarting: [1, 1],
+  paused: [1, 1],
+  error: [2, 7],
+  deleting: [3, 8],
+  exited: [10, 10],
+  dead: [11, 11],
+  lost: [12, 12],
+  unknown: [13, 13],
 }
-export const statusCodeOf = (status: Container['status']): number => codes[status]
+export const statusCodeOf = (status: Container['status'], ofStack: boolean): number => codes[status][ofStack ? 1 : 0]

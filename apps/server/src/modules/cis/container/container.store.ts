@@ -104,7 +104,7 @@ export const containerMigrations: Migrations = {
  * or no Docker answers there. A node that was
  * sent away does not come back with what it had.
  */
-const shownStatus = sql<ContainerStatus>`case
+export const shownStatus = sql<ContainerStatus>`case
   when (edges.status = 'online' and not edges.docker_away) or containers.status in ('creating', 'deleting', 'error', 'lost') then containers.status
   when edges.status = 'unbound' then 'lost'
   else 'unknown' end`

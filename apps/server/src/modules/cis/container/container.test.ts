@@ -168,6 +168,12 @@ describe('a deployment', () => {
     expect(problems.get(node.edge.id)?.[0]).toContain(`端口${taken.host_port}已被“${name}”占用`)
     expect(problems.get(other.edge.id)).toEqual([expect.stringContaining('GPU')])
     expect((await check({ spec: { ports: [free] }, placement })).nodes.flatMap(({ problems }) => problems)).toEqual([])
+
+    const told = async (image: string) => (await check({ spec: { ports: [], image }, placement: { edge_ids: [node.edge.id] } })).nodes[0]
+    expect(await told('app:1')).toMatchObject({ problems: [], notes: [] })
+    expect(await told('public/new:1')).toMatchObject({ problems: [], notes: ['镜像“public/new:1”不在节点上，部署时先拉取'] })
+    expect(await told('gone:1')).toMatchObject({ problems: [expect.stringContaining('镜像“gone:1”在节点')], notes: [] })
+    expect(await told('away/new:1')).toMatchObject({ problems: [], notes: [expect.stringContaining('不能确定')] })
   })
 })
 
@@ -287,6 +293,26 @@ describe('a container', () => {
     await vi.waitFor(() => expect(docker.removedVolumes).toEqual([name]))
   })
 
+  it('is acted on by parameters as by a body', async () => {
+    const { id } = await deployed()
+    const ask = async (query: object, body?: object): Promise<void> => {
+      await call(app, containers.action, { token: owner.token, params: { id }, query, ...(body !== undefined && { body }) })
+      await settled(id)
+    }
+    await ask({ action: 'stop', timeout_seconds: 1 })
+    await is(id, { status: 'exited' })
+    await ask({ action: 'start' }, {})
+    await is(id, { status: 'running' })
+    // What the body says counts.
+    await ask({ action: 'start' }, { action: 'stop' })
+    await is(id, { status: 'exited' })
+    expect(await refused(app, containers.action, { token: owner.token, params: { id } })).toMatchObject({ status: 400, fields: [{ field: 'action' }] })
+    expect(await refused(app, containers.action, { token: owner.token, params: { id }, query: { action: 'rename' } })).toMatchObject({
+      status: 400,
+      fields: [{ field: 'name' }],
+    })
+  })
+
   it('shows what others do on the node', async () => {
     const { id } = await deployed()
     const wait = (after?: string) => call(app, changes.wait, { token: owner.token, query: { after } })
@@ -301,6 +327,14 @@ describe('a container', () => {
     docker.change(id, (one) => docker.containers.delete(one.id))
     // The event came before it was gone from the list: another look finds it.
     await is(id, { status: 'lost', status_code: 12 })
+    const lost = await call(app, deployments.list, { token: owner.token, query: { keyword: (await get(id)).name } })
+    expect(lost.items).toMatchObject([{ status: 'lost', running_count: 0, lost_count: 1 }])
+    await act(id, { action: 'rebuild' })
+    await is(id, { status: 'running', error: null })
+    expect(made(id)).toHaveLength(1)
+    expect((await call(app, deployments.list, { token: owner.token, query: { keyword: (await get(id)).name } })).items).toMatchObject([{ status: 'running' }])
+    docker.drop(made(id)[0]?.id ?? '')
+    await is(id, { status: 'lost' })
     await call(app, containers.delete, { token: owner.token, params: { id } })
     await vi.waitFor(async () => expect((await send(app, containers.get, { token: owner.token, params: { id } })).status).toBe(404))
   })

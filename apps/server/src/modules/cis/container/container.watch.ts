@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from '@zhisuan/engines/docker/types'
-import { isEngineError } from '@zhisuan/engines/errors'
 import type { Logger } from 'pino'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { gatherLooks } from '../../../platform/looks.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
-import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import { putFile } from '../config/config.files.ts'
 import { staleFiles } from '../config/config.store.ts'
@@ -45,7 +43,7 @@ interface Watched {
  * Keeps rows true to what the Docker of each node has, by one subscription for each node that all
  * observers share: whatever changes there, by whomever, shows here. Brings configs to where they are behind.
  */
-export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: Pick<EdgeReach, 'reach' | 'connected' | 'onUp' | 'dockerIs'>; log: Logger }) {
+export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: Pick<EdgeReach, 'reach' | 'connected' | 'onUp'>; log: Logger }) {
   const { db, secrets, edges, log } = parts
   const watched = new Map<string, Watched>()
   const observers: ContainerObserver[] = []
@@ -138,21 +136,11 @@ export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: P
       for (const one of lookers) one.look(null)
     }
 
-    /** A tunnel that breaks ends the stream of events, too: then it is not Docker that is away. */
-    const dockerAway = async (error: unknown): Promise<void> => {
-      log.debug({ err: error, edge: edgeId }, 'events of a node')
-      if (isEngineError(error, 'unreachable') && !isAgentError(error.cause))
-        await edges.dockerIs(edgeId, 'away').catch((cause: unknown) => log.debug({ err: cause, edge: edgeId }, 'that Docker is away'))
-    }
-    const opened = async (): Promise<void> => {
-      await edges.dockerIs(edgeId, 'there').catch((error: unknown) => log.debug({ err: error, edge: edgeId }, 'that Docker is there'))
-      look()
-    }
     const follow = async (): Promise<void> => {
       while (!signal.aborted) {
         try {
           const engine = await docker()
-          for await (const event of engine.events({ types: ['container'], signal, onOpen: () => void opened() })) {
+          for await (const event of engine.events({ types: ['container'], signal, onOpen: look })) {
             // Not every keystroke in a terminal, nor every check of health that says the same.
             if (event.action.startsWith('exec_')) continue
             for (const one of lookers) {
@@ -161,7 +149,7 @@ export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: P
             }
           }
         } catch (error) {
-          if (!signal.aborted && !isAway(error)) await dockerAway(error)
+          if (!signal.aborted && !isAway(error)) log.debug({ err: error, edge: edgeId }, 'events of a node')
         }
         await sleep(againMs, undefined, { signal }).catch(() => undefined)
       }

@@ -6,6 +6,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
+import { shownStatus } from './container.store.ts'
 
 interface DeploymentTable {
   id: string
@@ -31,6 +32,8 @@ export type ShownDeployment = Selectable<DeploymentTable> & {
   creating: number
   deleting: number
   failed: number
+  lost: number
+  unknown: number
   error_text: string | null
 }
 
@@ -69,17 +72,19 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'container_deployments', T>)
           .whereRef('containers.deployment_id', '=', 'container_deployments.id')
           .select([
             sql<number>`count(*)`.as('instances'),
-            sql<number>`count(*) filter (where containers.status = 'running' and edges.status = 'online' and not edges.docker_away)`.as('running'),
+            sql<number>`count(*) filter (where ${shownStatus} = 'running')`.as('running'),
             sql<number>`count(*) filter (where containers.status = 'creating')`.as('creating'),
             sql<number>`count(*) filter (where containers.status = 'deleting')`.as('deleting'),
             sql<number>`count(*) filter (where containers.status = 'error')`.as('failed'),
+            sql<number>`count(*) filter (where ${shownStatus} = 'lost')`.as('lost'),
+            sql<number>`count(*) filter (where ${shownStatus} = 'unknown')`.as('unknown'),
             sql<string | null>`min(containers.error_text)`.as('error_text'),
           ])
           .as('counts'),
       (join) => join.onTrue(),
     )
     .selectAll('container_deployments')
-    .select(['counts.instances', 'counts.running', 'counts.creating', 'counts.deleting', 'counts.failed', 'counts.error_text'])
+    .select(['counts.instances', 'counts.running', 'counts.creating', 'counts.deleting', 'counts.failed', 'counts.lost', 'counts.unknown', 'counts.error_text'])
 
 const order = orderOf('container_deployments', '-created_at', 'name', 'created_at')
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
+import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Downloads } from '../../../platform/downloads.ts'
 import type { WholeTenancy } from '../tenancy/tenancy.service.ts'
 
@@ -9,7 +10,10 @@ const target = z.object({ cloud: z.string(), project: z.string().nullable(), ima
 type Target = z.output<typeof target>
 
 /** Images flow from Glance as they are downloaded. @returns makes links, for who may have the image */
-export function imageDownloads(downloads: Downloads, tenancy: Pick<WholeTenancy, 'cloudOf'>): (of: Target) => { path: string; expires_at: string } {
+export function imageDownloads(
+  downloads: Downloads,
+  tenancy: Pick<WholeTenancy, 'cloudOf'>,
+): (of: Target, by: Pick<Actor, 'user_id'>) => { path: string; expires_at: string } {
   const kind = 'compute-image'
   downloads.offer(kind, async (id) => {
     const { cloud: cloudId, project, image: imageId } = target.parse(JSON.parse(id))
@@ -27,7 +31,7 @@ export function imageDownloads(downloads: Downloads, tenancy: Pick<WholeTenancy,
     }
     return { name: `${image.name}.${image.diskFormat ?? 'img'}`, size: image.sizeBytes, ...(image.digest !== null && { etag: image.digest }), open }
   })
-  return (of) => downloads.link(kind, JSON.stringify(of))
+  return (of, by) => downloads.link(kind, JSON.stringify(of), by)
 }
 
 /** What comes before is read and let go: not every store of Glance's gives a part. */

@@ -172,11 +172,11 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
       const view = await tenancy.view(actor, cloudId)
       if (!view.everything && view.places.length === 0) {
         refuseUnless(computeImageCan.download, await readOne(view, (cloud) => cloud.images.get(id), isPublic))
-        return linkTo({ cloud: cloudId, project: null, image: id })
+        return linkTo({ cloud: cloudId, project: null, image: id }, actor)
       }
       const { one, place } = await seen(view, id)
       refuseUnless(computeImageCan.download, one)
-      return linkTo({ cloud: cloudId, project: place?.keystoneId ?? null, image: id })
+      return linkTo({ cloud: cloudId, project: place?.keystoneId ?? null, image: id }, actor)
     },
 
     async delete(actor: Actor, cloudId: string, id: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { read } from '../network/network.refusals.ts'
+import { settled } from '../settled.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { refuseUnlessAttachable, unlessRoot } from '../volume/volume.service.ts'
 import { chosen, connectable, connectionReadings, openedServer } from './instance.ground.ts'
@@ -19,23 +20,37 @@ export function createAttachments(parts: { db: Db; tenancy: Tenancy }) {
       const { network_id, port_id, address } = body
       await connectable(cloud, body, '')
       const to = network_id === undefined ? { portId: port_id ?? '' } : { networkId: network_id, ...(address !== undefined && { address }) }
-      return interfaceShape(await read(cloud.compute.servers.interfaces.attach(id, to), connectionReadings(body, '')))
+      const { interfaces } = cloud.compute.servers
+      const before = new Set((await interfaces.list(id)).map(({ portId }) => portId))
+      const made = settled(
+        interfaces.attach(id, to),
+        async () =>
+          (await interfaces.list(id)).find(
+            (one) => !before.has(one.portId) && (port_id === undefined ? one.networkId === network_id : one.portId === port_id),
+          ) ?? null,
+      )
+      return interfaceShape(await read(made, connectionReadings(body, '')))
     },
     async detachInterface(actor: Actor, cloudId: string, id: string, portId: string): Promise<void> {
       const { cloud } = await openedServer(parts, actor, cloudId, id, 'detachInterface')
       // Nova takes any port, and finds out later that it is none of the instance's.
       if (!(await cloud.compute.servers.interfaces.list(id)).some((one) => one.portId === portId)) throw new Refusal('notFound')
-      await cloud.compute.servers.interfaces.detach(id, portId)
+      const { interfaces } = cloud.compute.servers
+      await settled(interfaces.detach(id, portId), async () => ((await interfaces.list(id)).some((one) => one.portId === portId) ? null : undefined))
     },
     async attachVolume(actor: Actor, cloudId: string, id: string, volumeId: string): Promise<{ volume_id: string; device: string }> {
       const { cloud } = await openedServer(parts, actor, cloudId, id, 'attachVolume')
       refuseUnlessAttachable(await chosen('volume_id', cloud.volume.volumes.get(volumeId)), 'volume_id')
-      const { device } = await cloud.compute.servers.volumes.attach(id, volumeId)
+      const { volumes } = cloud.compute.servers
+      const { device } = await settled(volumes.attach(id, volumeId), async () => (await volumes.list(id)).find((one) => one.volumeId === volumeId) ?? null)
       return { volume_id: volumeId, device }
     },
     async detachVolume(actor: Actor, cloudId: string, id: string, volumeId: string): Promise<void> {
       const { cloud } = await openedServer(parts, actor, cloudId, id, 'detachVolume')
-      await unlessRoot(cloud.compute.servers.volumes.detach(id, volumeId))
+      const { volumes } = cloud.compute.servers
+      await settled(unlessRoot(volumes.detach(id, volumeId)), async () =>
+        (await volumes.list(id)).some((one) => one.volumeId === volumeId) ? null : undefined,
+      )
     },
   }
 }

@@ -1,14 +1,17 @@
 import type { computeInstances } from '@zhisuan/contract/compute/instance'
+import { allQuotaKinds, type QuotaKind } from '@zhisuan/contract/compute/project'
 import { computeSnapshotCan } from '@zhisuan/contract/compute/volume'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
-import type { Disk, ServerWish } from '@zhisuan/engines/openstack/compute'
+import type { Disk, Flavor, ServerWish } from '@zhisuan/engines/openstack/compute'
+import { OpenStackError } from '@zhisuan/engines/openstack/errors'
 import { all } from '@zhisuan/engines/openstack/session'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import { read, type Reading } from '../network/network.refusals.ts'
+import { cloudKinds, refuseBeyondQuota } from '../tenancy/quota.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { statusOf as statusOfSnapshot } from '../volume/snapshot.service.ts'
 import { refuseUnlessAttachable } from '../volume/volume.service.ts'
@@ -49,8 +52,9 @@ async function importKey({ compute: { keyPairs } }: OpenStack, id: string, publi
 /**
  * Everything that a wish names, asked for from where it will be: what is another's is not there.
  * @throws Refusal at the field of what is not there, or not as it has to be
+ * @returns what the disks that are made with an instance take, as far as it is known
  */
-async function look({ compute, images, network, volume }: OpenStack, body: Body): Promise<void> {
+async function look({ compute, images, network, volume }: OpenStack, body: Body): Promise<{ flavor: Flavor; disksGib: number[] }> {
   const { source } = body
   const disks = [
     ...(source.type === 'image' && source.disk !== null ? [{ at: 'source.disk', disk: source.disk }] : []),
@@ -87,7 +91,19 @@ async function look({ compute, images, network, volume }: OpenStack, body: Body)
     refuseUnless(computeSnapshotCan.createVolume, { status: statusOfSnapshot(snapshot) }, 'source.snapshot_id')
     if (source.size_bytes !== null) leastGib(snapshot.sizeGib, source.size_bytes, 'source.size_bytes')
   }
+  const root = snapshot !== null && source.type === 'snapshot' ? [source.size_bytes === null ? snapshot.sizeGib : gibOf(source.size_bytes)] : []
+  return { flavor, disksGib: [...root, ...disks.map(({ disk }) => gibOf(disk.size_bytes))] }
 }
+
+/** Where it is said of a quota that it does not suffice: of several, that they are too many. */
+const fieldOfQuota =
+  ({ count, source }: Body) =>
+  (kind: QuotaKind): string => {
+    if (count > 1 || kind === 'instances') return 'count'
+    if (kind === 'cores' || kind === 'memory_bytes') return 'flavor_id'
+    if (kind === 'ports') return 'networks'
+    return source.type === 'snapshot' || (source.type === 'image' && source.disk !== null) ? 'source' : 'disks'
+  }
 
 /** What Nova refuses of what was looked at before, since somebody was faster, and what only Nova knows. */
 const readings = (body: Body): Reading[] => [
@@ -145,20 +161,55 @@ function wishOf(body: Body, keyName: string | null): ServerWish {
   }
 }
 
-/** Makes instances; what is wrong with the wish is known before the first, and what came of each of the others is told. */
+/**
+ * Makes instances: all that are asked for together, or none. One after the other would race with themselves, since Nova
+ * counts what it has begun only some time later, and what does not fit then fails as an instance.
+ */
 export const createInstanceMaker =
   (parts: { tenancy: Tenancy; publicKeys: PublicKeys }) =>
   async (actor: Actor, cloudId: string, body: Body): Promise<ResponseOf<typeof computeInstances.create>> => {
-    const { cloud } = await parts.tenancy.placeForMaking(actor, cloudId, body.project_id)
+    const { cloud, keystoneId } = await parts.tenancy.placeForMaking(actor, cloudId, body.project_id)
     const key = body.key_pair_id === null ? null : { id: body.key_pair_id, line: await parts.publicKeys.publicKey(scopeOf(actor), body.key_pair_id) }
-    await look(cloud, body)
+    const [{ flavor, disksGib }, administrator] = await Promise.all([look(cloud, body), parts.tenancy.inside(cloudId, null)])
+    const { count } = body
+    const wants = {
+      instances: count,
+      cores: flavor.vcpus * count,
+      memory_bytes: flavor.memoryMib * 2 ** 20 * count,
+      volumes: disksGib.length * count,
+      volume_bytes: disksGib.reduce((sum, size) => sum + size, 0) * gib * count,
+      // What is plugged in is there already.
+      ports: body.networks.filter(({ network_id }) => network_id !== undefined).length * count,
+    }
+    await refuseBeyondQuota(administrator, keystoneId, wants, fieldOfQuota(body))
     const wish = wishOf(body, key && (await importKey(cloud, key.id, key.line)))
-    const names = body.count === 1 ? [body.name] : Array.from({ length: body.count }, (_, at) => `${body.name}-${at + 1}`)
-    const make = async (name: string) => ({ name, id: (await read(cloud.compute.servers.create({ ...wish, name }), readings(body))).id, error: null })
-    const [first = body.name, ...others] = names
-    // Refused for one, it is mostly refused for all.
-    const made = await make(first)
+    const { servers } = cloud.compute
+    const asked = <T>(made: Promise<T>): Promise<T> => read(atQuota(made, body), readings(body))
+    if (count === 1) return { items: [{ name: body.name, id: (await asked(servers.create(wish))).id }] }
+    const reservation_id = await asked(servers.createMany(wish, count))
+    const made = await all(servers.list({ reservation_id })).catch((error: unknown) => {
+      // They are made all the same, and lists show them.
+      if (!isEngineError(error)) throw error
+      return []
+    })
+    const ids = new Map(made.map(({ name, id }) => [name, id]))
     return {
-      items: [made, ...(await Promise.all(others.map((name) => make(name).catch((error: unknown) => ({ name, id: null, error: toRefusal(error).message })))))],
+      items: Array.from({ length: count }, (_, at) => {
+        const name = `${body.name}-${at + 1}`
+        return { name, id: ids.get(name) ?? null }
+      }),
     }
   }
+
+/** What Nova counts itself once more, at the field of the first quota that it names. */
+async function atQuota<T>(asked: Promise<T>, body: Body): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    const name = error instanceof OpenStackError ? error.quotas[0] : undefined
+    const kind = allQuotaKinds.find((one) => cloudKinds[one].name === name)
+    if (kind === undefined) throw error
+    const { refusal, values, detail, engine } = toRefusal(error)
+    throw new Refusal(refusal, { field: fieldOfQuota(body)(kind), values: { ...values }, cause: error, detail, ...(engine !== undefined && { engine }) })
+  }
+}

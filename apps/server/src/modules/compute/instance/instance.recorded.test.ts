@@ -1,3 +1,4 @@
+import { createInstanceBody } from '@zhisuan/contract/compute/instance'
 import { recordedServer } from '@zhisuan/engines/openstack/listsTesting'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Refusal } from '../../../platform/errors.ts'
@@ -141,6 +142,113 @@ describe('instances whose host has a console, a log and an image service', () =>
     await refusing.resize(actor, cloudId, id, 'small')
     await instances.resize(actor, cloudId, id, 'large')
     expect(asked).toEqual([{ resize: { flavorRef: 'small' } }, { resize: { flavorRef: 'large' } }])
+  })
+
+  it('have what they were asked for, though no answer came in time', async () => {
+    const timedOut = () => ({ status: 504, json: {} })
+    const volume_id = '6b2d2c9a-3a76-4d2e-8a0e-1f2c7a5b9d01'
+    cloud.replies[`GET /volumes/${volume_id}`] = () => ({ json: { volume: { id: volume_id, name: 'v', status: 'available', size: 1, bootable: 'false' } } })
+    cloud.replies[`POST /servers/${id}/os-volume_attachments`] = () => {
+      cloud.replies[`GET /servers/${id}/os-volume_attachments`] = () => ({
+        json: { volumeAttachments: [{ volumeId: volume_id, serverId: id, device: '/dev/vdb' }] },
+      })
+      return timedOut()
+    }
+    expect(await instances.attachments.attachVolume(actor, cloudId, id, volume_id)).toEqual({ volume_id, device: '/dev/vdb' })
+    cloud.replies[`DELETE /servers/${id}/os-volume_attachments/${volume_id}`] = () => {
+      cloud.replies[`GET /servers/${id}/os-volume_attachments`] = () => ({ json: { volumeAttachments: [] } })
+      return timedOut()
+    }
+    await instances.attachments.detachVolume(actor, cloudId, id, volume_id)
+    cloud.replies[`POST /servers/${id}/action`] = () => {
+      server = { ...server, 'OS-EXT-STS:task_state': 'powering-off' }
+      return timedOut()
+    }
+    expect(await instances.act(actor, cloudId, id, 'stop')).toMatchObject({ state: 'stopping' })
+  })
+
+  describe('that are asked for together', () => {
+    const flavor = { id: 'f', name: 'f', vcpus: 2, ram: 4096, disk: 20 }
+    const body = (changes: object) =>
+      createInstanceBody.parse({ name: 'web', flavor_id: 'f', source: { type: 'image', image_id: 'i' }, networks: [], count: 5, ...changes })
+    const image = {
+      id: 'i',
+      name: 'i',
+      status: 'active',
+      visibility: 'public',
+      owner: 'p',
+      min_disk: 0,
+      min_ram: 0,
+      protected: false,
+      tags: [],
+      created_at: '2026-11-20T01:02:03Z',
+      updated_at: '2026-11-20T01:02:03Z',
+    }
+    const quota = (instances: number, cores: number) => () => ({
+      json: {
+        quota_set: { instances: { limit: instances, in_use: 6, reserved: 0 }, cores: { limit: cores, in_use: 10, reserved: 0 }, ram: { limit: -1, in_use: 0 } },
+      },
+    })
+    let asked: unknown[]
+    beforeEach(() => {
+      asked = []
+      cloud.replies['GET /flavors/f'] = () => ({ json: { flavor } })
+      cloud.replies['GET /image/v2/images/i'] = () => ({ json: image })
+      cloud.replies['POST /servers'] = (wish) => {
+        asked.push(wish)
+        return { status: 202, json: { reservation_id: 'r-1', server: { id: 'one' } } }
+      }
+    })
+
+    it('are one request to the cloud, which places them together', async () => {
+      cloud.replies['GET /os-quota-sets/p/detail'] = quota(11, 20)
+      cloud.replies['GET /servers/detail'] = () => ({
+        json: { servers: [5, 3, 1, 2].map((at) => recordedServer({ id: `id-${at}`, name: `web-${at}` })) },
+      })
+      expect(await instances.create(actor, cloudId, body({}))).toEqual({
+        items: [1, 2, 3, 4, 5].map((at) => ({ name: `web-${at}`, id: at === 4 ? null : `id-${at}` })),
+      })
+      expect(asked).toEqual([
+        { server: expect.objectContaining({ name: 'web', flavorRef: 'f', imageRef: 'i', min_count: 5, max_count: 5, return_reservation_id: true }) },
+      ])
+      // They are made, though the list does not come.
+      cloud.replies['GET /servers/detail'] = () => ({ status: 500, json: {} })
+      expect((await instances.create(actor, cloudId, body({}))).items.map(({ id: told }) => told)).toEqual([null, null, null, null, null])
+    })
+
+    it('are refused before anything is begun, with each quota and the field that asks for too much', async () => {
+      cloud.replies['GET /os-quota-sets/p/detail'] = quota(10, 19)
+      expect(await refusal(instances.create(actor, cloudId, body({})))).toMatchObject({
+        refusal: 'computeQuotaShort',
+        fields: [
+          { field: 'count', message: '云平台项目的实例数配额还可用4，需要5' },
+          { field: 'count', message: '云平台项目的vCPU配额还可用9，需要10' },
+        ],
+      })
+      cloud.replies['GET /os-quota-sets/p/detail'] = quota(10, 11)
+      expect(await refusal(instances.create(actor, cloudId, body({ count: 1 })))).toMatchObject({
+        refusal: 'computeQuotaShort',
+        fields: [{ field: 'flavor_id', message: '云平台项目的vCPU配额还可用1，需要2' }],
+      })
+      expect(asked).toEqual([])
+    })
+
+    it('are refused by the cloud with the names of its quotas', async () => {
+      cloud.replies['POST /servers'] = () => ({
+        status: 403,
+        json: { forbidden: { code: 403, message: 'Quota exceeded for cores, ram: Requested 10, 20480, but already used 10, 4096 of 20, 8192 cores, ram' } },
+      })
+      expect(await refusal(instances.create(actor, cloudId, body({})))).toMatchObject({
+        refusal: 'computeQuotaExceeded',
+        message: '云平台项目的配额已用完：vCPU、内存',
+        fields: [{ field: 'count' }],
+      })
+      cloud.replies[`POST /servers/${id}/action`] = () => ({
+        status: 403,
+        json: { forbidden: { code: 403, message: 'Quota exceeded for ram: Requested 4096, but already used 8192 of 8192 ram' } },
+      })
+      expect(await refusal(instances.resize(actor, cloudId, id, 'f'))).toMatchObject({ refusal: 'computeQuotaExceeded', fields: [{ field: 'flavor_id' }] })
+    })
   })
 
   it('have their password set, where their system takes it', async () => {

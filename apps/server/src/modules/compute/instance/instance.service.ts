@@ -5,8 +5,9 @@ import type { Server, SimpleAction } from '@zhisuan/engines/openstack/compute'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import { settled } from '../settled.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
-import { mayMakeBeside } from '../volume/storage.ts'
+import { mayMakeBeside, refusedAtField } from '../volume/storage.ts'
 import { createAttachments } from './attachment.service.ts'
 import { createInstanceMaker } from './instance.create.ts'
 import { chosen, openedServer, type OpenedServer, type PublicKeys } from './instance.ground.ts'
@@ -26,6 +27,12 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
   /** As it is now: mostly on its way already. */
   const now = async ({ view, cloud, one }: OpenedServer): Promise<ComputeInstance> =>
     shapeOf(await (view.everything ? view.administrator : cloud).compute.servers.get(one.id), view.everything)
+  /** Whether something is done to it since it was opened; null where nothing is seen of it. */
+  const begun = async ({ cloud, one }: OpenedServer): Promise<true | null> => {
+    const server = await cloud.compute.servers.get(one.id)
+    const same = server.state === one.state && server.taskState === one.taskState && server.updatedAt?.getTime() === one.updatedAt?.getTime()
+    return same ? null : true
+  }
   const changed = async (
     actor: Actor,
     cloudId: string,
@@ -34,7 +41,7 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     change: (opened: OpenedServer) => Promise<unknown>,
   ): Promise<ComputeInstance> => {
     const opened = await open(actor, cloudId, id, action)
-    await change(opened)
+    await settled<unknown>(change(opened), () => begun(opened))
     return now(opened)
   }
   /** What the cloud's administrator alone may do. */
@@ -63,7 +70,7 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
         const { one, cloud } = opened
         const flavor = await chosen('flavor_id', cloud.compute.flavors.get(flavorId))
         if (isMore(flavor, one.flavor)) await mayMakeBeside(tenancy, actor, cloudId, opened)
-        await cloud.compute.servers.resize(id, flavorId)
+        await refusedAtField(cloud.compute.servers.resize(id, flavorId), { exhausted: ['nodeResourcesInsufficient', 'flavor_id'] })
       }),
 
     rebuild: (actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['rebuild']>) =>
@@ -98,7 +105,16 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     /** For good, whatever the cloud does with what is deleted. */
     async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
       const { cloud } = await open(actor, cloudId, id, 'delete')
-      await cloud.compute.servers.act(id, 'forceDelete')
+      const { servers } = cloud.compute
+      await settled(servers.act(id, 'forceDelete'), async () => {
+        try {
+          const { state } = await servers.get(id)
+          return state === 'deleting' || state === 'deleted' ? undefined : null
+        } catch (error) {
+          if (isEngineError(error, 'not_found')) return undefined
+          throw error
+        }
+      })
     },
 
     async console(actor: Actor, cloudId: string, id: string, type: 'novnc'): Promise<{ url: string }> {

@@ -6,7 +6,8 @@ import type { Server } from '@zhisuan/engines/openstack/compute'
 import type { Image } from '@zhisuan/engines/openstack/image'
 import type { FloatingIp } from '@zhisuan/engines/openstack/network'
 import type { Backup, Volume, VolumeSnapshot } from '@zhisuan/engines/openstack/volume'
-import { mapped, type Pages } from '../../../platform/lines.ts'
+import { mapped, only, type Pages } from '../../../platform/lines.ts'
+import { isLasting } from '../volume/storage.ts'
 
 /** Quantities in base units by `meter` or `meter/variant`; empty: it is there and uses nothing that has a price. */
 export type Usage = Readonly<Partial<Record<Meter | `${Meter}/${string}`, number>>>
@@ -80,9 +81,9 @@ export const meteredKinds: Readonly<Record<string, MeteredList>> = {
       changed: one.updatedAt,
     })),
   'compute.volume': ({ volume }, signal) =>
-    mapped(volume.volumes.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedByVolume(one), ...times(one) })),
+    mapped(only(volume.volumes.list({ all_tenants: 1 }, signal), isLasting), (one) => ({ ...named(one), usage: usedByVolume(one), ...times(one) })),
   'compute.volumeSnapshot': ({ volume }, signal) =>
-    mapped(volume.snapshots.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedBySnapshot(one), ...times(one) })),
+    mapped(only(volume.snapshots.list({ all_tenants: 1 }, signal), isLasting), (one) => ({ ...named(one), usage: usedBySnapshot(one), ...times(one) })),
   'compute.volumeBackup': ({ volume }, signal) =>
     mapped(volume.backups.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedByBackup(one), ...times(one) })),
   // From the moment it is allocated, whether it leads anywhere or not.

@@ -21,7 +21,8 @@ export async function read<T>(asked: Promise<T>, readings: readonly Reading[]): 
   try {
     return await asked
   } catch (error) {
-    if (!(error instanceof OpenStackError)) throw error
+    // Of a project that nobody is let into it is said so, whatever was asked.
+    if (!(error instanceof OpenStackError) || error.project !== null) throw error
     for (const { kind, says = /^/, refusal, field, message, values } of readings) {
       const match = kind === error.kind ? says.exec(error.message) : null
       if (match === null) continue

@@ -29,6 +29,7 @@ export function createRecycleOperations(parts: { db: Db; tenancy: Pick<Tenancy, 
 
   const step = (name: string, act: (work: Work, context: StepContext<object>) => Promise<void>): OperationStep<object> => ({
     name,
+    reached: 'looks',
     run: async (context) => {
       const row = await store.recycledById(db, context.resource_id)
       if (row === undefined) throw new Refusal('instanceGone')

@@ -57,6 +57,7 @@ export function createInstanceSuspension(
   }
   const step = (name: string, run: (cloud: OpenStack, context: StepContext<Where>) => Promise<void>) => ({
     name,
+    reached: 'looks' as const,
     run: async (context: StepContext<Where>) => run(await tenancy.inside(context.input.cloud_id, context.input.keystone_id), context),
   })
   const definition = (action: 'stop' | 'start', steps: OperationDefinition<Where>['steps']): OperationDefinition<Where> => ({

@@ -21,31 +21,12 @@ import { Refusal } from '../../../platform/errors.ts'
 import { problemOf, toRefusal } from '../../../platform/http/problems.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { linesOf, merged, type Pages } from '../../../platform/lines.ts'
+import { amountOf, cloudKinds, quotasOf } from './quota.ts'
 import { isGone, nameForOwner, ourTag, type WholeTenancy } from './tenancy.service.ts'
 import * as store from './tenancy.store.ts'
 import type { NamedKeystoneProject, Owner } from './tenancy.store.ts'
 
 type Kinds = ProjectQuota['kinds']
-
-/** What Nova, Cinder and Neutron call each kind, and how many of ours one of theirs is. */
-const cloudKinds: Readonly<Record<QuotaKind, { readonly name: string; readonly unit?: number; readonly unitName?: string }>> = {
-  instances: { name: 'instances' },
-  cores: { name: 'cores' },
-  memory_bytes: { name: 'ram', unit: 2 ** 20, unitName: 'MB' },
-  server_groups: { name: 'server_groups' },
-  volumes: { name: 'volumes' },
-  volume_bytes: { name: 'gigabytes', unit: 2 ** 30, unitName: 'GB' },
-  snapshots: { name: 'snapshots' },
-  backups: { name: 'backups' },
-  backup_bytes: { name: 'backup_gigabytes', unit: 2 ** 30, unitName: 'GB' },
-  networks: { name: 'network' },
-  subnets: { name: 'subnet' },
-  ports: { name: 'port' },
-  routers: { name: 'router' },
-  floating_ips: { name: 'floatingip' },
-  security_groups: { name: 'security_group' },
-  security_group_rules: { name: 'security_group_rule' },
-}
 
 /** Which of a cloud's Keystone projects is whose, for administrators; and what projects may have at most. */
 export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; tenancy: WholeTenancy }) {
@@ -187,17 +168,6 @@ export type KeystoneProjects = ReturnType<typeof createKeystoneProjects>
 
 const inCloudUnits = (kind: QuotaKind, limit: number | null): number => (limit === null ? -1 : Math.ceil(limit / (cloudKinds[kind].unit ?? 1)))
 
-async function quotasOf(cloud: OpenStack, service: QuotaService, id: string): Promise<Kinds> {
-  const told = await cloud[service].quotas.get(id)
-  return Object.fromEntries(
-    quotaKinds[service].flatMap((kind) => {
-      const { name, unit = 1 } = cloudKinds[kind]
-      const known = told[name]
-      return known === undefined ? [] : [[kind, { limit: known.limit === null ? null : known.limit * unit, used: known.used * unit }]]
-    }),
-  )
-}
-
 /** What nothing was set for: none of it is used. */
 async function defaultsOf(cloud: OpenStack, service: QuotaService, home: string): Promise<Kinds> {
   const told = await cloud[service].quotas.defaults(home)
@@ -208,12 +178,6 @@ async function defaultsOf(cloud: OpenStack, service: QuotaService, home: string)
       return limit === undefined ? [] : [[kind, { limit: limit === null ? null : limit * unit, used: 0 }]]
     }),
   )
-}
-
-/** In the unit that the cloud counts in, as people read it. */
-const amountOf = (kind: QuotaKind, amount: number): string => {
-  const { unit = 1, unitName } = cloudKinds[kind]
-  return unitName === undefined ? String(amount) : `${amount / unit} ${unitName}`
 }
 
 /** How many of what a project holds, by what people call it; beside that its default group, which is nobody's work. */

@@ -64,7 +64,7 @@ export async function isGone({ identity }: OpenStack, keystoneId: string): Promi
  */
 export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void> }) {
   const { db, clouds } = parts
-  /** Tokens live as long as the client of their cloud does. */
+  /** Tokens, and what several look at, live as long as the client of their cloud does. */
   const seen = new WeakMap<OpenStack, Map<string, OpenStack>>()
   const within = (administrator: OpenStack, keystoneId: string): OpenStack => {
     const known = seen.get(administrator) ?? new Map<string, OpenStack>()
@@ -180,8 +180,15 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
       return keystoneId === null ? administrator : within(administrator, keystoneId)
     },
 
-    /** To read from. @throws Refusal notFound, 12006 */
-    view: async (actor: Actor, cloudId: string): Promise<View> => viewOf(actor, cloudId, await clouds.openStack(cloudId)),
+    /** To read from: what several look at is asked once. @throws Refusal notFound, 12006 */
+    view: async (actor: Actor, cloudId: string): Promise<View> => {
+      const view = await viewOf(actor, cloudId, await clouds.openStack(cloudId))
+      return {
+        ...view,
+        administrator: view.administrator.sharing(),
+        places: view.places.map((place) => ({ ...place, cloud: place.cloud.sharing() })),
+      }
+    },
 
     /** To change something that is there. @throws Refusal notFound, 12005, 12006 */
     viewForChange: async (actor: Actor, cloudId: string): Promise<View> => viewOf(actor, cloudId, await clouds.openStackForChange(cloudId)),

@@ -100,6 +100,15 @@ export function createBackups(tenancy: Tenancy) {
       return { volume_id: await backups.restore(id, { volumeId: volume_id }) }
     },
 
+    /** For the platform's administrators: what Cinder says of it, not what it is. */
+    async resetStatus(actor: Actor, cloudId: string, id: string, { status }: BodyOf<typeof calls.resetStatus>): Promise<ComputeVolumeBackup> {
+      const view = await tenancy.viewForChange(actor, cloudId)
+      if (!view.everything) throw new Refusal('noPermission')
+      const { place } = await backupIn(view, id)
+      await view.administrator.volume.backups.resetStatus(id, status)
+      return shape(await view.administrator.volume.backups.get(id), place?.keystoneId ?? null)
+    },
+
     /** @throws Refusal 90010, `computeBackupHasDependents` */
     async delete(actor: Actor, cloudId: string, id: string): Promise<ComputeVolumeBackup> {
       const { one, cloud, place } = await found(actor, cloudId, id, 'delete')

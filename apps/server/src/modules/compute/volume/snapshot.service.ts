@@ -10,10 +10,10 @@ import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { VolumeSnapshot } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../../../platform/lines.ts'
+import { linesOf, mapped, only } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOf, namesOfPlaces, pagesOf } from '../view.ts'
-import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
+import { asNames, gib, isLasting, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
 export const snapshotIn = (view: View, id: string) => changeableOf(view, (cloud) => cloud.volume.snapshots.get(id))
@@ -31,7 +31,7 @@ export function createSnapshots(tenancy: Tenancy) {
       const view = await tenancy.view(actor, cloudId)
       const snapshots = pagesOf(view, (cloud, allTenants) => cloud.volume.snapshots.list(allTenants, signal))
       const volumes = pagesOf(view, (cloud, allTenants) => cloud.volume.volumes.names(allTenants, signal))
-      yield* linesOf({ items: mapped(snapshots, shape), names: [namesOfPlaces(view), asNames(volumes)], requestId })
+      yield* linesOf({ items: mapped(only(snapshots, isLasting), shape), names: [namesOfPlaces(view), asNames(volumes)], requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ResponseOf<typeof calls.get>> {
@@ -58,6 +58,15 @@ export function createSnapshots(tenancy: Tenancy) {
       const changed = await cloud.volume.snapshots.update(id, { name, description })
       // Cinder's answer to a change leaves out whose it is, and how far.
       return shape({ ...changed, projectId: one.projectId, progress: one.progress })
+    },
+
+    /** For the platform's administrators: what Cinder says of it, not what it is. */
+    async resetStatus(actor: Actor, cloudId: string, id: string, { status }: BodyOf<typeof calls.resetStatus>): Promise<ComputeVolumeSnapshot> {
+      const view = await tenancy.viewForChange(actor, cloudId)
+      if (!view.everything) throw new Refusal('noPermission')
+      await snapshotIn(view, id)
+      await view.administrator.volume.snapshots.resetStatus(id, status)
+      return shape(await view.administrator.volume.snapshots.get(id))
     },
 
     async delete(actor: Actor, cloudId: string, id: string): Promise<ComputeVolumeSnapshot> {

@@ -13,6 +13,9 @@ import type { Changeable } from '../view.ts'
 export const gib = 2 ** 30
 export const moment = (at: Date | null): string | null => at?.toISOString() ?? null
 
+/** What Cinder makes for a moment is neither the tenant's to see nor theirs to pay. */
+export const isLasting = ({ temporary }: { readonly temporary: boolean }): boolean => !temporary
+
 /** The word of a service among those that we know. */
 export const known = <const Word extends string>(words: readonly (Word | 'unknown')[], said: string): Word | 'unknown' =>
   words.find((word) => word === said) ?? 'unknown'
@@ -27,8 +30,15 @@ export async function refusedAtField<T>(asked: Promise<T>, as: Partial<Record<En
   } catch (error) {
     const known = isEngineError(error) ? as[error.kind] : undefined
     if (known === undefined) throw error
-    const { detail, engine } = toRefusal(error)
-    throw new Refusal(known[0], { field: known[1], cause: error, detail, ...(engine !== undefined && { engine }) })
+    const { refusal, values, detail, engine } = toRefusal(error)
+    // A quota that is used up is called by its name.
+    throw new Refusal(refusal === 'computeQuotaExceeded' ? refusal : known[0], {
+      field: known[1],
+      values: { ...values },
+      cause: error,
+      detail,
+      ...(engine !== undefined && { engine }),
+    })
   }
 }
 

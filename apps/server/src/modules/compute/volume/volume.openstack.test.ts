@@ -160,7 +160,7 @@ describe.runIf(cloudIsThere)('volumes, their snapshots and backups', () => {
   it('say at their field what the cloud does not take', async () => {
     const create = (body: object) => send(app, volumes.create, { token: mine.token, params: { cloud_id }, body: { name: 'x', size_bytes: gib, ...body } })
     const nowhere = '018f0000-0000-4000-8000-000000000000'
-    await refusal(create({ size_bytes: 100_000 * gib }), 'computeStorageExhausted', 'size_bytes')
+    await refusal(create({ size_bytes: 100_000 * gib }), 'computeQuotaExceeded', 'size_bytes')
     await refusal(create({ type: 'nothing' }), 'computeVolumeTypeMissing', 'type')
     await refusal(create({ zone: 'nowhere' }), 'engineRefused', 'zone')
     await refusal(create({ image_id: nowhere }), 'computeImageUnready', 'image_id')

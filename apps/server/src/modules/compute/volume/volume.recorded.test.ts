@@ -85,8 +85,8 @@ describe('volumes that an instance uses', () => {
       json: { overLimit: { code: 413, message: 'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota.' } },
     })
     expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 30 * gib }))).toMatchObject({
-      refusal: 'computeStorageExhausted',
-      fields: [{ field: 'size_bytes' }],
+      refusal: 'computeQuotaExceeded',
+      fields: [{ field: 'size_bytes', message: '云平台项目的配额已用完：云硬盘容量' }],
     })
   })
 
@@ -186,5 +186,61 @@ describe('volumes that an instance uses', () => {
     })
     await app.platform.db.deleteFrom('recycled_instances').where('cloud_id', '=', known).execute()
     for (const one of both) expect(await refusal(one())).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
+  })
+
+  it('and snapshots and backups that the cloud lost sight of are set right by administrators', async () => {
+    const snapshot = { id: snapshotId, name: 's', status: 'creating', size: 10, volume_id: id, 'os-extended-snapshot-attributes:project_id': 'p' }
+    const backup = { id: backupId, name: 'b', status: 'restoring', size: 10, volume_id: id, 'os-backup-project-attr:project_id': 'p' }
+    const snapshots = createSnapshots(cloud.tenancy)
+    const backups = createBackups(cloud.tenancy)
+    const answers = (everything: boolean): void => {
+      cloud.reset({ everything })
+      asked = []
+      records(`GET /snapshots/${snapshotId}`, { snapshot }, undefined, 200)
+      records(`GET /backups/${backupId}`, { backup }, undefined, 200)
+      records(`POST /snapshots/${snapshotId}/action`, null, () => (snapshot.status = 'error'))
+      records(`POST /backups/${backupId}/action`, null, () => (backup.status = 'available'))
+    }
+    answers(false)
+    expect(await refusal(snapshots.resetStatus(actor, cloudId, snapshotId, { status: 'error' }))).toMatchObject({ refusal: 'noPermission' })
+    expect(await refusal(backups.resetStatus(actor, cloudId, backupId, { status: 'error' }))).toMatchObject({ refusal: 'noPermission' })
+    answers(true)
+    const administrator = someActor({ kind: 1, roles: ['ADMIN'], bp_id: null })
+    expect(await snapshots.resetStatus(administrator, cloudId, snapshotId, { status: 'error' })).toMatchObject({ status: 'error' })
+    expect(await backups.resetStatus(administrator, cloudId, backupId, { status: 'available' })).toMatchObject({ status: 'available' })
+    expect(asked.filter((body) => body !== undefined)).toEqual([{ 'os-reset_status': { status: 'error' } }, { 'os-reset_status': { status: 'available' } }])
+  })
+
+  it('and what Cinder makes for a moment beside them is not listed', async () => {
+    const temporary = { ...inUse, id: '0c1f7e1e-4f0e-4a57-9f3c-1d0a54a3c009' }
+    cloud.replies['GET /volumes/detail'] = () => ({
+      json: {
+        volumes: [
+          inUse,
+          { ...temporary, name: 'anything', consumes_quota: false },
+          { ...temporary, name: `backup-vol-${id}` },
+          // Somebody called theirs so, and it is counted.
+          { ...inUse, id: '0c1f7e1e-4f0e-4a57-9f3c-1d0a54a3c008', name: `backup-vol-${id}`, consumes_quota: true },
+        ],
+      },
+    })
+    const kept = { status: 'available', size: 10, volume_id: id }
+    cloud.replies['GET /snapshots/detail'] = () => ({
+      json: {
+        snapshots: [
+          { ...kept, id: snapshotId, name: 's' },
+          { ...kept, id: backupId, name: `backup-snap-${id}` },
+        ],
+      },
+    })
+    const listed = async (lines: AsyncIterable<{ items?: { id: string }[] }>) => {
+      const ids: string[] = []
+      for await (const { items = [] } of lines) ids.push(...items.map((one) => one.id))
+      return ids
+    }
+    const { signal } = new AbortController()
+    const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
+    expect(await listed(volumes.list(actor, cloudId, 'r', signal))).toEqual([id, '0c1f7e1e-4f0e-4a57-9f3c-1d0a54a3c008'])
+    expect(await listed(createSnapshots(cloud.tenancy).list(actor, cloudId, 'r', signal))).toEqual([snapshotId])
   })
 })

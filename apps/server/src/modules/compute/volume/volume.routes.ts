@@ -36,6 +36,7 @@ const snapshotRoutes = (snapshots: Snapshots): Handler[] => [
   handle(computeVolumeSnapshots.get, ({ actor, params }) => snapshots.get(actor, params.cloud_id, params.id)),
   handle(computeVolumeSnapshots.create, ({ actor, params, body }) => snapshots.create(actor, params.cloud_id, body)),
   handle(computeVolumeSnapshots.update, ({ actor, params, body }) => snapshots.update(actor, params.cloud_id, params.id, body)),
+  handle(computeVolumeSnapshots.resetStatus, ({ actor, params, body }) => snapshots.resetStatus(actor, params.cloud_id, params.id, body)),
   handle(computeVolumeSnapshots.delete, ({ actor, params }) => snapshots.delete(actor, params.cloud_id, params.id)),
 ]
 
@@ -45,6 +46,7 @@ const backupRoutes = (backups: Backups): Handler[] => [
   handle(computeVolumeBackups.create, ({ actor, params, body }) => backups.create(actor, params.cloud_id, body)),
   handle(computeVolumeBackups.update, ({ actor, params, body }) => backups.update(actor, params.cloud_id, params.id, body)),
   handle(computeVolumeBackups.restore, ({ actor, params, body }) => backups.restore(actor, params.cloud_id, params.id, body)),
+  handle(computeVolumeBackups.resetStatus, ({ actor, params, body }) => backups.resetStatus(actor, params.cloud_id, params.id, body)),
   handle(computeVolumeBackups.delete, ({ actor, params }) => backups.delete(actor, params.cloud_id, params.id)),
 ]
 

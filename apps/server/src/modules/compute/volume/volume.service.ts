@@ -14,11 +14,12 @@ import type { Volume, VolumeWish } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../../../platform/lines.ts'
+import { linesOf, mapped, only } from '../../../platform/lines.ts'
 import { isRecycled } from '../recycle/recycle.store.ts'
+import { settled } from '../settled.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOf, namesOfPlaces, pagesOf, sharedPagesOf, type Changeable } from '../view.ts'
-import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
+import { asNames, gib, isLasting, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
 
 export type FoundVolume = Changeable<Volume>
 
@@ -44,7 +45,7 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       const view = await tenancy.view(actor, cloudId)
       const volumes = pagesOf(view, (cloud, allTenants) => cloud.volume.volumes.list(allTenants, signal))
       const servers = pagesOf(view, (cloud, allTenants) => cloud.compute.servers.names(allTenants, signal))
-      yield* linesOf({ items: mapped(volumes, shape), names: [namesOfPlaces(view), asNames(servers)], requestId })
+      yield* linesOf({ items: mapped(only(volumes, isLasting), shape), names: [namesOfPlaces(view), asNames(servers)], requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ResponseOf<typeof calls.get>> {
@@ -130,7 +131,9 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       const volume = await found(actor, cloudId, id)
       refuseUnlessAttachable(volume.one)
       await refuseUnlessUsable(cloudId, volume, server_id)
-      await refusedAtField(volume.cloud.compute.servers.volumes.attach(server_id, id), { not_found: ['computeServerMissing', 'server_id'] })
+      const { volumes } = volume.cloud.compute.servers
+      const attached = settled(volumes.attach(server_id, id), async () => (await volumes.list(server_id)).find(({ volumeId }) => volumeId === id) ?? null)
+      await refusedAtField(attached, { not_found: ['computeServerMissing', 'server_id'] })
       return now(volume)
     },
 
@@ -138,7 +141,11 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       const volume = await found(actor, cloudId, id, 'detach')
       if (!volume.one.attachments.some(({ serverId }) => serverId === server_id)) throw new Refusal('computeServerMissing', { field: 'server_id' })
       await refuseUnlessUsable(cloudId, volume, server_id)
-      await refusedAtField(unlessRoot(volume.cloud.compute.servers.volumes.detach(server_id, id)), { not_found: ['computeServerMissing', 'server_id'] })
+      const { volumes } = volume.cloud.compute.servers
+      const detached = settled(unlessRoot(volumes.detach(server_id, id)), async () =>
+        (await volumes.list(server_id)).some(({ volumeId }) => volumeId === id) ? null : undefined,
+      )
+      await refusedAtField(detached, { not_found: ['computeServerMissing', 'server_id'] })
       return now(volume)
     },
 

@@ -19,7 +19,8 @@ export function enrolmentOf(parts: { token: string; expires: Date; server: strin
   const { token, server, publicKey } = parts
   return {
     token,
-    command: `curl -fsSL '${server}/agent/install.sh' | sudo sh -s -- --server '${server}' --token '${token}' --key '${publicKey}'`,
+    // `echo` is the shell's own: no process is called with the token.
+    command: `{ echo "ZHISUAN_TOKEN='${token}'"; curl -fsSL '${server}/agent/install.sh'; } | sudo sh -s -- --server '${server}' --key '${publicKey}'`,
     url: `zhisuan://enrol?${new URLSearchParams({ server, token, key: publicKey })}`,
     expires_at: iso(parts.expires),
   }

@@ -23,8 +23,6 @@ export interface EdgeReach {
   reach(scope: Scope, id: string): Promise<ReachedEdge>
   /** The way to a node that is connected to this server, whoever asks; null where it is not. For what was allowed before. */
   connected(id: string): Tunnel | null
-  /** Whoever asks the Docker of a node all the time says whether it answers. */
-  dockerIs(id: string, is: 'there' | 'away'): Promise<void>
   /** Told at each connection of a confirmed or unconfirmed node, also of one that was here before. */
   onUp(told: (tunnel: Tunnel) => void): void
   /**
@@ -35,7 +33,7 @@ export interface EdgeReach {
   choose(scope: Scope, placement: Placement): Promise<ShownEdge[]>
 }
 
-export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null; dockerIs: EdgeReach['dockerIs'] }): EdgeReach & { came(tunnel: Tunnel): void } {
+export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null }): EdgeReach & { came(tunnel: Tunnel): void } {
   const { db, tunnels } = parts
   const listeners: ((tunnel: Tunnel) => void)[] = []
   /** A client asks its Docker's version once; it goes with its tunnel. */
@@ -49,7 +47,6 @@ export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null; 
 
   return {
     connected,
-    dockerIs: parts.dockerIs,
     onUp: (told) => void listeners.push(told),
     came: (tunnel) => {
       for (const told of listeners) told(tunnel)

@@ -19,6 +19,7 @@ const agentRefusals = {
 
 const dockerRefusals = {
   unreachable: 'dockerUnavailable',
+  unanswered: 'outcomeUnknown',
   unauthorized: 'dockerFailed',
   not_found: 'dockerFailed',
   conflict: 'dockerFailed',
@@ -73,7 +74,7 @@ export function usualRefusal(said: string, node: { readonly name: string }, imag
 }
 
 /** Nothing was said by who is there. */
-const isCut = (error: unknown): boolean => isAgentError(error, 'offline', 'cancelled') || isEngineError(error, 'unreachable', 'cancelled')
+const isCut = (error: unknown): boolean => isAgentError(error, 'offline', 'cancelled') || isEngineError(error, 'unreachable', 'unanswered', 'cancelled')
 
 /**
  * What went wrong on a node, as a refusal of the catalogue that names the node. What its Docker says

@@ -41,7 +41,9 @@ export function createEdges(
   const shapes = async (on: Sql, rows: readonly store.ShownEdge[]): Promise<Edge[]> => {
     const ids = rows.map(({ id }) => id)
     const [counts, upgrades] = [await countContents(on, ids), await parts.upgradesOf(on, ids)]
-    return rows.map((row) => shapeEdge(row, { containers: counts.get(row.id) ?? 0, upgrade: upgrades.get(row.id) ?? null, now: now() }))
+    return rows.map((row) =>
+      shapeEdge(row, { containers: counts.get(row.id) ?? 0, metrics: metrics.last(row.id), upgrade: upgrades.get(row.id) ?? null, now: now() }),
+    )
   }
   const get = async (scope: Scope, id: string): Promise<Edge> => {
     const [shape] = await shapes(db, [found(await store.getEdge(db, scope, id))])

@@ -1,4 +1,4 @@
-import { innerNic, type NodeFacts } from '@zhisuan/contract/agent/node'
+import { innerNic, type NodeFacts, type NodeMetrics } from '@zhisuan/contract/agent/node'
 import type { Edge } from '@zhisuan/contract/ecrm/edge'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import type { ShownEdge } from './edge.store.ts'
@@ -16,7 +16,16 @@ function gpusOf(facts: NodeFacts): { model: string; count: number }[] {
   return [...counts].map(([model, count]) => ({ model, count }))
 }
 
-export const shapeEdge = (row: ShownEdge, more: { containers: number; upgrade: Edge['upgrade']; now: Date }): Edge => ({
+const loadOf = ({ cpu_share, memory, gpus }: NodeMetrics): Edge['load'] => {
+  const shares = gpus.flatMap(({ share }) => (share === null ? [] : [share]))
+  return {
+    cpu: cpu_share,
+    memory: memory.total_bytes === 0 ? 0 : memory.used_bytes / memory.total_bytes,
+    gpu: shares.length === 0 ? null : shares.reduce((sum, share) => sum + share, 0) / shares.length,
+  }
+}
+
+export const shapeEdge = (row: ShownEdge, more: { containers: number; metrics: NodeMetrics | null; upgrade: Edge['upgrade']; now: Date }): Edge => ({
   id: row.id,
   name: row.name,
   description: row.description,
@@ -36,7 +45,9 @@ export const shapeEdge = (row: ShownEdge, more: { containers: number; upgrade: E
   memory_bytes: row.facts?.memory_bytes ?? null,
   gpus: row.facts === null ? [] : gpusOf(row.facts),
   docker_version: row.facts?.docker?.version ?? null,
+  docker_trouble: row.status === 'online' && row.docker_away ? (row.docker_trouble ?? 'stopped') : null,
   agent_version: row.agent_version,
+  load: row.status === 'online' && more.metrics !== null ? loadOf(more.metrics) : null,
   upgrade: more.upgrade,
   container_count: more.containers,
   created_by: row.created_by_name,

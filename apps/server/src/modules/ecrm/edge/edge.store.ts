@@ -1,6 +1,6 @@
 import type { NodeFacts } from '@zhisuan/contract/agent/node'
 import type { QueryOf } from '@zhisuan/contract/define'
-import type { edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edge'
+import type { DockerTrouble, edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edge'
 import { sql, type ColumnType, type Generated, type GeneratedAlways, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
@@ -34,8 +34,10 @@ interface EdgeTable {
   server_id: string | null
   /** Follows from binding and server_id, in the database: no code can set it otherwise. */
   status: GeneratedAlways<EdgeStatus>
-  /** It is connected, and no Docker answers there: what runs on it is not known. Known of nodes with containers only. */
+  /** It is connected, and no Docker answers there: what runs on it is not known. */
   docker_away: Generated<boolean>
+  /** Why; of what was away before this was kept nobody knows. */
+  docker_trouble: Generated<DockerTrouble | null>
   facts: ColumnType<NodeFacts | null, string | null, string | null>
   agent_version: string | null
   seen_at: Date | null
@@ -99,6 +101,9 @@ export const edgeMigrations: Migrations = {
     create index edges_search on edges using gin (search gin_trgm_ops);
     create trigger edges_tell_edge after insert or update or delete on edges for each row execute function tell_change('ecrm.edge');
     create table edge_servers (id uuid primary key, seen_at timestamptz not null default now());
+  `),
+  '20261126_60_docker_trouble': migration(`
+    alter table edges add column docker_trouble text check (docker_trouble in ('missing', 'stopped', 'denied'));
   `),
 }
 

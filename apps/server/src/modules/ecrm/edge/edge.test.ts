@@ -57,7 +57,7 @@ describe('registering a node', () => {
       seen_at: null,
       created_by: owner.name,
     })
-    expect(enrolment.command).toContain(`--token '${enrolment.token}'`)
+    expect(enrolment.command).toContain(`ZHISUAN_TOKEN='${enrolment.token}'`)
     expect(enrolment.token).toMatch(/^[0-9a-f]{48}$/)
     expect(enrolment.command).toMatch(/--key '[A-Za-z0-9_-]{59}'/)
     expect(new URL(enrolment.url).searchParams.get('token')).toBe(enrolment.token)

@@ -1,3 +1,4 @@
+import type { DockerTrouble } from '@zhisuan/contract/ecrm/edge'
 import { sql } from 'kysely'
 import type { Sql } from '../../../platform/db/database.ts'
 
@@ -65,15 +66,17 @@ export const setDisconnected = async (on: Sql, serverId: string, ids: readonly s
 export const connectedTo = async (on: Sql, serverId: string): Promise<string[]> =>
   (await on.selectFrom('edges').select('id').where('server_id', '=', serverId).execute()).map(({ id }) => id)
 
-/** False where that was known. */
-export const setDockerAway = async (on: Sql, edgeId: string, away: boolean): Promise<boolean> => {
-  const { numUpdatedRows } = await on
-    .updateTable('edges')
-    .set({ docker_away: away })
-    .where('id', '=', edgeId)
-    .where('docker_away', '!=', away)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+/** @param troubles null where Docker answers; @returns the nodes of which that was not known */
+export const setDocker = async (on: Sql, troubles: ReadonlyMap<string, DockerTrouble | null>): Promise<ReadonlySet<string>> => {
+  const { rows } = await sql<{ id: string }>`
+    with said as (select id, trouble from unnest(${[...troubles.keys()]}::uuid[], ${[...troubles.values()]}::text[]) as said (id, trouble)),
+      held as (
+        select edges.id, said.trouble from edges join said on said.id = edges.id
+        where edges.docker_away is distinct from (said.trouble is not null) or edges.docker_trouble is distinct from said.trouble
+        order by edges.id for update of edges
+      )
+    update edges set docker_away = held.trouble is not null, docker_trouble = held.trouble from held where edges.id = held.id returning edges.id`.execute(on)
+  return new Set(rows.map(({ id }) => id))
 }
 
 /**

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentPaths, nodeFacts, nodeMetrics, type NodeFacts } from '@zhisuan/contract/agent/node'
+import type { DockerTrouble } from '@zhisuan/contract/ecrm/edge'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { createTunnels, newIdentity, openIdentity, type Tunnels } from '../../../platform/tunnel/tunnels.ts'
 import type { Tunnel } from '../../../platform/tunnel/tunnel.ts'
 import { isConnectionError } from '../../../platform/db/database.ts'
 import { gathered } from '../gathered.ts'
+import { followDocker } from './docker.follow.ts'
 import { keysOfEdges } from './edge.store.ts'
 import { readIdentity } from './identity.store.ts'
 import { sampleEveryMs } from './edge.metrics.ts'
 import type { EdgeMetrics } from './edge.minutes.ts'
-import { connectedTo, dropLost, forgetServer, forgetServers, setConnected, setDisconnected, setDockerAway, setFacts, tellServer } from './presence.store.ts'
+import { connectedTo, dropLost, forgetServer, forgetServers, setConnected, setDisconnected, setDocker, setFacts, tellServer } from './presence.store.ts'
 
 const compareEveryMs = 2_000
 const factsEveryMs = 60 * 60_000
@@ -24,7 +26,7 @@ interface Here {
   readonly tunnel: Tunnel
   readonly end: AbortController
   /** What was heard last of its Docker. */
-  docker?: 'there' | 'away'
+  docker?: DockerTrouble | null
 }
 
 /** Which nodes are connected, here and by what the rows say; what they are and how they are. */
@@ -71,6 +73,12 @@ export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMe
     return new Map()
   })
 
+  const troubles = new Map<string, DockerTrouble | null>()
+  const dockerWritten = gathered(async (ids: readonly string[]): Promise<ReadonlyMap<string, boolean>> => {
+    const changed = await setDocker(db, new Map(ids.map((id) => [id, troubles.get(id) ?? null])))
+    return new Map(ids.map((id) => [id, changed.has(id)]))
+  })
+
   const askFactsOnce = async (tunnel: Tunnel, signal: AbortSignal): Promise<NodeFacts> => {
     const said = await tunnel.json(nodeFacts, { path: agentPaths.facts, signal })
     facts.set(tunnel.edgeId, JSON.stringify(said))
@@ -83,7 +91,7 @@ export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMe
     for (let wait = 1_000; seen.docker === docker && !end.signal.aborted; wait = Math.min(wait * 2, factsEveryMs)) {
       try {
         const said = await askFactsOnce(tunnel, end.signal)
-        if ((said.docker === null) === (docker === 'away')) return
+        if ((said.docker === null) === (docker !== null)) return
       } catch (error) {
         if (!end.signal.aborted) log.debug({ err: error, edge: edgeId }, 'facts of a node')
       }
@@ -116,19 +124,34 @@ export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMe
     }
   }
 
+  const followDockerOf = (seen: Here): Promise<void> => {
+    const { edgeId } = seen.tunnel
+    const told = async (trouble: DockerTrouble | null): Promise<void> => {
+      troubles.set(edgeId, trouble)
+      if ((await dockerWritten(edgeId)) !== true) return
+      // What Docker it is belongs to its facts.
+      seen.docker = trouble
+      void askFactsOfDocker(edgeId, seen)
+    }
+    return followDocker(seen.tunnel, told, seen.end.signal)
+  }
+
   const up = (tunnel: Tunnel): void => {
     const { edgeId } = tunnel
     here.get(edgeId)?.end.abort()
     const end = new AbortController()
-    here.set(edgeId, { tunnel, end })
+    const seen: Here = { tunnel, end }
+    here.set(edgeId, seen)
     write(edgeId)
     void askFacts(tunnel, end.signal)
     void askMetrics(tunnel, end.signal)
+    void followDockerOf(seen)
     parts.came?.(tunnel)
   }
   const down = (edgeId: string): void => {
     here.get(edgeId)?.end.abort()
     here.delete(edgeId)
+    troubles.delete(edgeId)
     if (!stopping) write(edgeId)
   }
 
@@ -157,14 +180,6 @@ export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMe
       tunnels = createTunnels({ identity, log, keeper: { keyOf: async (edgeId) => (await keyOf(edgeId)) ?? null, up, down } })
       unsubscribe = bus.subscribe(dropTopic, (edgeId) => tunnels?.drop(edgeId))
       timer = setTimeout(() => void loop(), compareEveryMs).unref()
-    },
-    /** Whether the Docker of a node answers, by who asks it all the time. */
-    async dockerIs(edgeId: string, is: 'there' | 'away'): Promise<void> {
-      const seen = here.get(edgeId)
-      if (!(await setDockerAway(db, edgeId, is === 'away')) || seen === undefined) return
-      // What Docker it is belongs to its facts.
-      seen.docker = is
-      void askFactsOfDocker(edgeId, seen)
     },
     /** Lets agents go, so that a stop does not wait for them. */
     drain(): void {

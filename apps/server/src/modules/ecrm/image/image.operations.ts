@@ -20,6 +20,7 @@ export function createImageOperations(parts: { db: Db; reach: EdgeReach['reach']
     steps: [
       {
         name: 'pull',
+        reached: 'unseen',
         // Docker keeps the layers that it has: pulling once more goes on where it was.
         run: async ({ resource_id, input, signal }) => {
           await workOnNode(reach, input.edge_id, signal, async ({ docker }) => {

@@ -28,9 +28,10 @@ export function createLocalAgent(platform: Pick<Platform, 'config' | 'log'>, par
         const enrolment = enrolled ? null : await parts.enrolment()
         // It was enrolled once, and somebody took its directory away.
         if (!enrolled && enrolment === null) return
-        const first = enrolment === null ? [] : ['--server', url, '--token', enrolment.token, '--key', enrolment.key]
+        const first = enrolment === null ? [] : ['--server', url, '--key', enrolment.key]
         child = spawn('flock', ['--nonblock', '--no-fork', join(directory, 'lock'), process.execPath, program, 'run', '--data', directory, ...first], {
           stdio: 'ignore',
+          env: { ...process.env, ...(enrolment !== null && { ZHISUAN_TOKEN: enrolment.token }) },
         })
         child.on('error', (error) => log.warn({ err: error }, 'the agent of this host'))
         child.on('exit', (code) => {

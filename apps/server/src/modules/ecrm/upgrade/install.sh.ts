@@ -9,23 +9,24 @@ const unit = readFileSync(new URL('../../../../../agent/deploy/zhisuan-agent.ser
 
 /**
  * What the printed command runs on a node, as root. The program is checked against the hash that
- * stands here, and the agent checks the server's key that the command names.
+ * stands here, and the agent checks the server's key that the command names. The token comes in front
+ * of the script and goes on in the environment: arguments are read by everybody on the node.
  */
 export const installScript = ({ version, sha256 }: Pick<AgentBundle, 'version' | 'sha256'>): string => `#!/bin/sh
 # Installs the Zhisuan edge agent ${version}.
 set -eu
-server= token= key= via=
+server= key= via= token=\${ZHISUAN_TOKEN:-}
+unset ZHISUAN_TOKEN
 while [ $# -gt 0 ]; do
   case "$1" in
     --server) server=$2 ;;
-    --token) token=$2 ;;
     --key) key=$2 ;;
     --via) via=$2 ;;
     *) echo "unknown option: $1" >&2; exit 2 ;;
   esac
   shift 2
 done
-[ -n "$server" ] && [ -n "$token" ] && [ -n "$key" ] || { echo 'usage: install.sh --server URL --token TOKEN --key KEY [--via GATEWAY:PORT]' >&2; exit 2; }
+[ -n "$server" ] && [ -n "$token" ] && [ -n "$key" ] || { echo 'usage: ZHISUAN_TOKEN=TOKEN install.sh --server URL --key KEY [--via GATEWAY:PORT]' >&2; exit 2; }
 program=\${ZHISUAN_PROGRAM_DIR:-/opt/zhisuan-agent}
 data=\${ZHISUAN_DATA_DIR:-/var/lib/zhisuan-agent}
 node=$(command -v node || true)
@@ -35,7 +36,7 @@ chmod 700 "$data"
 curl -fsSL \${via:+-p -x "http://$via"} "$server/agent/${version}/agent.mjs" -o "$program/agent.mjs.new"
 echo "${sha256}  $program/agent.mjs.new" | sha256sum -c - >/dev/null || { rm -f "$program/agent.mjs.new"; echo 'the program is not the one that was announced: another SHA-256' >&2; exit 1; }
 mv "$program/agent.mjs.new" "$program/agent.mjs"
-"$node" "$program/agent.mjs" enrol --server "$server" --token "$token" --key "$key" --data "$data" \${via:+--via "$via"}
+ZHISUAN_TOKEN=$token "$node" "$program/agent.mjs" enrol --server "$server" --key "$key" --data "$data" \${via:+--via "$via"}
 if [ -d /run/systemd/system ] && [ -z "\${ZHISUAN_NO_SERVICE:-}" ]; then
   cat >/etc/systemd/system/zhisuan-agent.service <<UNIT
 ${unit}

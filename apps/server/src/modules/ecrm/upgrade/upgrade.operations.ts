@@ -52,6 +52,7 @@ export function createUpgradeOperations(parts: { db: Db; reach: EdgeReach }) {
     steps: [
       {
         name: 'order',
+        reached: 'looks',
         run: async ({ resource_id, input, signal }) => {
           await store.updateUpgrade(db, resource_id, { status: upgradeStatuses.upgrading })
           // Told once more, an agent of that version does nothing.
@@ -68,9 +69,10 @@ export function createUpgradeOperations(parts: { db: Db; reach: EdgeReach }) {
           await store.updateUpgrade(db, resource_id, { ordered_at: new Date() })
         },
       },
-      { name: 'watch', run: async ({ resource_id, signal }) => watch(resource_id, signal) },
+      { name: 'watch', reached: 'looks', run: async ({ resource_id, signal }) => watch(resource_id, signal) },
       {
         name: 'settle',
+        reached: 'looks',
         run: async ({ resource_id, signal }) => {
           const row = await store.getUpgrade(db, resource_id)
           if (row?.confirm === 'auto') await store.updateUpgrade(db, resource_id, { status: upgradeStatuses.autoConfirm })

@@ -18,9 +18,16 @@ let owner: Person & SignedIn
 let stranger: Person & SignedIn
 const stops: (() => void)[] = []
 
-/** A program that says what it was called with. */
-const program = (version: string): string =>
-  `import { writeFileSync } from 'node:fs'\n// ${version}\nwriteFileSync(process.argv[process.argv.indexOf('--data') + 1] + '/called', process.argv.slice(2).join(' '))\n`
+/** A program that says what it was called with, and what everybody on its node sees of those who called it. */
+const program = (version: string): string => `import { readFileSync, writeFileSync } from 'node:fs'
+// ${version}
+const seen = []
+for (let pid = process.pid; pid > 1; pid = /^PPid:\\s+(\\d+)$/m.exec(readFileSync('/proc/' + pid + '/status', 'utf8'))[1])
+  seen.push(readFileSync('/proc/' + pid + '/cmdline', 'utf8'))
+const data = process.argv[process.argv.indexOf('--data') + 1]
+writeFileSync(data + '/called', [process.env.ZHISUAN_TOKEN, ...process.argv.slice(2)].join(' '))
+writeFileSync(data + '/seen', seen.join('\\n'))
+`
 const release = (version: string, text = program(version)): string => {
   const folder = join(app.config.DATA_DIR, 'agents', version)
   mkdirSync(folder, { recursive: true })
@@ -106,19 +113,25 @@ describe('versions', () => {
 })
 
 describe('the script that the printed command runs', () => {
-  const install = async (key: string): Promise<{ data: string; done: Promise<{ stdout: string }> }> => {
+  const install = async (key: string): Promise<{ data: string; token: string; done: Promise<{ stdout: string }> }> => {
     const { enrolment } = await register(app, owner.token)
     const url = await listening(app)
     const data = join(app.config.DATA_DIR, `node-${key}`)
     const env = { ...process.env, ZHISUAN_PROGRAM_DIR: join(data, 'program'), ZHISUAN_DATA_DIR: data, ZHISUAN_NO_SERVICE: '1' }
     const command = enrolment.command.replaceAll(/http:\/\/[^/']+/g, url).replace('sudo ', '')
-    return { data, done: run('sh', ['-c', command], { env }) }
+    // As somebody types it: a shell reads it.
+    const done = run('sh', [], { env })
+    done.child.stdin?.end(command)
+    return { data, token: enrolment.token, done }
   }
 
   it('fetches the newest program and enrols with it', async () => {
-    const { data, done } = await install('fine')
+    const { data, token, done } = await install('fine')
     expect((await done).stdout).toContain('agent.mjs run --data')
-    expect(readFileSync(join(data, 'called'), 'utf8')).toMatch(/^enrol --server http:\S+ --token [0-9a-f]{48} --key \S{59} --data /)
+    expect(readFileSync(join(data, 'called'), 'utf8')).toMatch(new RegExp(`^${token} enrol --server http:\\S+ --key \\S{59} --data `))
+    const seen = readFileSync(join(data, 'seen'), 'utf8')
+    expect(seen).toContain('--key')
+    expect(seen).not.toContain(token)
     expect(readFileSync(join(data, 'program', 'agent.mjs'), 'utf8')).toBe(program('9.10.0-rc.1'))
   })
 
@@ -128,8 +141,8 @@ describe('the script that the printed command runs', () => {
     // A program that is not the one that was announced is not run.
     const other = script.replace(/[0-9a-f]{64}/, '0'.repeat(64))
     const data = join(app.config.DATA_DIR, 'node-other')
-    const env = { ...process.env, ZHISUAN_PROGRAM_DIR: join(data, 'program'), ZHISUAN_DATA_DIR: data, ZHISUAN_NO_SERVICE: '1' }
-    await expect(run('sh', ['-c', other, 'sh', '--server', await listening(app), '--token', 't', '--key', 'k'], { env })).rejects.toMatchObject({
+    const env = { ...process.env, ZHISUAN_TOKEN: 't', ZHISUAN_PROGRAM_DIR: join(data, 'program'), ZHISUAN_DATA_DIR: data, ZHISUAN_NO_SERVICE: '1' }
+    await expect(run('sh', ['-c', other, 'sh', '--server', await listening(app), '--key', 'k'], { env })).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('SHA-256'),
     })

@@ -81,7 +81,7 @@ export function createAuditService({ db, downloads, now }: Pick<Platform, 'db' |
   return {
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listAudits(db, scopeOf(actor), query), shape),
     export: (actor: Actor, { format, ...filters }: BodyOf<Calls['export']>): ResponseOf<Calls['export']> =>
-      downloads.link('audit', JSON.stringify({ scope: scopeOf(actor), format, filters })),
+      downloads.link('audit', JSON.stringify({ scope: scopeOf(actor), format, filters }), actor),
     async verify(): Promise<ResponseOf<Calls['verify']>> {
       const { count, head, first_broken } = await store.verifyChain(db)
       return { intact: first_broken === null, count, head: { number: head.number, hash: head.hash.toString('hex') }, first_broken }

@@ -3,7 +3,7 @@ import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define
 import { fillText } from '@zhisuan/contract/errors'
 import type { decisions as calls, outcomes } from '@zhisuan/contract/iam/decision'
 import { relayedKeys } from '@zhisuan/contract/iam/service'
-import { decide, explain, type AccessRequest, type StatementPlace } from '@zhisuan/contract/policy/evaluate'
+import { decide, explain, refusedAlways, type AccessRequest, type StatementPlace } from '@zhisuan/contract/policy/evaluate'
 import { tagPrefixes } from '@zhisuan/contract/policy/keys'
 import type { Context } from '@zhisuan/contract/policy/pattern'
 import { resourceName } from '@zhisuan/contract/policy/resource'
@@ -50,7 +50,7 @@ export type DecisionService = ReturnType<typeof createDecisionService>
 
 /** Answers who may do what, by the very rules that requests are decided with. */
 export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>, rules: RulesService) {
-  const contextOf = (person: Someone, said: Context): AccessRequest['context'] => ({
+  const contextOf = (person: Pick<Actor, 'user_id' | 'kind' | 'bp_id'> & { name: string | null }, said: Context): AccessRequest['context'] => ({
     'zs:CurrentTime': now().toISOString(),
     ...said,
     'zs:UserId': person.user_id,
@@ -93,6 +93,23 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
       const request = { action, resource: nameFor(person, action, resource), context: contextOf(person, context) }
       const { outcome } = judge(person, await rules.of(person), null, request)
       return { allowed: outcome === 'allowed', outcome, resource: request.resource }
+    },
+
+    async own(actor: Actor): Promise<ResponseOf<Calls['own']>> {
+      const { policies, boundaries } = actor.rules
+      const context = contextOf(actor, {})
+      const refused = allCalls.flatMap((call) => {
+        if (call.access === 'public' || call.always || call.onlyByPolicy.length > 0 || !mayAccess(call.access, actor)) return []
+        const { service, type } = subjectOf(call)
+        const resource = call.subjects !== undefined || call.path.includes('{id}') ? null : resourceName(service, type, actor.bp_id)
+        const decision = refusedAlways(policies, boundaries, { action: call.id, resource, context })
+        return decision === null ? [] : [{ action: call.id, ...decision }]
+      })
+      const names = await namesOf(
+        db,
+        refused.flatMap(({ by }) => by?.policy_id ?? []),
+      )
+      return { items: refused.map(({ action, outcome, by }) => ({ action, outcome, by: by === null ? null : place(by, names) })) }
     },
 
     async explain(actor: Actor, { user_id, action, resource, context }: BodyOf<Calls['explain']>): Promise<ResponseOf<Calls['explain']>> {

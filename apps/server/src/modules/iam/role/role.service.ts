@@ -114,13 +114,14 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
       await limits.changed()
     },
 
-    /** @throws Refusal 91107, 91110, 91111 */
+    /** @throws Refusal 91107, 91110, 91111, 91117 */
     async removeMember(actor: Actor, params: ParamsOf<Calls['removeMember']>): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const role = await lockBoth(tx, actor, params)
         await limits.refuseToUndeny(tx, actor, await documentsOf(tx, { role_id: params.id }), { user_id: params.user_id })
         if (!(await store.removeMember(tx, role, params.user_id))) throw new Refusal('notFound')
         if ((await store.roleCount(tx, params.user_id)) === 0) throw new Refusal('lastRole')
+        await limits.refuseLastKeeper(tx, actor, params.user_id)
         await limits.tell(tx)
       })
       await limits.changed()

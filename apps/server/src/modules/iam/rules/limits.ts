@@ -7,7 +7,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { builtInRoleId } from '../iam.migrations.ts'
 import { documentsOf, type OwnedDocument } from '../grant/grant.store.ts'
 import { canHandOn, isBeyondPolicies, refuseToGiveMore, undenied, type Keeper } from './ceiling.ts'
-import { personOf } from './person.store.ts'
+import { keepersBeside, personOf } from './person.store.ts'
 import { allowingRoles, type RulesService } from './rules.ts'
 import { policiesOf, rolesReached, type Reached } from './rules.store.ts'
 
@@ -26,9 +26,14 @@ export interface Limits {
   refuseToBe(tx: Tx, actor: Keeper, person: { readonly id: string; readonly kind: number; readonly bp_id: string | null }): Promise<void>
   /** Somebody, a policy or an organisation that what the actor themselves may hangs on. @throws Refusal 91110 */
   refuseOwn(tx: Tx, actor: Keeper, of: { readonly user_id: string } | { readonly policy_id: string } | { readonly bp_id: string }): Promise<void>
+  /** Of administrators of an organisation who take each other's place at once, one keeps theirs. @throws Refusal 91117 */
+  refuseLastKeeper(tx: Tx, actor: Pick<Actor, 'kind' | 'bp_id'>, userId: string): Promise<void>
   /** What documents deny is given by taking them away; and what somebody else laid on people is theirs to take off. @throws Refusal 3000, 91106 */
   refuseToUndeny(tx: Tx, actor: Keeper, documents: readonly OwnedDocument[], to: Reached): Promise<void>
-  /** Whose it will be: a tenant administrator's own organisation, or what a platform administrator says. */
+  /**
+   * Whose it will be: a tenant administrator's own organisation, or what a platform administrator says.
+   * @throws Refusal 404 for another's, as for one that is not there
+   */
   ownerOf(actor: Pick<Actor, 'kind' | 'bp_id'>, wish: string | null): string | null
   /** @throws Refusal 90001 */
   refuseUnknownOrganisation(on: Sql, id: string | null): Promise<void>
@@ -88,6 +93,10 @@ export const createLimits = (rules: RulesService, customActions: (on: Sql, actor
         if (own.some(({ id }) => id === of.policy_id)) throw new Refusal('ownRightsChange')
       }
     },
+    async refuseLastKeeper(tx, { kind, bp_id }, userId) {
+      if (isPlatformKind(kind) || bp_id === null) return
+      if ((await keepersBeside(tx, bp_id, userId)) === 0) throw new Refusal('lastTenantAdministrator')
+    },
     async refuseToUndeny(tx, actor, documents, to) {
       const denying = documents.flatMap(({ bp_id, document }) => undenied([document]).map((given) => ({ bp_id, given })))
       if (!isPlatformKind(actor.kind) && denying.some(({ bp_id }) => bp_id !== actor.bp_id)) throw new Refusal('noPermission')
@@ -98,7 +107,11 @@ export const createLimits = (rules: RulesService, customActions: (on: Sql, actor
         to,
       )
     },
-    ownerOf: (actor, wish) => (isPlatformKind(actor.kind) ? wish : actor.bp_id),
+    ownerOf: (actor, wish) => {
+      if (isPlatformKind(actor.kind)) return wish
+      if (wish !== null && wish !== actor.bp_id) throw new Refusal('notFound', { field: 'bp_id' })
+      return actor.bp_id
+    },
     async refuseUnknownOrganisation(on, id) {
       if (id === null) return
       const known = await on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()

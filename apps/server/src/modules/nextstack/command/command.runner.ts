@@ -93,7 +93,10 @@ export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db'
       return { status: exitCode === 0 ? 'succeeded' : 'failed', exit_code: exitCode, error_text: null }
     } catch (error) {
       const reason = stopped.aborted ? (stopped.reason as StopReason) : null
-      if (reason === null) return { status: 'failed', exit_code: null, error_text: toRefusal(error).message }
+      if (reason === null) {
+        const refusal = isEngineError(error, 'unanswered') ? new Refusal('commandUnanswered', { cause: error }) : toRefusal(error)
+        return { status: 'failed', exit_code: null, error_text: refusal.message }
+      }
       const text = { timed_out: fillText(errors.commandTimedOut.text, { seconds: claimed.timeout_seconds }), cancelled: null, interrupted }[reason]
       const unsure = !(error instanceof Refusal) && !isEngineError(error, 'cancelled')
       const told = [text, unsure ? errors.commandNotStopped.text : null].filter((part) => part !== null)

@@ -146,7 +146,7 @@ describe('running', () => {
         vm: { id: vm.id, name: vm.name },
         status: 'succeeded',
         exit_code: 0,
-        stdout: `${engineName(vm)}\nSandbox\n`,
+        stdout: `${vm.name}\nSandbox\n`,
         stderr: 'cat: /no/such: No such file\n',
         more: false,
         truncated: false,
@@ -289,6 +289,12 @@ describe('an engine that fails', () => {
     engine.fail('unreachable', { method: 'instances.exec', times: 1 })
     const done = await ended((await run({ vm_ids: [web.id] })).id)
     expect(done).toMatchObject({ status: 'failed', results: [{ status: 'failed', exit_code: null, error: errors.cloudUnreachable.text }] })
+  })
+
+  it('that does not tell what became of a command leaves it unknown, and says so', async () => {
+    engine.fail('unanswered', { method: 'instances.exec', times: 1 })
+    const done = await ended((await run({ vm_ids: [web.id] })).id)
+    expect(done).toMatchObject({ status: 'failed', results: [{ status: 'failed', exit_code: null, error: errors.commandUnanswered.text }] })
   })
 
   it('is not asked for an instance that was stopped, or deleted, while the run waited', async () => {

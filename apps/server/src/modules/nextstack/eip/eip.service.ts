@@ -1,4 +1,5 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
+import type { Meter } from '@zhisuan/contract/bill/meter'
 import { addressNumber, addressText } from '@zhisuan/contract/ip'
 import { eipCan, type Eip, type eips } from '@zhisuan/contract/nextstack/eip'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
@@ -24,8 +25,16 @@ type Calls = typeof eips
 
 export type EipService = ReturnType<typeof createEipService>
 
-export function createEipService(parts: { db: Db; clouds: CloudService; quotas: QuotaService; want: Want }) {
-  const { db, clouds, quotas, want } = parts
+/** Whether a unit of a meter costs an organisation anything. */
+export type IsPriced = (on: Sql, bpId: string | null, meter: Meter) => Promise<boolean>
+
+export function createEipService(parts: { db: Db; clouds: CloudService; quotas: QuotaService; want: Want; isPriced: IsPriced }) {
+  const { db, clouds, quotas, want, isPriced } = parts
+
+  /** What is paid by its bandwidth has one: what is not limited would cost less than the smallest limit. */
+  const refuseFree = async (tx: Tx, bpId: string | null, bandwidth: number | null): Promise<void> => {
+    if (bandwidth === null && (await isPriced(tx, bpId, 'eip.bandwidth'))) throw new Refusal('eipBandwidthUnlimited', { field: 'bandwidth_mbps' })
+  }
 
   /** As it is now: once the transaction commits, the operation may end before anybody looks. */
   const shownNow = async (tx: Tx, actor: Actor, id: string): Promise<Eip> => shape(found(await store.getEip(tx, scopeOf(actor), id)))
@@ -105,6 +114,7 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
         await quotas.take(tx, owner, { eips: body.count })
         const pool = found(await pools.lockPool(tx, scopeOf(actor), body.pool_id))
         const bandwidth_mbps = bandwidthOf(pool, body.bandwidth_mbps)
+        await refuseFree(tx, owner.bp_id, bandwidth_mbps)
         const free = await freeNumbers(tx, pool.id, body)
         await store.insertEips(
           tx,
@@ -132,7 +142,10 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
         const pool = found(await pools.getPool(tx, platformScope, eip.pool_id))
         const unchanged = body.bandwidth_mbps === eip.bandwidth_mbps
         const bandwidth_mbps = unchanged ? eip.bandwidth_mbps : bandwidthOf(pool, body.bandwidth_mbps)
-        if (!unchanged) refuseUnless(eipCan.setBandwidth, eip)
+        if (!unchanged) {
+          refuseUnless(eipCan.setBandwidth, eip)
+          await refuseFree(tx, eip.bp_id, bandwidth_mbps)
+        }
         if (isMore(bandwidth_mbps, eip.bandwidth_mbps)) await quotas.mayGrow(tx, eip)
         await store.updateEip(tx, id, { name: body.name, description: body.description, bandwidth_mbps })
         if (vpc !== null && !unchanged) await want(tx, vpc, actor)

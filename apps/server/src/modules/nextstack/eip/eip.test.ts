@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { arrearsPolicies, standings } from '@zhisuan/contract/bill/arrears'
+import { priceLists } from '@zhisuan/contract/bill/catalogue'
 import { allCalls } from '@zhisuan/contract/calls'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { eips, type Eip } from '@zhisuan/contract/nextstack/eip'
@@ -440,5 +441,22 @@ describe('lists', () => {
     expect((await list({ cloud_id: stage.cloud_id, status: 'available' })).total).toBe(10)
     expect((await list({ pool_id: pool.id }, stage.stranger.token)).total).toBe(0)
     expect((await list({ pool_id: pool.id }, stage.admin.token)).total).toBe(10)
+  })
+})
+
+// Last: prices stay.
+describe('an address where bandwidth has a price', () => {
+  it('has a bandwidth, from whoever asks or from the pool, and keeps one', async () => {
+    const { app, admin, owner, createPool, allocate } = stage
+    const [open, limited, before] = [await createPool(4), await createPool(4, { max_bandwidth_mbps: 50 }), await allocate()]
+    const row = { category: '网络', product: '弹性公网IP', sku: '公网带宽', meter: 'eip.bandwidth' as const, hour: '0.06' }
+    await call(app, priceLists.import, { token: admin.token, body: { rows: [row] } })
+    const refusal = { status: 400, code: 94143, message: '带宽按 Mbps 计费，须填写上限', fields: [{ field: 'bandwidth_mbps' }] }
+    expect(await refuseAllocate({ pool_id: open.id })).toMatchObject(refusal)
+    expect((await send(app, eips.allocate, { token: owner.token, body: { pool_id: limited.id } })).status).toBe(201)
+    const eip = await allocate({ bandwidth_mbps: 10 })
+    expect(await refused(app, eips.update, { ...params(eip), body: { name: 'n', bandwidth_mbps: null } })).toMatchObject(refusal)
+    // What was not limited before stays so while nobody changes it.
+    expect(await call(app, eips.update, { ...params(before), body: { name: 'n', bandwidth_mbps: null } })).toMatchObject({ name: 'n', bandwidth_mbps: null })
   })
 })

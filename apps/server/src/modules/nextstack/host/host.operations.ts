@@ -32,14 +32,18 @@ export function createHostOperations(parts: { db: Db; clouds: Pick<CloudService,
     steps: [
       {
         name: action,
+        reached: async (context) => {
+          const { host, engine } = await open(context)
+          return (await engine.hosts.list({ signal: context.signal })).some(({ name, status }) => name === host.name && status === endsAs[action])
+        },
         run: async (context) => {
           const { host, engine } = await open(context)
           await engine.hosts[action](host.name, { signal: context.signal })
         },
       },
-      { name: 'instances', run: lookAgain },
+      { name: 'instances', reached: 'ours', run: lookAgain },
     ],
-    undo: async (context) => {
+    look: async (context) => {
       const { host, engine } = await open(context)
       try {
         const found = (await engine.hosts.list({ signal: context.signal })).find(({ name }) => name === host.name)

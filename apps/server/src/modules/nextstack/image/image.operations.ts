@@ -5,7 +5,7 @@ import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import type { OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
+import type { OperationDefinition, OperationStep, Reached, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { runsCloudInit, type Catalogue } from '../catalogue/catalogue.service.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
@@ -50,8 +50,13 @@ export function createImageOperations(parts: {
     if (image === undefined) throw new Refusal('imageMissing')
     return { image, engine: await clouds.engine(image.cloud_id) }
   }
-  const step = <Input>(name: string, act: (engine: ComputeEngine, image: ImageRow, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
+  const step = <Input>(
+    name: string,
+    reached: Reached<Input>,
+    act: (engine: ComputeEngine, image: ImageRow, context: StepContext<Input>) => Promise<void>,
+  ): OperationStep<Input> => ({
     name,
+    reached,
     run: async (context: StepContext<Input>) => {
       const { image, engine } = await open(context)
       await act(engine, image, context)
@@ -99,14 +104,14 @@ export function createImageOperations(parts: {
     })
   }
 
-  const verify = step<unknown>('verify', async (_, image, { signal }) => {
+  const verify = step<unknown>('verify', 'ours', async (_, image, { signal }) => {
     await store.updateImage(db, image.id, { status: 'importing' })
     const sha256 = await sha256Of([files.pathOf(image.id)], signal)
     if (image.sha256 !== null && image.sha256 !== sha256) throw new Refusal('imageChecksumWrong')
     await store.updateImage(db, image.id, { sha256 })
   })
 
-  const importStep = step<unknown>('import', async (engine, image, { signal }) => {
+  const importStep = step<unknown>('import', 'partly', async (engine, image, { signal }) => {
     const { suffix, ...file } = await importable(files.pathOf(image.id), image, signal)
     const fingerprint = await sha256Of([file.metadataPath, ...(file.rootfsPath === undefined ? [] : [file.rootfsPath])], signal)
     const there = await onEngine(engine, (one) => one.fingerprint === fingerprint, signal)
@@ -128,7 +133,7 @@ export function createImageOperations(parts: {
     await record(engine, image, fingerprint, suffix, signal)
   })
 
-  const clean = step<unknown>('clean', (_, { id }) => files.remove(id))
+  const clean = step<unknown>('clean', 'ours', (_, { id }) => files.remove(id))
 
   /** Nothing of it is left: neither here nor, where nobody else has it, on the engine. */
   const discard = async (engine: ComputeEngine, image: ImageRow, signal: AbortSignal): Promise<void> => {
@@ -161,7 +166,7 @@ export function createImageOperations(parts: {
     input: fetchInput,
     steps: [
       {
-        ...step<z.output<typeof fetchInput>>('fetch', async (_, image, { input, signal }) => {
+        ...step<z.output<typeof fetchInput>>('fetch', 'ours', async (_, image, { input, signal }) => {
           await files.make(image.id)
           let [told, received] = [Date.now(), await files.sizeOf(image.id)]
           await fetchFile({
@@ -205,7 +210,7 @@ export function createImageOperations(parts: {
     input: publishInput,
     steps: [
       {
-        ...step<z.output<typeof publishInput>>('publish', async (engine, image, { input, signal }) => {
+        ...step<z.output<typeof publishInput>>('publish', 'partly', async (engine, image, { input, signal }) => {
           const { name, description, os, release, cloud_init } = image
           const properties = { ...(os !== null && { os }), ...(release !== null && { release }), ...(cloud_init && { 'cloud-init': 'true' }) }
           try {
@@ -238,7 +243,7 @@ export function createImageOperations(parts: {
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.image.delete',
     input: nothing,
-    steps: [step('delete', (engine, image, { signal }) => discard(engine, image, signal))],
+    steps: [step('delete', 'partly', (engine, image, { signal }) => discard(engine, image, signal))],
     ended: async (tx, { resource_id }, refusal) => {
       if (refusal === null) return store.deleteImage(tx, resource_id)
       const image = await store.lockImage(tx, platformScope, resource_id)

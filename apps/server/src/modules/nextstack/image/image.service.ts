@@ -162,7 +162,7 @@ export function createImageService(
       const image = found(await store.getImage(db, scopeOf(actor), id))
       if (!image.mine) throw new Refusal('noPermission')
       refuseUnless(imageCan.download, image)
-      return downloads.link('image', id)
+      return downloads.link('image', id, actor)
     },
 
     /** What is not on the engine yet goes at once, with what came of it. */

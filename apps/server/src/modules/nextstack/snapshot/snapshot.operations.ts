@@ -43,10 +43,10 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
     resource_type: 'nextstack.vm',
     input: nothing,
     steps: [
-      cancellableStep('create', async (engine, vm, { signal }) =>
+      cancellableStep('create', 'partly', async (engine, vm, { signal }) =>
         engine.instances.snapshots.create(vm.engine_name, (await inWork(vm)).engine_name, { signal }),
       ),
-      step('measure', measure),
+      step('measure', 'ours', measure),
     ],
     undo: async (context) => {
       const { vm, engine } = await open(context)
@@ -83,10 +83,12 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
     resource_type: 'nextstack.vm',
     input: nothing,
     steps: [
-      step('restore', async (engine, vm, { signal }) => engine.instances.snapshots.restore(vm.engine_name, (await inWork(vm)).engine_name, { signal })),
-      step('observe', observe),
+      step('restore', 'unseen', async (engine, vm, { signal }) =>
+        engine.instances.snapshots.restore(vm.engine_name, (await inWork(vm)).engine_name, { signal }),
+      ),
+      step('observe', 'ours', observe),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: async (tx, { resource_id }, refusal) => {
       const vm = await vms.lockVm(tx, platformScope, resource_id)
       if (vm === undefined) return
@@ -96,21 +98,30 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
     },
   }
 
+  /** Null where it went with its instance. */
+  const placeOf = async (id: string): Promise<{ engine: ComputeEngine; instance: string; snapshot: string } | null> => {
+    const snapshot = await store.getSnapshot(db, platformScope, id)
+    const vm = snapshot && (await vms.getVm(db, platformScope, snapshot.vm_id))
+    if (snapshot === undefined || vm === undefined) return null
+    return { engine: await parts.clouds.engine(vm.cloud_id), instance: vm.engine_name, snapshot: snapshot.engine_name }
+  }
+
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.snapshot.delete',
     input: nothing,
     steps: [
       {
         name: 'delete',
+        reached: async ({ resource_id, signal }) => {
+          const there = await placeOf(resource_id)
+          if (there === null) return true
+          return (await there.engine.instances.snapshots.list(there.instance, { signal })).every(({ name }) => name !== there.snapshot)
+        },
         run: async ({ resource_id, signal }) => {
-          const snapshot = await store.getSnapshot(db, platformScope, resource_id)
-          // It went with its instance.
-          if (snapshot === undefined) return
-          const vm = await vms.getVm(db, platformScope, snapshot.vm_id)
-          if (vm === undefined) return
-          const engine = await parts.clouds.engine(vm.cloud_id)
+          const there = await placeOf(resource_id)
+          if (there === null) return
           try {
-            await engine.instances.snapshots.delete(vm.engine_name, snapshot.engine_name, { signal })
+            await there.engine.instances.snapshots.delete(there.instance, there.snapshot, { signal })
           } catch (error) {
             if (!isEngineError(error, 'not_found')) throw error
           }

@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import type { vms } from '@zhisuan/contract/nextstack/vm'
 import type { InstanceUsage } from '@zhisuan/engines/compute'
@@ -15,7 +16,7 @@ export interface Metrics {
   forget(cloudId: string): void
 }
 
-export const sampleEveryMs = 5_000
+export const sampleEveryMs = constants.timeIntervalMs
 const keptMs = 60 * 60_000
 const keptSamples = keptMs / sampleEveryMs
 

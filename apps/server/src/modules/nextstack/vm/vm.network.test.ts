@@ -54,6 +54,9 @@ describe('an instance in a private network', () => {
     expect(await nicOf(vm)).toMatchObject({ network: vm.network, address: `${a}.${b}.${c}.2` })
     expect((await call(stage.app, vms.list, { token: stage.owner.token, query: { vpc_id: vpc.id } })).items).toMatchObject([{ id: vm.id, vpc: { id: vpc.id } }])
     expect((await create({ vpc_id: vpc.id })).network).toBe(vm.network)
+    // Off it has none, and will have the same.
+    await call(stage.app, vms.stop, { token: stage.owner.token, params: { id: vm.id }, body: { force: true } })
+    expect(await rests(vm.id)).toMatchObject({ status: 'stopped', reserved_address: `${a}.${b}.${c}.2` })
   })
   it('takes the address that is asked for, once', async () => {
     const vpc = await stage.beginVpc()

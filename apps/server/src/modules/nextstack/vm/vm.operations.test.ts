@@ -5,13 +5,13 @@ import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { images, vmTransitional, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import type { EngineErrorKind } from '@zhisuan/engines/errors'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { retryDelays } from '../../../platform/operations.ts'
+import { lateLookEveryMs, retryDelays } from '../../../platform/operations.ts'
 import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { cloudInitOf } from './vm.operations.ts'
+import { cloudInitOf, hostnameOf } from './vm.operations.ts'
 import { statusOf } from './vm.steps.ts'
 
 let app: TestApp
@@ -23,7 +23,7 @@ let busybox: string
 let debian: string
 
 beforeAll(async () => {
-  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(retryDelays) })
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened([...retryDelays, lateLookEveryMs]) })
   owner = await someone(app)
   engine = startTestEngine()
   cloud_id = await addCloud(app, engine)
@@ -99,9 +99,9 @@ describe('an engine that goes away and comes back', () => {
     const before = looks()
     await call(app, vms.stop, { ...params(vm), body: {} })
     const failed = await settled(vm.id)
-    // The step is tried again; how the instance is now, such an engine is asked once.
+    // The step is tried again; then it is asked whether that came true, and how the instance is now.
     expect(asked('instances.stop', vm)).toBe(6)
-    expect(looks() - before).toBe(1)
+    expect(looks() - before).toBeGreaterThanOrEqual(2)
     expect(failed).toMatchObject({ status: 'running', operation_id: null, error: '无法连接云平台，请检查地址和网络' })
     expect(await last(vm)).toMatchObject({
       kind: 'nextstack.vm.stop',
@@ -116,6 +116,15 @@ describe('an engine that goes away and comes back', () => {
     expect(await settled(vm.id)).toMatchObject({ status: 'stopped', error: null })
   })
 
+  it('that gave no answer leaves the outcome unknown until it says what became of it', async () => {
+    const vm = await create()
+    engine.fail('unanswered', { method: 'instances.stop', times: 1 })
+    await call(app, vms.stop, { ...params(vm), body: { force: true } })
+    expect(await settled(vm.id)).toMatchObject({ status: 'stopped', error: null })
+    expect(asked('instances.stop', vm)).toBe(1)
+    expect(await last(vm)).toMatchObject({ status: 'succeeded', error: null })
+  })
+
   it('takes the other instances of the list with it for nobody', async () => {
     const vm = await create()
     engine.fail('unreachable')
@@ -123,6 +132,30 @@ describe('an engine that goes away and comes back', () => {
     expect(await get(vm.id)).toMatchObject({ status: 'running', name: vm.name })
     expect((await call(app, vms.operations, params(vm))).total).toBe(1)
     expect((await send(app, vms.metrics, params(vm))).status).toBe(200)
+  })
+})
+
+describe('a guest that is slow to shut down', () => {
+  it('is told as one that did, once the engine shows it stopped, also after it was told as one that did not', async () => {
+    const vm = await create()
+    engine.fail('failed', { method: 'instances.stop', times: 1 })
+    await call(app, vms.stop, { ...params(vm), body: {} })
+    expect(await settled(vm.id)).toMatchObject({ status: 'running', error: '实例没有响应关机请求，请在实例内关机或强制停止' })
+    const failed = await last(vm)
+    expect(failed).toMatchObject({ status: 'failed', step: 'stop' })
+    await engine.direct.instances.stop(engineName(vm), { force: true })
+    await vi.waitFor(async () => expect(await last(vm)).toMatchObject({ id: failed?.id, status: 'succeeded', error: null }), { interval: 20 })
+    expect(await get(vm.id)).toMatchObject({ status: 'stopped', error: null })
+  })
+
+  it('is started again where that was asked for', async () => {
+    const vm = await create()
+    engine.fail('failed', { method: 'instances.stop', times: 1 })
+    await call(app, vms.restart, { ...params(vm), body: {} })
+    await settled(vm.id)
+    await engine.direct.instances.stop(engineName(vm), { force: true })
+    await vi.waitFor(async () => expect(await last(vm)).toMatchObject({ kind: 'nextstack.vm.restart', status: 'succeeded' }), { interval: 20 })
+    expect((await onEngine(vm))?.power).toBe('running')
   })
 })
 
@@ -474,6 +507,11 @@ describe('cloud-init data', () => {
     const line = text?.split('\n').find((one) => one.startsWith(`${field}: `))
     return line === undefined ? undefined : JSON.parse(line.slice(field.length + 2))
   }
+
+  it('leaves what the guest calls itself to what people called it, as far as that is a host name', () => {
+    const names = ['web-1', 'Web_Server.cn', '测试-web', '-a-', `a${'b'.repeat(70)}`, '测试', '2026', '']
+    expect(names.map(hostnameOf)).toEqual(['web-1', 'web-server-cn', 'web', 'a', `a${'b'.repeat(62)}`, null, null, null])
+  })
 
   it('is the person’s own where nothing else is asked for', () => {
     expect(cloudInitOf({ ssh_public_keys: [] })).toBeUndefined()

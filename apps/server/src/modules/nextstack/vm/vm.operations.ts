@@ -4,6 +4,7 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
+import { jsonb } from '../../../platform/db/jsonb.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -64,14 +65,20 @@ export function createVmOperations(parts: {
 }) {
   const { db, members } = parts
 
-  const { open, step, cancellableStep, observe, observeAfterFailure } = createVmSteps(parts)
+  const { open, step, cancellableStep, isNow, observe, observeAfterFailure } = createVmSteps(parts)
 
   /** Ends with what was asked for, or after a failure with what really is. */
   const endsAs =
     (target: VmStatus) =>
     async (tx: Tx, context: StepContext<unknown>, refusal: Refusal | null): Promise<void> => {
       if (refusal === null) {
-        await store.updateVm(tx, context.resource_id, { status: target, observed: target, error_text: null })
+        // Off it has none: its page would say so only after the next look at all.
+        await store.updateVm(tx, context.resource_id, {
+          status: target,
+          observed: target,
+          error_text: null,
+          ...(target === 'stopped' && { addresses: jsonb([]) }),
+        })
         return
       }
       const vm = await store.lockVm(tx, platformScope, context.resource_id)
@@ -119,8 +126,9 @@ export function createVmOperations(parts: {
     kind: 'nextstack.vm.create',
     input: createInput,
     steps: [
-      cancellableStep('create', async (engine, vm, { input, signal }) => {
+      cancellableStep('create', 'partly', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
+        const hostname = hostnameOf(vm.name)
         const place = (await members.shownOf(db, [vm.id])).get(vm.id)
         if (place !== undefined) await members.whenReady(place.vpc.id, signal)
         const spec = {
@@ -134,14 +142,15 @@ export function createVmOperations(parts: {
           ...(place !== undefined && { address: place.address, guarded: true }),
           tags: tagsOf(vm.id),
           description: vm.name,
+          ...(hostname !== null && { hostname }),
           ...(await placed(db, vm)),
           ...(input.copy_of !== null && { copyOf: input.copy_of }),
           ...(userData !== undefined && { userData }),
         }
         await refusedAs({ invalid: 'vmRefused' }, () => engine.instances.create(spec, { signal }))
       }),
-      cancellableStep('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
-      cancellableStep('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
+      cancellableStep('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
+      cancellableStep('access', 'unseen', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
     ],
     undo: async (context) => {
       const { vm, engine } = await open(context)
@@ -161,16 +170,16 @@ export function createVmOperations(parts: {
   const start: OperationDefinition<object> = {
     kind: 'nextstack.vm.start',
     input: nothing,
-    steps: [step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal }))],
-    undo: observeAfterFailure,
+    steps: [step('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal }))],
+    look: observeAfterFailure,
     ended: endsAs('running'),
   }
 
   const stop: OperationDefinition<z.output<typeof force>> = {
     kind: 'nextstack.vm.stop',
     input: force,
-    steps: [step('stop', powerOff)],
-    undo: observeAfterFailure,
+    steps: [step('stop', isNow('stopped'), powerOff)],
+    look: observeAfterFailure,
     ended: endsAs('stopped'),
   }
 
@@ -179,10 +188,10 @@ export function createVmOperations(parts: {
     input: force,
     steps: [
       // Two steps, so that one who comes back after a crash does not restart twice.
-      step('stop', powerOff),
-      step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
+      step('stop', isNow('stopped'), powerOff),
+      step('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: endsAs('running'),
   }
 
@@ -190,13 +199,20 @@ export function createVmOperations(parts: {
     kind: 'nextstack.vm.resize',
     input: size,
     steps: [
-      step('resize', (engine, vm, { input, signal }) => {
-        const then = { cpuCores: input.cpu_cores, memoryBytes: input.memory_bytes, diskBytes: input.disk_bytes }
-        return refusedAs({ invalid: 'vmRefused' }, () => engine.instances.resize(vm.engine_name, then, { signal }))
-      }),
-      step('observe', observe),
+      step(
+        'resize',
+        async (engine, vm, { input, signal }) => {
+          const now = await engine.instances.get(vm.engine_name, { signal })
+          return now?.cpuCores === input.cpu_cores && now.memoryBytes === input.memory_bytes && now.diskBytes === input.disk_bytes
+        },
+        (engine, vm, { input, signal }) => {
+          const then = { cpuCores: input.cpu_cores, memoryBytes: input.memory_bytes, diskBytes: input.disk_bytes }
+          return refusedAs({ invalid: 'vmRefused' }, () => engine.instances.resize(vm.engine_name, then, { signal }))
+        },
+      ),
+      step('observe', 'ours', observe),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: async (tx, context, refusal) => {
       const vm = await store.lockVm(tx, platformScope, context.resource_id)
       if (vm === undefined) return
@@ -212,16 +228,17 @@ export function createVmOperations(parts: {
     kind: 'nextstack.vm.rebuild',
     input: rebuildInput,
     steps: [
-      cancellableStep('stop', (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
-      step('rebuild', async (engine, vm, { input, signal }) => {
+      cancellableStep('stop', isNow('stopped'), (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
+      step('rebuild', 'unseen', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
-        const then = { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }) }
+        const hostname = hostnameOf(vm.name)
+        const then = { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }), ...(hostname !== null && { hostname }) }
         // Somebody started it, or made a snapshot of it, on the engine.
         await refusedAs({ invalid: 'stateForbids' }, () => engine.instances.rebuild(vm.engine_name, then, { signal }))
       }),
-      step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
-      step('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
-      step('observe', async (engine, vm, context) => {
+      step('start', isNow('running'), (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
+      step('access', 'unseen', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
+      step('observe', 'partly', async (engine, vm, context) => {
         if (!context.input.was_running) await engine.instances.stop(vm.engine_name, { force: true, signal: context.signal })
         await observe(engine, vm, context)
       }),
@@ -246,8 +263,14 @@ export function createVmOperations(parts: {
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.vm.delete',
     input: nothing,
-    steps: [step('delete', (engine, vm, { signal }) => engine.instances.delete(vm.engine_name, { signal }))],
-    undo: observeAfterFailure,
+    steps: [
+      step(
+        'delete',
+        async (engine, vm, { signal }) => (await engine.instances.get(vm.engine_name, { signal })) === null,
+        (engine, vm, { signal }) => engine.instances.delete(vm.engine_name, { signal }),
+      ),
+    ],
+    look: observeAfterFailure,
     ended: async (tx, context, refusal) => {
       if (refusal === null) return removed(tx, context.resource_id)
       await endsAs('error')(tx, context, refusal)
@@ -256,6 +279,16 @@ export function createVmOperations(parts: {
   }
 
   return { create, start, stop, restart, resize, rebuild, delete: remove }
+}
+
+/** What a guest is called by the name that people gave it: what RFC 1123 allows of it; null where that is no name. */
+export function hostnameOf(name: string): string | null {
+  const label = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replaceAll(/^-+|-+$/g, '')
+  return /[a-z]/.test(label) ? label : null
 }
 
 /** User data that carries password and key too, for images that run cloud-init. A script of the person's own stands alone. */

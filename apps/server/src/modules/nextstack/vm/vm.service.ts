@@ -21,10 +21,12 @@ import type { ShownVm, VmRow } from './vm.store.ts'
 
 type Calls = typeof vms
 
+const describeMs = 3_000
+
 export type VmService = ReturnType<typeof createVmService>
 
-export function createVmService(platform: Pick<Platform, 'db' | 'operations'>, parts: VmMakingParts & { metrics: Metrics }) {
-  const { db } = platform
+export function createVmService(platform: Pick<Platform, 'db' | 'operations' | 'log'>, parts: VmMakingParts & { metrics: Metrics }) {
+  const { db, log } = platform
   const { clouds, operations, members, quotas } = parts
   const history = createHistory(platform)
 
@@ -60,6 +62,16 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations'>, p
       // As it is now: once this commits, the operation may end before anybody looks.
       return shapeOne(tx, found(await store.getVm(tx, scopeOf(actor), id)))
     })
+
+  /** So that operators of the engine find it by its name. Nobody waits for an engine that is away: the name is ours. */
+  const tellEngine = async (vm: Pick<VmRow, 'id' | 'cloud_id' | 'engine_name' | 'name'>): Promise<void> => {
+    try {
+      const engine = await clouds.forReading(vm.cloud_id)
+      await engine.instances.describe(vm.engine_name, vm.name, { signal: AbortSignal.timeout(describeMs) })
+    } catch (error) {
+      log.info({ err: error, vm: vm.id }, 'the engine was not told the new name')
+    }
+  }
 
   return {
     async list(scope: Scope, query: QueryOf<Calls['list']>) {
@@ -112,7 +124,9 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations'>, p
         refuseUnless(vmCan.rename, vm)
         await store.updateVm(tx, id, { name: body.name, description: body.description })
       })
-      return shapeOne(db, await get(actor, id))
+      const vm = await get(actor, id)
+      await tellEngine(vm)
+      return shapeOne(db, vm)
     },
 
     async resize(actor: Actor, id: string, body: BodyOf<Calls['resize']>): Promise<Vm> {
@@ -198,6 +212,7 @@ const shape = (row: ShownVm, place: Place | undefined): Vm => ({
   security_groups: place?.security_groups ?? [],
   eip: place?.eip ?? null,
   addresses: row.addresses,
+  reserved_address: place?.address ?? null,
   node: row.node,
   project_id: row.project_id,
 })

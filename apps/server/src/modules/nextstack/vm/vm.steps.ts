@@ -1,11 +1,11 @@
 import type { VmStatus } from '@zhisuan/contract/nextstack/vm'
-import type { ComputeEngine, Instance } from '@zhisuan/engines/compute'
+import type { ComputeEngine, Instance, PowerState } from '@zhisuan/engines/compute'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import type { OperationStep, StepContext } from '../../../platform/operations.ts'
+import type { OperationStep, Reached, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import * as store from './vm.store.ts'
 import type { Address, VmRow } from './vm.store.ts'
@@ -44,15 +44,32 @@ export function createVmSteps(parts: { db: Db; clouds: Pick<CloudService, 'engin
   }
 
   /** Step on the engine, with the row at hand. */
-  const step = <Input>(name: string, act: (engine: ComputeEngine, vm: VmRow, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
+  const step = <Input>(
+    name: string,
+    reached: Exclude<Reached<Input>, Function> | ((engine: ComputeEngine, vm: VmRow, context: StepContext<Input>) => Promise<boolean>),
+    act: (engine: ComputeEngine, vm: VmRow, context: StepContext<Input>) => Promise<void>,
+  ): OperationStep<Input> => ({
     name,
+    reached:
+      typeof reached === 'string'
+        ? reached
+        : async (context) => {
+            const { vm, engine } = await open(context)
+            return reached(engine, vm, context)
+          },
     run: async (context: StepContext<Input>) => {
       const { vm, engine } = await open(context)
       await act(engine, vm, context)
     },
   })
   /** One that may be left half way: what it does is taken back by its operation's `undo`. */
-  const cancellableStep: typeof step = (name, act) => ({ ...step(name, act), cancellable: true })
+  const cancellableStep: typeof step = (...about) => ({ ...step(...about), cancellable: true })
+
+  /** Whether it has this power state. */
+  const isNow =
+    (power: PowerState) =>
+    async (engine: ComputeEngine, vm: VmRow, { signal }: StepContext<unknown>): Promise<boolean> =>
+      (await engine.instances.get(vm.engine_name, { signal }))?.power === power
 
   /** Writes down what the engine has now, for whoever decides the status next. */
   const observe = async (engine: ComputeEngine, vm: VmRow, context: StepContext<unknown>): Promise<void> => {
@@ -77,5 +94,5 @@ export function createVmSteps(parts: { db: Db; clouds: Pick<CloudService, 'engin
     }
   }
 
-  return { open, step, cancellableStep, observe, observeAfterFailure }
+  return { open, step, cancellableStep, isNow, observe, observeAfterFailure }
 }

@@ -114,6 +114,7 @@ describe('creating', () => {
       security_groups: [],
       eip: null,
       addresses: [],
+      reserved_address: null,
       // Chosen where the cloud's hosts are known already.
       node: expect.toBeOneOf([null, 'sandbox']),
       bp_id: owner.bp_id,
@@ -481,12 +482,19 @@ describe('while an operation runs', () => {
 describe('renaming', () => {
   const rename = (id: string, changes: object) => refused(app, vms.rename, { token: owner.token, params: { id }, body: changes })
 
-  it('changes name and description here, not on the engine', async () => {
+  it('changes name and description here, and on the engine what its operators read beside the name', async () => {
     const vm = await create()
     const before = await onEngine(vm)
     const after = await call(app, vms.rename, { token: owner.token, params: { id: vm.id }, body: { name: '新名字', description: '说明' } })
     expect(after).toMatchObject({ id: vm.id, name: '新名字', description: '说明', status: 'running' })
     expect(await onEngine(vm)).toEqual(before)
+    expect(
+      engine.asked
+        .filter(({ method }) => method === 'instances.describe')
+        .at(-1)
+        ?.args.slice(0, 2),
+    ).toEqual([before?.name, '新名字'])
+    engine.fail('unreachable', { method: 'instances.describe', times: 1 })
     expect(await call(app, vms.rename, { token: owner.token, params: { id: vm.id }, body: { name: '新名字' } })).toMatchObject({ name: '新名字' })
   })
 

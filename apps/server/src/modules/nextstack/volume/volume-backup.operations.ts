@@ -24,7 +24,7 @@ export function createVolumeBackupOperations(parts: {
     resource_type: 'nextstack.volume',
     input: backup,
     steps: [
-      volumes.step('write', ({ engine, name }, { input, signal }) =>
+      volumes.step('write', 'ours', ({ engine, name }, { input, signal }) =>
         refusedAs({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, async () => {
           const content = await engine.storage.volumes.export(name, { signal })
           await store.updateBackup(db, input.backup_id, await files.write(input.backup_id, content, signal))
@@ -47,7 +47,7 @@ export function createVolumeBackupOperations(parts: {
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.volumeBackup.delete',
     input: nothing,
-    steps: [{ name: 'delete', run: ({ resource_id }) => files.remove(resource_id) }],
+    steps: [{ name: 'delete', reached: 'ours', run: ({ resource_id }) => files.remove(resource_id) }],
     ended: async (tx, { resource_id }, refusal) => {
       if (refusal === null) await store.deleteBackup(tx, resource_id)
       else await store.updateBackup(tx, resource_id, { status: 'error', error_text: refusal.message })

@@ -94,7 +94,7 @@ export function createVolumeBackupService(
 
     async download(actor: Actor, id: string): Promise<ResponseOf<Calls['download']>> {
       refuseUnless(volumeBackupCan.download, found(await store.getBackup(db, scopeOf(actor), id)))
-      return platform.downloads.link(downloads, id)
+      return platform.downloads.link(downloads, id, actor)
     },
   }
 }

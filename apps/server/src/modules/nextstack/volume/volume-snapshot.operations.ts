@@ -42,6 +42,7 @@ export function createVolumeSnapshotOperations(parts: { db: Db; clouds: Pick<Clo
     steps: [
       {
         name: 'snapshot',
+        reached: 'partly',
         run: async (context) => {
           const { engine, name, snapshot } = await open(context)
           await refusedAs({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, () =>
@@ -59,7 +60,16 @@ export function createVolumeSnapshotOperations(parts: { db: Db; clouds: Pick<Clo
   const remove: OperationDefinition<object> = {
     kind: 'nextstack.volumeSnapshot.delete',
     input: nothing,
-    steps: [{ name: 'delete', run: removeOnEngine }],
+    steps: [
+      {
+        name: 'delete',
+        reached: async (context) => {
+          const { engine, name, snapshot } = await open(context)
+          return (await engine.storage.volumes.snapshots.list(name, { signal: context.signal })).every((one) => one.name !== snapshot)
+        },
+        run: removeOnEngine,
+      },
+    ],
     ended: async (tx, { resource_id }, refusal) => {
       if (refusal === null) await store.deleteSnapshot(tx, resource_id)
       // Whether it is still there, whoever looks at the engine next will say.

@@ -1,11 +1,11 @@
 import type { ComputeEngine } from '@zhisuan/engines/compute'
 import { isEngineError } from '@zhisuan/engines/errors'
-import type { VolumeName } from '@zhisuan/engines/storage'
+import type { Volume as EngineVolume, VolumeName } from '@zhisuan/engines/storage'
 import { z } from 'zod'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import type { AnyOperation, OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
+import type { AnyOperation, OperationDefinition, OperationStep, Reached, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { hostFor } from '../host/host.store.ts'
 import { refusedAs } from '../refusedAs.ts'
@@ -43,8 +43,19 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     if (volume === undefined) throw new Refusal('volumeGone')
     return { volume, engine: await clouds.engine(volume.cloud_id), name: { pool: volume.pool, volume: volume.engine_name } }
   }
-  const step = <Input>(name: string, act: (work: VolumeWork, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
+  const step = <Input>(
+    name: string,
+    reached: Exclude<Reached<Input>, Function> | ((now: EngineVolume | null, context: StepContext<Input>, work: VolumeWork) => boolean),
+    act: (work: VolumeWork, context: StepContext<Input>) => Promise<void>,
+  ): OperationStep<Input> => ({
     name,
+    reached:
+      typeof reached === 'string'
+        ? reached
+        : async (context) => {
+            const work = await open(context)
+            return reached(await work.engine.storage.volumes.get(work.name, { signal: context.signal }), context, work)
+          },
     run: async (context: StepContext<Input>) => act(await open(context), context),
   })
 
@@ -54,7 +65,7 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     const vms = await store.vmsByEngineName(db, volume.cloud_id, there?.attached.map(({ instance }) => instance) ?? [])
     await store.updateVolume(db, volume.id, factsOf(volume, there, vms))
   }
-  const observing = <Input>(): OperationStep<Input> => step('observe', (work, { signal }) => observe(work, signal))
+  const observing = <Input>(): OperationStep<Input> => step('observe', 'ours', (work, { signal }) => observe(work, signal))
   /** Once: where the engine does not answer, what was last known stands until it does. */
   const observeAfterFailure = async (context: StepContext<unknown>): Promise<void> => {
     try {
@@ -112,16 +123,19 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     await refusedAs({ conflict: 'volumePathTaken', invalid: 'volumeAttachRefused' }, () => engine.storage.volumes.attach(name, at, { signal }))
   }
 
+  const isAttached = (now: EngineVolume | null, _: unknown, { volume }: VolumeWork): boolean =>
+    now?.attached.some(({ device }) => device === deviceOf(volume.id)) ?? false
+
   const create: OperationDefinition<z.output<typeof createInput>> = {
     kind: 'nextstack.volume.create',
     input: createInput,
     steps: [
-      step('create', async (work, { signal }) => {
+      step('create', 'partly', async (work, { signal }) => {
         await make(work, signal)
         // From here on it is there, whatever comes of attaching it.
         await store.updateVolume(db, work.volume.id, { observed: 'available' })
       }),
-      step('attach', async (work, { input, signal }) => {
+      step('attach', 'partly', async (work, { input, signal }) => {
         if (input.attach !== null) await attachTo(work, input.attach, signal)
       }),
       observing(),
@@ -140,14 +154,14 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     kind: 'nextstack.volume.attach',
     input: nothing,
     steps: [
-      step('attach', async (work, { signal }) => {
+      step('attach', isAttached, async (work, { signal }) => {
         const { vm_id, path } = work.volume
         if (vm_id === null) throw new Refusal('vmGone')
         await attachTo(work, { vm_id, path }, signal)
       }),
       observing(),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: settles,
   }
 
@@ -155,16 +169,20 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     kind: 'nextstack.volume.detach',
     input: force,
     steps: [
-      step('detach', async ({ engine, name }, { input, signal }) => {
-        const { volumes } = engine.storage
-        // Wherever it is: somebody may have attached it by hand, too.
-        for (const { instance, device } of (await volumes.get(name, { signal }))?.attached ?? []) {
-          await refusedAs({ busy: 'volumeBusy' }, () => volumes.detach(name, { instance, device, force: input.force }, { signal }))
-        }
-      }),
+      step(
+        'detach',
+        (now) => now?.attached.length === 0,
+        async ({ engine, name }, { input, signal }) => {
+          const { volumes } = engine.storage
+          // Wherever it is: somebody may have attached it by hand, too.
+          for (const { instance, device } of (await volumes.get(name, { signal }))?.attached ?? []) {
+            await refusedAs({ busy: 'volumeBusy' }, () => volumes.detach(name, { instance, device, force: input.force }, { signal }))
+          }
+        },
+      ),
       observing(),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: settles,
   }
 
@@ -172,14 +190,17 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     kind: 'nextstack.volume.grow',
     input: size,
     steps: [
-      step('grow', ({ engine, name }, { input, signal }) =>
-        refusedAs({ busy: 'volumeInUse', exhausted: 'poolExhausted', invalid: 'volumeShrink' }, () =>
-          engine.storage.volumes.grow(name, input.size_bytes, { signal }),
-        ),
+      step(
+        'grow',
+        (now, { input }) => (now?.sizeBytes ?? 0) >= input.size_bytes,
+        ({ engine, name }, { input, signal }) =>
+          refusedAs({ busy: 'volumeInUse', exhausted: 'poolExhausted', invalid: 'volumeShrink' }, () =>
+            engine.storage.volumes.grow(name, input.size_bytes, { signal }),
+          ),
       ),
       observing(),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: settles,
   }
 
@@ -187,12 +208,12 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     kind: 'nextstack.volume.restore',
     input: snapshot,
     steps: [
-      step('restore', ({ engine, name }, { input, signal }) =>
+      step('restore', 'unseen', ({ engine, name }, { input, signal }) =>
         refusedAs({ busy: 'volumeInUse', exhausted: 'poolExhausted' }, () => engine.storage.volumes.snapshots.restore(name, input.snapshot, { signal })),
       ),
       observing(),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: settles,
   }
 
@@ -200,12 +221,16 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     kind: 'nextstack.volume.delete',
     input: nothing,
     steps: [
-      step('delete', async ({ volume, engine, name }, { signal }) => {
-        const there = await engine.storage.volumes.get(name, { signal })
-        if (there !== null && isOurs(there, volume.id)) await refusedAs({ busy: 'volumeAttached' }, () => engine.storage.volumes.delete(name, { signal }))
-      }),
+      step(
+        'delete',
+        (now, _, { volume }) => now === null || !isOurs(now, volume.id),
+        async ({ volume, engine, name }, { signal }) => {
+          const there = await engine.storage.volumes.get(name, { signal })
+          if (there !== null && isOurs(there, volume.id)) await refusedAs({ busy: 'volumeAttached' }, () => engine.storage.volumes.delete(name, { signal }))
+        },
+      ),
     ],
-    undo: observeAfterFailure,
+    look: observeAfterFailure,
     ended: async (tx, { resource_id }, refusal) => {
       if (refusal !== null) return settle(tx, resource_id, refusal)
       await deleteSnapshotsOf(tx, resource_id)

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import type { OperationDefinition, Operations, OperationStep } from '../../../platform/operations.ts'
+import type { OperationDefinition, Operations, OperationStep, Reached, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import * as eips from '../eip/eip.store.ts'
 import * as nats from '../nat/nat.store.ts'
@@ -37,15 +37,29 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
     engine: ComputeEngine
     signal: AbortSignal
   }
-  const step = (name: string, act: (vpc: VpcFacts, work: Work) => Promise<void>): OperationStep<object> => ({
+  const work = async <T>({ resource_id, signal }: StepContext<object>, act: (vpc: VpcFacts, work: Work) => Promise<T>): Promise<T> => {
+    const vpc = await factsOf(db, resource_id)
+    // Its cloud was removed by force while the operation waited.
+    if (vpc === undefined) throw new Refusal('vpcMissing')
+    return act(vpc, { plan: planOf(vpc), engine: await clouds.engine(vpc.cloud_id), signal })
+  }
+  const step = (
+    name: string,
+    reached: Exclude<Reached<object>, Function> | ((vpc: VpcFacts, work: Work) => Promise<boolean>),
+    act: (vpc: VpcFacts, work: Work) => Promise<void>,
+  ): OperationStep<object> => ({
     name,
-    run: async ({ resource_id, signal }) => {
-      const vpc = await factsOf(db, resource_id)
-      // Its cloud was removed by force while the operation waited.
-      if (vpc === undefined) throw new Refusal('vpcMissing')
-      await act(vpc, { plan: planOf(vpc), engine: await clouds.engine(vpc.cloud_id), signal })
-    },
+    reached: typeof reached === 'string' ? reached : (context) => work(context, reached),
+    run: (context) => work(context, act),
   })
+
+  /** Whether the engine has none of ours under that name. */
+  const isGone =
+    (get: (vpc: VpcFacts, work: Work) => Promise<{ tags: Readonly<Record<string, string>> } | null>) =>
+    async (vpc: VpcFacts, work: Work): Promise<boolean> => {
+      const there = await get(vpc, work)
+      return there === null || !isOurs(there, vpc.id)
+    }
 
   const apply: OperationDefinition<object> = {
     kind: 'nextstack.vpc.apply',
@@ -53,22 +67,23 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
     steps: [
       {
         name: 'acl',
+        reached: 'partly',
         run: async (context) => {
           // Before the plan is read: it may hold more than this, never less.
           await store.noteApplying(db, context.resource_id)
-          await step('acl', (_, { plan, engine, signal }) =>
+          await work(context, (_, { plan, engine, signal }) =>
             refusedAs({ invalid: 'vpcRulesRefused' }, () => engine.networks.acls.apply(plan.acl, { signal })),
-          ).run(context)
+          )
         },
       },
-      step('network', async (_, { plan, engine, signal }) => {
+      step('network', 'partly', async (_, { plan, engine, signal }) => {
         try {
           await refusedAs({ invalid: 'vpcRefused' }, () => engine.networks.apply(plan.network, { signal }))
         } catch (error) {
           throw isEngineError(error, 'conflict') ? await explainConflict(error, plan, engine, signal) : error
         }
       }),
-      step('forwards', async (vpc, { plan, engine, signal }) => {
+      step('forwards', 'partly', async (vpc, { plan, engine, signal }) => {
         const failed = new Map<string, string>()
         for (const { eip_id, forward } of plan.forwards) {
           try {
@@ -88,14 +103,14 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
           )
         })
       }),
-      step('obsolete', async (_, { plan, engine, signal }) => {
+      step('obsolete', 'partly', async (_, { plan, engine, signal }) => {
         const wanted = new Set(plan.forwards.map(({ forward }) => forward.address))
         for (const { address } of await engine.networks.forwards.list(plan.network.name, { signal })) {
           if (!wanted.has(address)) await engine.networks.forwards.delete(plan.network.name, address, { signal })
         }
       }),
       // Last: what cannot be limited keeps nothing from being taken away.
-      step('bandwidth', async (vpc, { engine, signal }) => {
+      step('bandwidth', 'partly', async (vpc, { engine, signal }) => {
         const failed: unknown[] = []
         for (const nic of await eips.limitsToChange(db, vpc.id)) await setLimit(vpc, engine, nic, signal).catch((error: unknown) => failed.push(error))
         if (failed.length > 0) throw failed[0]
@@ -115,17 +130,25 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
     kind: 'nextstack.vpc.delete',
     input: nothing,
     steps: [
-      step('network', async (vpc, { engine, signal }) => {
-        const network = await engine.networks.get(vpc.engine_name, { signal })
-        if (network === null || !isOurs(network, vpc.id)) return
-        // Nobody of ours is on it: somebody put them there by hand.
-        if (network.usedBy.length > 0) throw new Refusal('vpcInUse', { values: { count: network.usedBy.length } })
-        await engine.networks.delete(vpc.engine_name, { signal })
-      }),
-      step('acl', async (vpc, { engine, signal }) => {
-        const acl = await engine.networks.acls.get(vpc.engine_name, { signal })
-        if (acl !== null && isOurs(acl, vpc.id)) await engine.networks.acls.delete(vpc.engine_name, { signal })
-      }),
+      step(
+        'network',
+        isGone((vpc, { engine, signal }) => engine.networks.get(vpc.engine_name, { signal })),
+        async (vpc, { engine, signal }) => {
+          const network = await engine.networks.get(vpc.engine_name, { signal })
+          if (network === null || !isOurs(network, vpc.id)) return
+          // Nobody of ours is on it: somebody put them there by hand.
+          if (network.usedBy.length > 0) throw new Refusal('vpcInUse', { values: { count: network.usedBy.length } })
+          await engine.networks.delete(vpc.engine_name, { signal })
+        },
+      ),
+      step(
+        'acl',
+        isGone((vpc, { engine, signal }) => engine.networks.acls.get(vpc.engine_name, { signal })),
+        async (vpc, { engine, signal }) => {
+          const acl = await engine.networks.acls.get(vpc.engine_name, { signal })
+          if (acl !== null && isOurs(acl, vpc.id)) await engine.networks.acls.delete(vpc.engine_name, { signal })
+        },
+      ),
     ],
     ended: async (tx, { resource_id }, refusal) => {
       const vpc = await store.lockVpc(tx, platformScope, resource_id)

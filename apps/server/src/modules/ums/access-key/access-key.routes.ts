@@ -16,6 +16,7 @@ export const accessKeyRoutes = (service: AccessKeyService): Handler[] => [
   }),
   handle(calls.delete, ({ actor, params }) => service.remove(actor, params.id)),
   handle(calls.of, ({ actor, params }) => service.listOf(actor, params.id)),
+  handle(calls.all, ({ actor, query }) => service.all(actor, query)),
   handle(calls.block, ({ actor, params }) => service.block(actor, params.user_id, params.id)),
   handle(calls.unblock, ({ actor, params }) => service.unblock(actor, params.user_id, params.id)),
   handle(calls.deleteOf, ({ actor, params }) => service.removeOf(actor, params.user_id, params.id)),

@@ -1,4 +1,4 @@
-import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import {
   accessKeyCan,
@@ -11,6 +11,7 @@ import {
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { readDocument } from '../../../platform/auth/rules.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -169,6 +170,11 @@ export function createAccessKeyService(
       found((await isKept(db, scopeOf(actor), userId)) ? userId : undefined)
       return listOf(userId)
     },
+    all: (actor: Actor, query: QueryOf<Calls['all']>): Promise<ResponseOf<Calls['all']>> =>
+      shapedPage(store.listAccessKeys(db, scopeOf(actor), query, now()), (row) => ({
+        ...shape(row),
+        user: { id: row.user_id, name: row.user_name ?? '', nickname: row.user_nickname },
+      })),
     block: (actor: Actor, userId: string, id: string) => setStatus(userId, id, 'block', 'blocked', kept(actor, userId)),
     unblock: (actor: Actor, userId: string, id: string) => setStatus(userId, id, 'unblock', 'disabled', kept(actor, userId)),
     removeOf: (actor: Actor, userId: string, id: string): Promise<void> => change(userId, id, (tx) => store.deleteAccessKey(tx, id), kept(actor, userId)),

@@ -1,11 +1,14 @@
 import type { PolicyDocument } from '@zhisuan/contract/policy/document'
-import type { AccessKeyScheme, AccessKeyStatus } from '@zhisuan/contract/ums/access-key'
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { accessKeys, AccessKeyScheme, AccessKeyStatus } from '@zhisuan/contract/ums/access-key'
 import type { Insertable, Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { rolesGiven, rolesWithBases } from '../../../platform/auth/held-roles.ts'
-import { counted } from '../../../platform/db/page.ts'
+import { asked, counted, matching, orderOf, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface AccessKeyTable {
   id: string
@@ -110,6 +113,18 @@ export const accessKeysOf = (on: Sql, userId: string, now: Date) =>
   shown(on, now).where('access_keys.user_id', '=', userId).orderBy('access_keys.id', 'desc').execute()
 export const getAccessKey = (on: Sql, userId: string, id: string, now: Date) =>
   shown(on, now).where('access_keys.user_id', '=', userId).where('access_keys.id', '=', id).executeTakeFirst()
+
+/** Those of the people whom the scope shows. */
+export function listAccessKeys(on: Sql, scope: Scope, query: QueryOf<(typeof accessKeys)['all']>, now: Date) {
+  const all = shown(on, now)
+    .innerJoin('users', 'users.id', 'access_keys.user_id')
+    .select(['users.name as user_name', 'users.nickname as user_nickname'])
+    .where('users.deleted_at', 'is', null)
+    .where(within(scope, 'users.bp_id'))
+    .where(asked(query, 'access_keys', 'user_id', 'status'))
+    .where(matching(query.keyword, 'access_keys.name', 'users.name', 'users.nickname'))
+  return pageWithTotal(paged(all, query, orderOf('access_keys', '-created_at', 'name', 'created_at', 'expires_at', 'last_used_at')), all, query)
+}
 
 /** One of somebody's, held against other changes until the transaction ends. */
 export const lockAccessKey = (tx: Tx, userId: string, id: string) =>

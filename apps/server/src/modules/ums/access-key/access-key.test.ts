@@ -356,8 +356,9 @@ describe('an access key ends', () => {
     const boss = await someone(app)
     const person = await someone(app, { kind: 4, organisation: boss.bp_id })
     const { outcomes } = await remembered(person)
-    for (let times = 0; times < 5; times++) await send(app, auth.password, { body: { username: person.name, password: 'Wrong-password-1' } })
-    expect(await refused(app, auth.password, { body: { username: person.name, password } })).toMatchObject({ code: 1136 })
+    const ip = someIp()
+    for (let times = 0; times < 5; times++) await send(app, auth.password, { ip, body: { username: person.name, password: 'Wrong-password-1' } })
+    expect(await refused(app, auth.password, { ip, body: { username: person.name, password } })).toMatchObject({ code: 1136 })
     expect(await outcomes()).toEqual(['ok', 'ok'])
     await call(app, users.action, { token: boss.token, params: { id: person.id }, body: { action: 'resetPassword' } })
     await becomes(outcomes, 'ok')
@@ -677,6 +678,25 @@ describe('of others', () => {
     expect(await outcome(secret)).toBe('ok')
     await call(app, accessKeys.deleteOf, { token: boss.token, params })
     expect(await outcome(secret)).toBe(91201)
+  })
+
+  it('are listed for who keeps their people, of all organisations for the platform’s', async () => {
+    const [boss, stranger, root] = [await someone(app), await someone(app), await someone(app, { kind: 1 })]
+    const person = await someone(app, { kind: 4, organisation: boss.bp_id })
+    const [first, second] = [await make(person), await make(boss)]
+    await make(stranger)
+    const listed = async (by: SignedIn, query: object = {}) =>
+      (await call(app, accessKeys.all, { token: by.token, query })).items.map(({ id, user }) => [id, user.id])
+    expect(await listed(boss)).toEqual([
+      [second.key.id, boss.id],
+      [first.key.id, person.id],
+    ])
+    expect(await listed(boss, { user_id: person.id })).toEqual([[first.key.id, person.id]])
+    expect(await listed(boss, { keyword: first.key.name })).toEqual([[first.key.id, person.id]])
+    expect(await listed(boss, { status: 'blocked' })).toEqual([])
+    expect(await listed(boss, { user_id: stranger.id })).toEqual([])
+    expect(await listed(root, { user_id: stranger.id })).toHaveLength(1)
+    expect(await refused(app, accessKeys.all, { token: person.token })).toMatchObject({ code: 3000 })
   })
 
   it('who set the platform up is kept by their like only', async () => {

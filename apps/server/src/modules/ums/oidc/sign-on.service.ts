@@ -9,9 +9,9 @@ import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { Actors } from '../session/actors.ts'
-import type { Guesses } from '../session/guesses.ts'
+import type { Client, Guesses } from '../session/guesses.ts'
 import type { Proof } from '../session/proof.ts'
-import type { Client, SessionService, Tokens } from '../session/session.service.ts'
+import type { SessionService, Tokens } from '../session/session.service.ts'
 import { hashOf, looksLikeToken } from '../session/tokens.ts'
 import * as users from '../user/user.store.ts'
 import { causeOf, type OidcClients } from './oidc.client.ts'
@@ -200,14 +200,14 @@ export function createSignOn(
       }
     },
 
-    /** @throws Refusal 1135, 1136, 91010, 91012, 91120, 91124, 91141, 91145 */
+    /** @throws Refusal 1134, 1135, 1136, 91012, 91120, 91124, 91141, 91145 */
     async finish(ticket: string | undefined, { otp }: BodyOf<Calls['finish']>, client: Client): Promise<Tokens> {
       const hash = ticket !== undefined && looksLikeToken(ticket) ? hashOf(ticket) : null
       const signOn = hash === null ? undefined : await store.findSignOn(db, hash, now())
       if (hash === null || signOn === undefined) throw new Refusal('ssoExpired')
       if (!signOn.enabled) throw new Refusal('ssoDisabled')
       // A freeze counts here, too: wrong codes of a second factor are guesses.
-      await parts.guesses.checkSecond(signOn.user_id, signOn.second ? async () => null : parts.secondFactors.prove(otp))
+      await parts.guesses.checkSecond(signOn.user_id, client, signOn.second ? async () => null : parts.secondFactors.prove(otp))
       const idToken = secrets.open(signOn.id_token, placeOfTicket(hash))
       return db.transaction().execute(async (tx) => {
         if (!(await store.spendSignOn(tx, hash))) throw new Refusal('ssoExpired')

@@ -371,10 +371,10 @@ describe('what is refused on the way back', () => {
     await call(app, users.action, { token: admin.token, params, body: { action: 'disable' } })
     expect((await attempt()).code).toBe(1135)
     await call(app, users.action, { token: admin.token, params, body: { action: 'enable' } })
+    const since = app.clock.now()
     await app.platform.db
-      .updateTable('users')
-      .set({ frozen_until: new Date(app.clock.now().getTime() + 60_000) })
-      .where('id', '=', id)
+      .insertInto('password_guesses')
+      .values({ user_id: id, source: 'codes', wrong: 5, since, frozen_until: new Date(since.getTime() + 60_000) })
       .execute()
     expect((await attempt()).code).toBe(1136)
     await call(app, users.action, { token: admin.token, params, body: { action: 'unfreeze' } })

@@ -8,7 +8,8 @@ import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Proof } from '../session/proof.ts'
-import type { Client, SessionService, Tokens } from '../session/session.service.ts'
+import type { Client } from '../session/guesses.ts'
+import type { SessionService, Tokens } from '../session/session.service.ts'
 import { refuseLastWayIn } from '../session/ways-in.ts'
 import { lockUser } from '../user/user.store.ts'
 import * as store from './passkey.store.ts'
@@ -200,7 +201,7 @@ export function createPasskeys(
       return { challenge, rpId: id, timeout: challengeMs, userVerification: 'required' }
     },
 
-    /** The device asked who uses it, so this is both factors. @throws Refusal 1135, 91010, 91012, 91126, 91128, 91130 */
+    /** The device asked who uses it, so this is both factors. @throws Refusal 1134, 1135, 91012, 91126, 91128, 91130 */
     async signIn({ credential }: BodyOf<Calls['signIn']>, client: Client): Promise<Tokens> {
       const use = await verifyUse(ours(), credential)
       if (use === null) throw new Refusal('passkeyMismatch')

@@ -51,7 +51,7 @@ export function createSecondFactors(
 
   /** Proves password and code of one who is signed in. Wrong codes freeze as wrong passwords do. @throws Refusal 1120, 1136, 91121, 91123 */
   const proveBoth = async (actor: Actor, password: string, code: string): Promise<void> => {
-    await guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field: 'password' }), async (user) => {
+    await guesses.check(actor.user_id, password, actor, new Refusal('oldPasswordInvalid', { field: 'password' }), async (user) => {
       const row = await store.findSecret(db, user.id)
       if (row?.confirmed_at == null) throw new Refusal('secondFactorMissing')
       return (await spend(db, user.id, row.secret, code)) ? null : new Refusal('secondFactorInvalid', { field: 'code' })
@@ -88,7 +88,7 @@ export function createSecondFactors(
 
     /** @throws Refusal 1120, 91122 */
     async begin(actor: Actor, { password }: BodyOf<Calls['begin']>): Promise<ResponseOf<Calls['begin']>> {
-      await guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field: 'password' }))
+      await guesses.check(actor.user_id, password, actor, new Refusal('oldPasswordInvalid', { field: 'password' }))
       const secret = new Secret({ size: 20 }).base32
       if (!(await store.keepSecret(db, { user_id: actor.user_id, secret: secrets.seal(secret, placeOf(actor.user_id)), confirmed_at: null })))
         throw new Refusal('secondFactorThere')

@@ -20,6 +20,6 @@ export const createProof =
     if (!bySigningIn.includes(actor.authenticated_by)) throw new Refusal('noPermission')
     // A session that is older than their second factor has never proved it.
     if (actor.second_factor_at === null && (await secondFactors.has(db, actor.user_id))) throw new Refusal('proofRequired')
-    if (password !== undefined) await guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field: 'password' }))
+    if (password !== undefined) await guesses.check(actor.user_id, password, actor, new Refusal('oldPasswordInvalid', { field: 'password' }))
     else if (now().getTime() - actor.session_since.getTime() > freshMs) throw new Refusal('proofRequired', { field: 'password' })
   }

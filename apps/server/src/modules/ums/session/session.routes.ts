@@ -5,26 +5,35 @@ import { Refusal } from '../../../platform/errors.ts'
 import { handle, type Handler } from '../../../platform/http/handler.ts'
 import type { UserService } from '../user/user.service.ts'
 import type { Actors } from './actors.ts'
-import type { Client, SessionService, Tokens } from './session.service.ts'
+import { deviceMs, type Client } from './guesses.ts'
+import type { SessionService, Tokens } from './session.service.ts'
+import { looksLikeToken } from './tokens.ts'
 
 const refreshCookie = 'zs_refresh'
+
+/** It stays when somebody signs out: it lets nobody in. */
+const deviceCookie = 'zs_device'
 
 const cookieOf = (config: Config) =>
   ({ path: '/api/ums/v1/auth', httpOnly: true, sameSite: 'strict', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
 
 /** Where a request comes from. */
-export const clientOf = (request: FastifyRequest): Client => ({ ip: request.ip, userAgent: request.headers['user-agent'] ?? '' })
+export const clientOf = (request: FastifyRequest): Client => {
+  const device = request.cookies[deviceCookie]
+  return { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', device: device !== undefined && looksLikeToken(device) ? device : null }
+}
 
-export type HandTokens = (tokens: Tokens, reply: FastifyReply) => Promise<Omit<Tokens, 'refresh'>>
+export type HandTokens = (tokens: Tokens, reply: FastifyReply) => Promise<Omit<Tokens, 'refresh' | 'device'>>
 
 /** The access token goes in the body, the refresh token into a cookie that no script can read. */
 export const handTokens =
   (config: Config, actors: Pick<Actors, 'given'>): HandTokens =>
-  async ({ refresh, ...answer }, reply) => {
+  async ({ refresh, device, ...answer }, reply) => {
     // Whoever is let in is whom the audit log names.
     if (reply.request.routeOptions.config.call?.audit === true) reply.request.actor ??= await actors.given(answer.token)
     reply.header('cache-control', 'no-store')
     if (refresh !== null) reply.setCookie(refreshCookie, refresh.token, { ...cookieOf(config), expires: refresh.expires_at })
+    if (device !== null) reply.setCookie(deviceCookie, device, { ...cookieOf(config), maxAge: deviceMs / 1000 })
     return answer
   }
 

@@ -5,10 +5,10 @@ import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { organisationStatus } from '../organisation/organisation.store.ts'
-import { findByLogin, findById, lockUser, recordSignIn, type UserRow } from '../user/user.store.ts'
+import { findByLogin, findById, lockUser, updateUser, type UserRow } from '../user/user.store.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { Actors } from './actors.ts'
-import type { Guesses } from './guesses.ts'
+import type { Client, Guesses } from './guesses.ts'
 import * as store from './session.store.ts'
 import { familyOf, hashOf, looksLikeToken, newAccessToken, newRefreshToken } from './tokens.ts'
 
@@ -26,6 +26,8 @@ export interface Tokens {
   must_change_password: boolean
   /** Null where the cookie that the browser has is the one in force. */
   refresh: { token: string; expires_at: Date } | null
+  /** What the device is known by from now on; null where nobody signed in just now. */
+  device: string | null
 }
 
 /** How somebody proved who they are. */
@@ -33,12 +35,6 @@ interface Proved {
   by: 'password' | 'sms' | 'passkey' | 'oidc'
   /** Whether that proved a second factor too. One of ours is asked for before, where they have one. */
   second: boolean
-}
-
-/** Where somebody signs in from. */
-export interface Client {
-  ip: string
-  userAgent: string
 }
 
 export type SessionService = ReturnType<typeof createSessionService>
@@ -50,7 +46,7 @@ export type SessionService = ReturnType<typeof createSessionService>
  */
 export function createSessionService(
   { db, now }: Pick<Platform, 'db' | 'now'>,
-  parts: { actors: Actors; guesses: Guesses; secondFactors: Pick<SecondFactors, 'prove' | 'has'> },
+  parts: { actors: Actors; guesses: Pick<Guesses, 'check' | 'checkUnknown' | 'signedIn'>; secondFactors: Pick<SecondFactors, 'prove' | 'has'> },
 ) {
   const { actors, guesses, secondFactors } = parts
 
@@ -80,28 +76,30 @@ export function createSessionService(
       // Asked for just before where there is one.
       second_factor_at: second || (await secondFactors.has(tx, user.id)) ? at : null,
     })
-    await recordSignIn(tx, user.id, at)
+    await updateUser(tx, user.id, { last_login_at: at })
+    const device = await guesses.signedIn(tx, user.id, client, by)
     return {
       ...(await giveAccess(tx, id)),
       must_change_password: user.must_change_password,
       refresh: { token: refresh, expires_at: refreshExpiresAt },
+      device,
     }
   }
 
   /** Told only to one who proved that they are that user. */
   const refuseUnlessMaySignIn = async (on: Sql, user: UserRow): Promise<void> => {
     if (user.status === 'disabled') throw new Refusal('userDisabled')
-    if (user.status === 'pending') throw new Refusal('registrationPending')
+    if (user.status === 'pending') throw new Refusal('userNotActivated')
     if (user.bp_id !== null && (await organisationStatus(on, user.bp_id)) === 'frozen') throw new Refusal('organisationFrozen')
   }
 
   return {
-    /** @throws Refusal 1101, 1134, 1135, 1136, 91010, 91012, 91120, 91124 */
+    /** @throws Refusal 1101, 1134, 1135, 1136, 91012, 91120, 91124 */
     async signIn({ username: login, password, otp }: BodyOf<(typeof auth)['password']>, client: Client): Promise<Tokens> {
       const wrong = new Refusal('passwordMismatch')
       const found = await findByLogin(db, login)
-      if (found === undefined) return guesses.checkUnknown(login, password, wrong)
-      const { id, password_hash } = await guesses.check(found.id, password, wrong, secondFactors.prove(otp))
+      if (found === undefined) return guesses.checkUnknown(login, password, client, wrong)
+      const { id, password_hash } = await guesses.check(found.id, password, client, wrong, secondFactors.prove(otp))
       return db.transaction().execute(async (tx) => {
         const user = await lockUser(tx, id)
         // Changed since it was compared, which ended all of their sessions: this would be one more.
@@ -111,13 +109,13 @@ export function createSessionService(
       })
     },
 
-    /** One who proved without a password who they are. @throws Refusal 1135, 91010, 91012 */
+    /** One who proved without a password who they are. @throws Refusal 1134, 1135, 91012 */
     async signInAs(tx: Tx, user: UserRow, client: Client, proved: Proved): Promise<Tokens> {
       await refuseUnlessMaySignIn(tx, user)
       return begin(tx, user, client, proved)
     },
 
-    /** @throws Refusal 91011; 1135, 91010, 91012 where the user may not sign in any more */
+    /** @throws Refusal 91011; 1134, 1135, 91012 where the user may not sign in any more */
     async refresh(token: string | undefined): Promise<Tokens> {
       if (token === undefined || !looksLikeToken(token)) throw new Refusal('refreshInvalid')
       const hash = hashOf(token)
@@ -136,7 +134,7 @@ export function createSessionService(
         const user = await findById(tx, session.user_id)
         if (user === undefined) return null
         await refuseUnlessMaySignIn(tx, user)
-        const answer = { ...(await giveAccess(tx, session.id)), must_change_password: user.must_change_password }
+        const answer = { ...(await giveAccess(tx, session.id)), must_change_password: user.must_change_password, device: null }
         if (!current) return { ...answer, refresh: null }
         const refresh = newRefreshToken(token)
         const refreshExpiresAt = new Date(Math.min(at.getTime() + refreshMs, session.ends_at.getTime()))

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import argon2 from '@node-rs/argon2'
+import { errors } from '@zhisuan/contract/errors'
+import { audits } from '@zhisuan/contract/iam/audit'
 import { accessToken, auth } from '@zhisuan/contract/ums/auth'
 import { organisations, users } from '@zhisuan/contract/ums/user'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClock, someIp, testApp, type TestApp } from '../../../testing/app.ts'
-import { call, refused, send, type Answer } from '../../../testing/call.ts'
+import { call, refused, send, type Answer, type Caller } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
+import { inboxOf } from '../../../testing/inbox.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeOrganisation, makeUser, password, signIn, someone } from '../../../testing/people.ts'
 import { ownRules } from '../../iam/testing.ts'
 import { createActors } from './actors.ts'
 import { hashPassword } from './password.ts'
+import { hashOf } from './tokens.ts'
 
 const secondMs = 1000
 const minuteMs = 60 * secondMs
@@ -30,7 +34,8 @@ afterAll(async () => {
 })
 
 const cookieOf = (answer: Answer) => answer.cookies.find(({ name }) => name === 'zs_refresh')
-const tryPassword = (username: string, typed: string) => refused(app, auth.password, { body: { username, password: typed } })
+const tryPassword = (username: string, typed: string, from: Pick<Caller, 'ip' | 'cookies'> = {}) =>
+  refused(app, auth.password, { ...from, body: { username, password: typed } })
 const refresh = (token: string, on = app) => send(on, auth.refresh, { cookies: { zs_refresh: token } })
 const isAlive = async (token: string, on = app): Promise<boolean> => (await send(on, users.current, { token })).status === 200
 const tokenOf = (answer: Answer): string => accessToken.parse(answer.body).token
@@ -120,7 +125,7 @@ describe('signing in with a password', () => {
   it('tells of a state only after the right password', async () => {
     const frozen = await makeOrganisation(app, { status: 'frozen' })
     const cases = [
-      { who: await makeUser(app, { status: 'pending' }), code: 91010 },
+      { who: await makeUser(app, { status: 'pending' }), code: 1134 },
       { who: await makeUser(app, { status: 'disabled' }), code: 1135 },
       { who: await makeUser(app, { organisation: frozen }), code: 91012 },
     ]
@@ -168,40 +173,120 @@ describe('requests from one address', () => {
 })
 
 describe('the freeze after five wrong passwords', () => {
-  it('begins with the fifth, refuses the right one too, and ends after five minutes', async () => {
+  const wrong = 'Wrong-password-1'
+  const deviceOf = (answer: Answer): string => answer.cookies.find(({ name }) => name === 'zs_device')?.value ?? ''
+  /** Signs in, also where that has to be known by a cookie. */
+  const enter = (person: { name: string }, from: Pick<Caller, 'ip' | 'cookies'> = {}) =>
+    send(app, auth.password, { ...from, body: { username: person.name, password } })
+  const freeze = async (name: string, from: Pick<Caller, 'ip' | 'cookies'>): Promise<void> => {
+    for (let n = 1; n <= 4; n++) expect((await tryPassword(name, wrong, from)).code).toBe(1101)
+    expect(await tryPassword(name, wrong, from)).toMatchObject({ status: 401, code: 1136, message: errors.userFrozen.text })
+  }
+
+  it('begins with the fifth from one address, refuses the right one too, and ends after five minutes', async () => {
     const person = await makeUser(app)
-    for (let n = 1; n <= 4; n++) expect((await tryPassword(person.name, 'Wrong-password-1')).code).toBe(1101)
-    expect(await tryPassword(person.name, 'Wrong-password-1')).toMatchObject({ status: 401, code: 1136 })
-    expect((await tryPassword(person.name, password)).code).toBe(1136)
+    const from = { ip: someIp() }
+    await freeze(person.name, from)
+    expect((await tryPassword(person.name, password, from)).code).toBe(1136)
     app.clock.advance(5 * minuteMs - 10 * secondMs)
-    expect((await tryPassword(person.name, password)).code).toBe(1136)
+    expect((await tryPassword(person.name, password, from)).code).toBe(1136)
     app.clock.advance(11 * secondMs)
-    expect((await signIn(app, person)).token).not.toBe('')
+    expect((await enter(person, from)).status).toBe(200)
+  })
+
+  it('is of that address: from another the right one goes in, and the guesser stays out', async () => {
+    const person = await makeUser(app)
+    const from = { ip: someIp() }
+    await freeze(person.name, from)
+    expect((await enter(person)).status).toBe(200)
+    expect((await tryPassword(person.name, password, from)).code).toBe(1136)
+    // It is of that person, too.
+    expect((await enter(await makeUser(app), from)).status).toBe(200)
+  })
+
+  it('takes the 64 bits that one customer has of IPv6 as one address', async () => {
+    const person = await makeUser(app)
+    for (let n = 1; n <= 4; n++) expect((await tryPassword(person.name, wrong, { ip: `2001:db8:1:2::${n}` })).code).toBe(1101)
+    expect((await tryPassword(person.name, wrong, { ip: '2001:db8:1:2:ffff::5' })).code).toBe(1136)
+    expect((await tryPassword(person.name, wrong, { ip: '2001:db8:1:3::5' })).code).toBe(1101)
+  })
+
+  it('of all addresses together comes with the twentieth; a device that has signed in goes on, with a count of its own', async () => {
+    const person = await makeUser(app)
+    const cookie = (await enter(person)).cookies.find(({ name }) => name === 'zs_device')
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/api/ums/v1/auth', maxAge: 400 * 24 * 60 * 60 })
+    const known = { cookies: { zs_device: cookie?.value ?? '' } }
+    const kept = await app.platform.db.selectFrom('known_devices').select('hash').where('user_id', '=', person.id).execute()
+    expect(kept).toEqual([{ hash: hashOf(known.cookies.zs_device) }])
+    for (let n = 1; n <= 19; n++) expect((await tryPassword(person.name, wrong)).code).toBe(1101)
+    expect((await tryPassword(person.name, wrong)).code).toBe(1136)
+    expect((await tryPassword(person.name, password)).code).toBe(1136)
+    // Of somebody else it is as good as none.
+    const other = await enter(await makeUser(app))
+    expect((await tryPassword(person.name, password, { cookies: { zs_device: deviceOf(other) } })).code).toBe(1136)
+    // Also from an address that guesses.
+    expect(deviceOf(await enter(person, known))).toBe(known.cookies.zs_device)
+    await freeze(person.name, known)
+    expect((await tryPassword(person.name, password, known)).code).toBe(1136)
+    app.clock.advance(5 * minuteMs + secondMs)
+    expect((await enter(person, known)).status).toBe(200)
+    expect((await enter(person)).status).toBe(200)
+  })
+
+  it('from one address alone never becomes one of all', async () => {
+    const person = await makeUser(app)
+    const from = { ip: someIp() }
+    for (let round = 0; round < 5; round++) {
+      await freeze(person.name, from)
+      app.clock.advance(5 * minuteMs + secondMs)
+    }
+    expect((await enter(person)).status).toBe(200)
+  })
+
+  it('from many addresses is told to who runs the platform, once a day', async () => {
+    const admin = await someone(app, { kind: 1 })
+    const person = await makeUser(app)
+    const told = async () => (await inboxOf(app, admin.email)).filter(({ text }) => text.includes(person.name))
+    const detail = () => call(app, users.get, { token: admin.token, params: { id: person.id } })
+    for (let n = 1; n <= 2; n++) await freeze(person.name, { ip: someIp() })
+    expect(await detail()).toMatchObject({ attacked_at: null, frozen_until: expect.any(String) as string })
+    await freeze(person.name, { ip: someIp() })
+    const { attacked_at } = await detail()
+    expect(attacked_at).not.toBeNull()
+    await vi.waitFor(async () => expect(await told()).toHaveLength(1), 5000)
+    const { items } = await call(app, audits.list, { token: admin.token, query: { call: auth.password.id, object_id: person.id } })
+    expect(items).toMatchObject([{ code: 1136, actor: null }])
+    await freeze(person.name, { ip: someIp() })
+    expect((await detail()).attacked_at).toBe(attacked_at)
   })
 
   it('counts wrong ones in a row: the right one in between begins anew', async () => {
     const person = await makeUser(app)
+    const from = { ip: someIp() }
     for (let round = 0; round < 2; round++) {
-      for (let n = 1; n <= 4; n++) expect((await tryPassword(person.name, 'Wrong-password-1')).code).toBe(1101)
-      await signIn(app, person)
+      for (let n = 1; n <= 4; n++) expect((await tryPassword(person.name, wrong, from)).code).toBe(1101)
+      expect((await enter(person, from)).status).toBe(200)
     }
   })
 
   it('lets five through of fifty guesses that come at once, not even the right one among the rest', async () => {
     const person = await makeUser(app)
+    // One address may not even ask so often.
+    const known = { cookies: { zs_device: deviceOf(await enter(person)) } }
     const guesses = Array.from({ length: 50 }, (_, n) => (n === 30 ? password : `Wrong-password-${n}`))
-    const codes = (await Promise.all(guesses.map((guess) => tryPassword(person.name, guess)))).map(({ code }) => code)
+    const codes = (await Promise.all(guesses.map((guess) => tryPassword(person.name, guess, known)))).map(({ code }) => code)
     expect(codes.filter((code) => code === 1101)).toHaveLength(4)
     expect(codes.filter((code) => code === 1136)).toHaveLength(46)
   })
 
   it('counts in one place for two servers', async () => {
     const person = await makeUser(app)
+    const ip = someIp()
     for (const server of [app, other, app, other]) {
-      expect((await refused(server, auth.password, { body: { username: person.name, password: 'Wrong-password-1' } })).code).toBe(1101)
+      expect((await refused(server, auth.password, { ip, body: { username: person.name, password: wrong } })).code).toBe(1101)
     }
-    expect((await refused(app, auth.password, { body: { username: person.name, password: 'Wrong-password-1' } })).code).toBe(1136)
-    expect((await refused(other, auth.password, { body: { username: person.name, password } })).code).toBe(1136)
+    expect((await refused(app, auth.password, { ip, body: { username: person.name, password: wrong } })).code).toBe(1136)
+    expect((await refused(other, auth.password, { ip, body: { username: person.name, password } })).code).toBe(1136)
   })
 
   it('lets the same person in twenty times at once', async () => {
@@ -211,11 +296,15 @@ describe('the freeze after five wrong passwords', () => {
   })
 
   it('happens to unknown names too, so that it does not tell who exists', async () => {
-    for (let n = 1; n <= 4; n++) expect((await tryPassword('no-such-name', 'Wrong-password-1')).code).toBe(1101)
-    expect((await tryPassword('No-such-name', 'Wrong-password-1')).code).toBe(1136)
-    expect((await tryPassword('no-such-name', 'Wrong-password-1')).code).toBe(1136)
+    const from = { ip: someIp() }
+    for (let n = 1; n <= 4; n++) expect((await tryPassword('no-such-name', wrong, from)).code).toBe(1101)
+    expect((await tryPassword('No-such-name', wrong, from)).code).toBe(1136)
+    expect((await tryPassword('no-such-name', wrong, from)).code).toBe(1136)
+    for (let n = 6; n <= 19; n++) expect((await tryPassword('no-such-name', wrong)).code).toBe(1101)
+    expect((await tryPassword('no-such-name', wrong)).code).toBe(1136)
+    expect((await tryPassword('no-such-name', wrong)).code).toBe(1136)
     app.clock.advance(5 * minuteMs + secondMs)
-    expect((await tryPassword('no-such-name', 'Wrong-password-1')).code).toBe(1101)
+    expect((await tryPassword('no-such-name', wrong, from)).code).toBe(1101)
   })
 })
 
@@ -429,7 +518,7 @@ describe('whom a token stands for', () => {
     const [gone, there] = await Promise.all(
       [await someone(app), await someone(app)].map(async ({ id }) => {
         const session = await db.selectFrom('sessions').select('id').where('user_id', '=', id).executeTakeFirstOrThrow()
-        const opened = { session_id: session.id, end: vi.fn<(why: string) => void>() }
+        const opened = { session_id: session.id, user_id: id, end: vi.fn<(why: string) => void>() }
         app.platform.openStreams.add(opened)
         return opened
       }),

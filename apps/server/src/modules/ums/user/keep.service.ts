@@ -9,6 +9,8 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Limits } from '../../iam/rules/limits.ts'
 import { insertProjectMember } from '../organisation/organisation.store.ts'
+import { toldMs } from '../session/guesses.ts'
+import { attackOf, forgetDevices, forgetGuesses, lastFreeze } from '../session/guesses.store.ts'
 import { hashPassword, makeOneTimePassword } from '../session/password.ts'
 import type { SessionService } from '../session/session.service.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
@@ -81,7 +83,8 @@ export function createKeepService(
       const row = found(await store.findById(db, id))
       return {
         ...(await get(id)),
-        frozen_until: row.frozen_until !== null && row.frozen_until > now() ? isoOrNull(row.frozen_until) : null,
+        frozen_until: isoOrNull(await lastFreeze(db, id, now())),
+        attacked_at: isoOrNull(await attackOf(db, id, new Date(now().getTime() - toldMs))),
         must_change_password: row.must_change_password,
         second_factor: await secondFactors.has(db, id),
         ...(await keep.belongings(db, id)),
@@ -145,7 +148,7 @@ export function createKeepService(
       return get(id)
     },
 
-    /** @throws Refusal 91008, 91106, 91110 */
+    /** @throws Refusal 91008, 91106, 91110, 91117 */
     async act(actor: Actor, id: string, { action }: BodyOf<Calls['action']>): Promise<ResponseOf<Calls['action']>> {
       if (id === actor.user_id) throw new Refusal('ownRightsChange')
       const password = action === 'resetPassword' ? makeOneTimePassword() : null
@@ -155,7 +158,7 @@ export function createKeepService(
         if (action === 'disable') await store.lockAdministrators(tx)
         const user = await lock(tx, actor, id)
         if (action === 'unfreeze') {
-          await store.updateUser(tx, id, { wrong_passwords: 0, frozen_until: null })
+          await forgetGuesses(tx, id)
           return []
         }
         if (action === 'enable') {
@@ -164,6 +167,7 @@ export function createKeepService(
         }
         if (action === 'disable') {
           await refuseLastAdministrator(tx, user)
+          await limits.refuseLastKeeper(tx, actor, id)
           await store.updateUser(tx, id, { status: 'disabled' })
         }
         if (action === 'resetSecondFactor') {
@@ -173,7 +177,9 @@ export function createKeepService(
         }
         if (password_hash !== null) {
           await limits.refuseToBe(tx, actor, user)
-          await store.updateUser(tx, id, { password_hash, must_change_password: true, wrong_passwords: 0, frozen_until: null })
+          await store.updateUser(tx, id, { password_hash, must_change_password: true })
+          await forgetGuesses(tx, id)
+          await forgetDevices(tx, id)
         }
         return sessions.endAll(tx, id, null)
       })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createAudit } from '../../../platform/audit.ts'
 import type { Db } from '../../../platform/db/database.ts'
+import { forgetDevices, forgetGuesses } from '../session/guesses.store.ts'
 import { hashPassword, makeOneTimePassword } from '../session/password.ts'
 import type { SessionService } from '../session/session.service.ts'
 import { findByLogin, updateUser, type UserRow } from './user.store.ts'
@@ -25,7 +26,9 @@ export async function resetPassword(db: Db, sessions: Pick<SessionService, 'endA
   return db.transaction().execute(async (tx) => {
     const user = await findByLogin(tx, login)
     if (user === undefined) return null
-    await updateUser(tx, user.id, { password_hash, must_change_password: true, wrong_passwords: 0, frozen_until: null })
+    await updateUser(tx, user.id, { password_hash, must_change_password: true })
+    await forgetGuesses(tx, user.id)
+    await forgetDevices(tx, user.id)
     const ended = await sessions.endAll(tx, user.id, null)
     await createAudit(tx)({ call: 'ums.user.resetPassword', actor: null, object_id: user.id, request_id: randomUUID(), ip: 'localhost', code: 0 })
     return { password, user, sessions: ended.length }

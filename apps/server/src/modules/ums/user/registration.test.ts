@@ -155,7 +155,7 @@ describe('register_mode', () => {
     const username = someName()
     const made = await call(app, auth.register, { body: { username, ...(await applicant()), password } })
     expect(made.status).toBe('pending')
-    expect(await refused(app, auth.password, { body: { username, password } })).toMatchObject({ status: 401, code: 91010 })
+    expect(await refused(app, auth.password, { body: { username, password } })).toMatchObject({ status: 401, code: 1134 })
     await setMode('open')
   })
 

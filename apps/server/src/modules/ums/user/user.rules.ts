@@ -9,8 +9,6 @@ export const blankUser = {
   description: '',
   email: null,
   must_change_password: false,
-  wrong_passwords: 0,
-  frozen_until: null,
   last_login_at: null,
   deleted_at: null,
 }

@@ -6,13 +6,15 @@ import type { Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import type { Limits } from '../../iam/rules/limits.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
 import { insertOrganisation, insertProjectMember } from '../organisation/organisation.store.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
-import type { Guesses } from '../session/guesses.ts'
+import type { Client, Guesses } from '../session/guesses.ts'
+import { forgetDevices, forgetGuesses } from '../session/guesses.store.ts'
 import { hashPassword, makeOneTimePassword, verifyPassword } from '../session/password.ts'
-import type { Client, SessionService, Tokens } from '../session/session.service.ts'
+import type { SessionService, Tokens } from '../session/session.service.ts'
 import type { VerificationService } from '../verification/verification.service.ts'
 import type { KeepService } from './keep.service.ts'
 import { blankUser, readsAsAddress, userTaken } from './user.rules.ts'
@@ -38,13 +40,15 @@ export function createUserService(
     keep: Pick<KeepService, 'lock'>
     secondFactors: Pick<SecondFactors, 'prove' | 'has'>
     organisationMade: (tx: Tx, bpId: string) => Promise<void>
+    limits: Pick<Limits, 'refuseLastKeeper'>
   },
 ) {
   const { db, now } = platform
   const { sessions, guesses, verification, settings } = parts
 
   /** Whoever changes how they sign in proves once more who they are. @throws Refusal 1120, 1136 */
-  const provePassword = (actor: Actor, password: string, field: string) => guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field }))
+  const provePassword = (actor: Actor, password: string, field: string) =>
+    guesses.check(actor.user_id, password, actor, new Refusal('oldPasswordInvalid', { field }))
 
   const registerMode = async (): Promise<'open' | 'approval'> => {
     const mode = await settings.get('register_mode')
@@ -69,7 +73,7 @@ export function createUserService(
       if (await verifyPassword(user.password_hash, body.password)) throw new Refusal('passwordUnchanged', { field: 'password' })
       const password_hash = await hashPassword(body.password)
       const ended = await db.transaction().execute(async (tx) => {
-        await store.updateUser(tx, actor.user_id, { password_hash, must_change_password: false, wrong_passwords: 0 })
+        await store.updateUser(tx, actor.user_id, { password_hash, must_change_password: false })
         return sessions.endAll(tx, actor.user_id, actor.session_id)
       })
       sessions.forgotten(actor.user_id, ended)
@@ -92,7 +96,7 @@ export function createUserService(
       const code = await verification.check('auth', body.phone, body.code)
       const known = await store.findByPhone(db, body.phone)
       // A freeze by wrong passwords is ended by who has the phone; one by wrong codes of a second factor is not.
-      if (known !== undefined && (await parts.secondFactors.has(db, known.id))) await guesses.checkSecond(known.id, parts.secondFactors.prove(body.otp))
+      if (known !== undefined && (await parts.secondFactors.has(db, known.id))) await guesses.checkSecond(known.id, client, parts.secondFactors.prove(body.otp))
       return db.transaction().execute(async (tx) => {
         await verification.spend(tx, code)
         const user = codeHolder(await store.findByPhone(tx, body.phone))
@@ -109,7 +113,9 @@ export function createUserService(
       const { id, ended } = await db.transaction().execute(async (tx) => {
         await verification.spend(tx, code)
         const user = codeHolder(await store.findByPhone(tx, body.phone))
-        await store.updateUser(tx, user.id, { password_hash, must_change_password: false, wrong_passwords: 0, frozen_until: null })
+        await store.updateUser(tx, user.id, { password_hash, must_change_password: false })
+        await forgetGuesses(tx, user.id)
+        await forgetDevices(tx, user.id)
         return { id: user.id, ended: await sessions.endAll(tx, user.id, null) }
       })
       sessions.forgotten(id, ended)
@@ -153,7 +159,7 @@ export function createUserService(
 
     /**
      * What they made stays with their organisation, and their entries in the audit log stay theirs.
-     * @throws Refusal 91007, 91008
+     * @throws Refusal 91007, 91008, 91117
      */
     async remove(actor: Actor, id: string): Promise<void> {
       if (id === actor.user_id) throw new Refusal('userSelfDelete')
@@ -162,6 +168,7 @@ export function createUserService(
         await store.lockAdministrators(tx)
         const user = await parts.keep.lock(tx, actor, id)
         if (user.kind <= 1 && (await store.countOtherAdministrators(tx, id)) === 0) throw new Refusal('lastAdministrator')
+        await parts.limits.refuseLastKeeper(tx, actor, id)
         await store.markDeleted(tx, user, now())
         return sessions.endAll(tx, id, null)
       })

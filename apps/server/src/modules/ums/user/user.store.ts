@@ -74,18 +74,6 @@ export const countOtherAdministrators = async (tx: Tx, id: string): Promise<numb
 export const markDeleted = (tx: Tx, user: UserRow, now: Date): Promise<void> =>
   updateUser(tx, user.id, { deleted_at: now, former_name: user.name, name: null, phone: null, email: null, password_hash: '' })
 
-export const recordSignIn = (tx: Tx, id: string, now: Date): Promise<void> => updateUser(tx, id, { last_login_at: now, wrong_passwords: 0, frozen_until: null })
-
-/** Counts a wrong password, all at once: of fifty guesses at the same time none is missed. */
-export async function countWrongPassword(on: Sql, id: string, limit: number, now: Date, frozenUntil: Date): Promise<void> {
-  await sql`
-    update users set
-      wrong_passwords = case when wrong_passwords + 1 >= ${limit} then 0 else wrong_passwords + 1 end,
-      frozen_until = case when wrong_passwords + 1 >= ${limit} then ${frozenUntil}::timestamptz else frozen_until end
-    where id = ${id} and (frozen_until is null or frozen_until <= ${now}::timestamptz)
-  `.execute(on)
-}
-
 export const rolesOf = async (on: Sql, id: string): Promise<Role[]> =>
   (await on.selectFrom('user_roles').select('role').where('user_id', '=', id).orderBy('role').execute()).map(({ role }) => role)
 

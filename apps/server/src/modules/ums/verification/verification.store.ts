@@ -4,7 +4,7 @@ import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { VerificationCodeTable } from '../ums.migrations.ts'
 
 /** Where a request comes from as limits count it: an IPv4 address, or the /64 of an IPv6 one. */
-function originOf(address: string) {
+export function originOf(address: string) {
   // A socket that listens on both families shows IPv4 like this; and a link-local address has its interface behind it.
   const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '')
   // Whatever else a proxy forwards counts as one place.

@@ -73,7 +73,6 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
         call={arrearsPolicies.exceptions}
         name="exceptions"
         rowKey={({ id }) => id ?? ''}
-        refreshMs={false}
         columns={[
           col.name<ArrearsPolicy>('name', t('exception.organisation'), nameOf, { sort: true }),
           col.money<ArrearsPolicy>('low_balance', t('policy.low_balance'), (policy) => policy.low_balance, { width: 150 }),
@@ -82,7 +81,7 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
           col.text<ArrearsPolicy>('resume', t('policy.resume'), (policy) => t(policy.resume ? 'policy.yes' : 'policy.no'), { width: 220 }),
         ]}
         filters={[filter.keyword(t('exception.keyword'))]}
-        create={{ label: t('exception.add'), dialog: (close) => <PolicyDialog policy={platform} adds onClose={close} /> }}
+        create={{ call: arrearsPolicies.setException, label: t('exception.add'), dialog: (close) => <PolicyDialog policy={platform} adds onClose={close} /> }}
         rowActions={(policy) => [
           {
             key: 'edit',

@@ -57,7 +57,7 @@ export function Budgets() {
           col.status<Budget>('state', t('standing.state'), (budget) => ({ ...state(budget), note: toldOf(budget) }), { width: 150 }),
         ]}
         filters={[filter.keyword(t('budget.keyword'))]}
-        create={may ? { label: t('budget.create'), dialog: (close) => <BudgetDialog budget={null} onClose={close} /> } : null}
+        create={may ? { call: budgets.create, label: t('budget.create'), dialog: (close) => <BudgetDialog budget={null} onClose={close} /> } : null}
         toolbar={may && !platform && <Button onClick={() => openDialog((close) => <ContactsDialog onClose={close} />)}>{t('contacts.edit')}</Button>}
         rowActions={(budget) =>
           may

@@ -1,10 +1,10 @@
 import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import { arrearsPolicies, arrearsPolicyGiven, standings, type ArrearsPolicy } from '@zhisuan/contract/bill/arrears'
 import { floored } from '@zhisuan/contract/bill/money'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
+import { NumberField } from '../../../kit/NumberField.tsx'
 import { Field, SwitchField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
@@ -42,9 +42,14 @@ export function PolicyDialog({ policy, adds, onClose }: Dialog<{ policy: Arrears
         <Input inputMode="decimal" />
       </Field>
       {numbers.map((key) => (
-        <Field key={key} name={key} label={t(`policy.${key}`)} extra={t(`policy.${key}Note`)} schema={arrearsPolicyGiven.shape[key]}>
-          <InputNumber min={0} max={8_760} precision={0} style={{ width: '100%' }} />
-        </Field>
+        <NumberField
+          key={key}
+          name={key}
+          label={t(`policy.${key}`)}
+          extra={t(`policy.${key}Note`)}
+          schema={arrearsPolicyGiven.shape[key]}
+          style={{ width: '100%' }}
+        />
       ))}
       {switches.map((key) => (
         <SwitchField key={key} name={key} label={t(`policy.${key}`)} layout="horizontal" checkedChildren={t('policy.yes')} unCheckedChildren={t('policy.no')} />

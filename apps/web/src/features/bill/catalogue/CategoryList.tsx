@@ -47,7 +47,7 @@ export default function CategoryList() {
         ]}
         filters={[filter.keyword(t('category.keyword'))]}
         rowActions={actionsOf}
-        create={{ label: t('category.create'), dialog: (close) => <CategoryDialog category={null} onClose={close} /> }}
+        create={{ call: categories.create, label: t('category.create'), dialog: (close) => <CategoryDialog category={null} onClose={close} /> }}
         empty={{ title: t('category.none'), note: t('category.noneNote') }}
       />
     </>

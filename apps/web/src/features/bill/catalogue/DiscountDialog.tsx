@@ -73,7 +73,7 @@ export function DiscountDialog({ product, organisation, onClose }: Dialog<{ prod
     >
       <NameField schema={shape.name} />
       <Field name="fraction" label={t('discount.fractionField')} extra={says ?? t('discount.fractionNote')} schema={shape.fraction}>
-        <Input inputMode="decimal" maxLength={20} placeholder="0.85" />
+        <Input inputMode="decimal" placeholder="0.85" />
       </Field>
       <div className="bc-pair">
         <OrganisationField name="bp_id" label={t('discount.organisation')} extra={t('discount.organisationNote')} known={organisation} />

@@ -83,7 +83,11 @@ export function DiscountTable({
           filter.keyword(t('discount.keyword')),
         ]}
         rowActions={actionsOf}
-        create={{ label: t('discount.create'), dialog: (close) => <DiscountDialog product={product} organisation={organisation} onClose={close} /> }}
+        create={{
+          call: discounts.create,
+          label: t('discount.create'),
+          dialog: (close) => <DiscountDialog product={product} organisation={organisation} onClose={close} />,
+        }}
         toolbar={control}
         empty={{ title: t('discount.none'), note: t('discount.noneNote') }}
       />

@@ -89,7 +89,7 @@ function Products() {
           filter.keyword(t('product.keyword')),
         ]}
         rowActions={actionsOf}
-        create={{ label: t('product.create'), dialog: create }}
+        create={{ call: products.create, label: t('product.create'), dialog: create }}
         toolbar={<Button onClick={() => openDialog(start)}>{t('starter.open')}</Button>}
         empty={{
           title: t('product.none'),

@@ -12,7 +12,7 @@ import { Field } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 import { useClouds } from '../../../session/cloud.ts'
-import { useFollowedLines } from '../../../kit/LinesTable.tsx'
+import { useChoiceLines } from '../../../kit/LinesTable.tsx'
 import { kindText, unitOf } from './catalogueText.ts'
 import { invalidatedByCatalogue } from './invalidated.ts'
 
@@ -29,7 +29,7 @@ function useVariants(meter: Meter | undefined): readonly string[] {
   const { data: pools } = useCall(storagePools.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true, enabled: meter === 'volume.size' })
   const cloud = useClouds().selected
   // Those of the chosen cloud; those of others are typed, and are in the list of what has no price once they are used.
-  const types = useFollowedLines(
+  const types = useChoiceLines(
     computeVolumeTypes.list,
     meter === 'volume.size' && cloud !== null && cloud.product !== 'nextstack' ? { params: { cloud_id: cloud.cloud_id } } : null,
   ).data
@@ -88,7 +88,6 @@ export function SkuDialog({
       {meter !== undefined && meters[meter].varies && (
         <Field name="variant" label={kindText(t, meter)} extra={t('sku.variantNote', { kind: kindText(t, meter) })} schema={shape.variant}>
           <AutoComplete
-            maxLength={128}
             options={variants.map((value) => {
               const taken = placeOf(meter, value)
               return { value, label: taken === undefined ? value : `${value} — ${t('sku.taken', { product: taken })}`, disabled: taken !== undefined }

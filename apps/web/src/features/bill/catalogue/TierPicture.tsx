@@ -1,9 +1,10 @@
-import InputNumber from 'antd/es/input-number'
 import type { BillingPeriod } from '@zhisuan/contract/bill/catalogue'
 import type { Meter } from '@zhisuan/contract/bill/meter'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { useId, useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
+import { NumberInput } from '../../../kit/NumberInput.tsx'
+import { notWhole } from '../../../kit/rules.ts'
 import { costOf, unitOf, type Tiers } from './catalogueText.ts'
 import './catalogue.css'
 
@@ -24,8 +25,8 @@ export function TierPicture({
   const unit = unitOf(t, meter)
   const [units, setUnits] = useState<number | null>((tiers.at(-1)?.above ?? 0) + 1)
   const highest = tiers.reduce((most, { price }) => (toMinor(price) > most ? toMinor(price) : most), 1n)
-  // 1.5 on the way to 15 is not rounded yet.
-  const { parts, amount } = costOf(tiers, Math.floor(units ?? 0))
+  const wrong = notWhole({ min: 0 }, units)
+  const { parts, amount } = costOf(tiers, wrong === null ? (units ?? 0) : 0)
   return (
     <div className="bc-tiers">
       <table>
@@ -57,19 +58,17 @@ export function TierPicture({
       <p className="zs-soft bc-small">{t('tiers.note')}</p>
       <div className="zs-line zs-line-narrow">
         <label htmlFor={id}>{t('tiers.example')}</label>
-        <InputNumber<number>
+        <NumberInput
           id={id}
           size="small"
           min={0}
-          max={1_000_000_000}
-          precision={0}
           value={units}
           onChange={setUnits}
           aria-label={`${t('tiers.example')} ${t('tiers.quantity', { unit })}`}
           suffix={unit}
         />
         <output htmlFor={id} className="zs-number bc-break">
-          {t('tiers.amount', { parts: parts.map((part) => t('tiers.part', part)).join(' + ') || '0', amount, period: t(`per.${period}`) })}
+          {wrong ?? t('tiers.amount', { parts: parts.map((part) => t('tiers.part', part)).join(' + ') || '0', amount, period: t(`per.${period}`) })}
         </output>
       </div>
     </div>

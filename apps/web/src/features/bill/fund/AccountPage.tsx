@@ -127,7 +127,7 @@ function ChargeDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
       onSubmit={(body) => charge.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}
     >
       <p>
-        {t('wallet.balance')} ¥ <Amount value={of.balance} />
+        {t('wallet.balance')} ¥<Amount value={of.balance} />
       </p>
       <TextField name="amount" label={t('topup.amount')} extra={t('account.chargeNote')} schema={shape.amount} prefix="¥" inputMode="decimal" />
       <TextField name="note" label={t('note')} schema={shape.note} />
@@ -150,7 +150,7 @@ function AdjustDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
       onSubmit={(body) => adjust.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}
     >
       <p>
-        {t('wallet.available')} ¥ <Amount value={of.available} />
+        {t('wallet.available')} ¥<Amount value={of.available} />
       </p>
       <TextField name="amount" label={t('topup.amount')} extra={t('account.adjustNote')} schema={shape.amount} prefix="¥" />
       <TextField name="note" label={t('account.adjustReason')} extra={t('account.adjustReasonNote')} schema={shape.note} />
@@ -172,7 +172,7 @@ function LimitDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
     >
       <Alert type="info" className="zs-above" title={t('account.limitNote')} />
       <p>
-        {t('wallet.credit_used')} ¥ <Amount value={of.credit_used} />
+        {t('wallet.credit_used')} ¥<Amount value={of.credit_used} />
       </p>
       <TextField name="credit_limit" label={t('wallet.creditLimit')} schema={accounts.setCreditLimit.body.shape.credit_limit} prefix="¥" inputMode="decimal" />
     </FormDialog>

@@ -28,7 +28,6 @@ export function ChannelTable() {
       <ResourceTable
         call={paymentChannels.list}
         name="channels"
-        refreshMs={false}
         columns={[
           col.name<PaymentChannel>('name', t('channel.name'), ({ name }) => name, { width: 180 }),
           col.status<PaymentChannel>(
@@ -54,7 +53,7 @@ export function ChannelTable() {
             run: () => remove.mutateAsync({ params: { id: channel.id } }),
           },
         ]}
-        create={{ label: t('channel.add'), dialog: (close) => <ChannelDialog channel={null} onClose={close} /> }}
+        create={{ call: paymentChannels.create, label: t('channel.add'), dialog: (close) => <ChannelDialog channel={null} onClose={close} /> }}
         empty={{ title: t('channel.empty'), note: t('channel.emptyNote') }}
       />
     </>

@@ -89,7 +89,7 @@ export default function ChargeRecords() {
           filter.oneOf('method', t('topup.method'), topupMethods, (value) => t(`topup.way.${value}`)),
         ]}
         rowActions={actionsOf}
-        create={{ label: t('topup.title'), run: () => setDialog({ kind: 'topup' }) }}
+        create={{ call: topups.remit, label: t('topup.title'), run: () => setDialog({ kind: 'topup' }) }}
         toolbar={(filters) => (
           <>
             {platform && <Button onClick={() => setDialog({ kind: 'confirm', of: null })}>{t('arrival.title')}</Button>}

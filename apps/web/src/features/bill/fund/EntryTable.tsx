@@ -29,7 +29,6 @@ export function EntryTable({ owner, path, query = {} }: { readonly owner: string
         call={accounts.entries}
         input={{ params: { id: owner }, query: period.query }}
         name="entries"
-        refreshMs={10_000}
         columns={[
           col.date<LedgerEntry>('id', t('column.time'), ({ at }) => at, { sort: true }),
           col.text<LedgerEntry>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), {

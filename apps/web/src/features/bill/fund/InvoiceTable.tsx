@@ -83,7 +83,7 @@ export function InvoiceTable() {
         columns={columns}
         filters={[filter.keyword(t('invoice.keyword')), filter.oneOf('status', t('column.state'), invoiceStatuses, (value) => t(`invoice.status.${value}`))]}
         rowActions={actionsOf}
-        create={{ label: t('invoice.ask'), run: () => setDialog({ kind: 'ask' }) }}
+        create={{ call: invoices.create, label: t('invoice.ask'), run: () => setDialog({ kind: 'ask' }) }}
         empty={{ title: t('invoice.empty'), note: t('invoice.emptyNote') }}
       />
       {dialog?.kind === 'ask' && <AskDialog onClose={() => setDialog(null)} />}
@@ -133,12 +133,12 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
           className="zs-above"
           title={
             <>
-              {t('invoice.would')} ¥ <Amount value={available.data.uninvoiced} />
+              {t('invoice.would')} ¥<Amount value={available.data.uninvoiced} />
             </>
           }
           description={
             <>
-              {t('invoice.paid')} ¥ <Amount value={available.data.paid} />
+              {t('invoice.paid')} ¥<Amount value={available.data.paid} />
             </>
           }
         />
@@ -177,7 +177,7 @@ function IssueDialog({ of, onClose }: { readonly of: Invoice; readonly onClose: 
       <dl className="bf-facts">
         <dt>{t('invoice.amount')}</dt>
         <dd>
-          ¥ <Amount value={of.amount} />
+          ¥<Amount value={of.amount} />
         </dd>
         <dt>{t('invoice.span')}</dt>
         <dd>

@@ -16,7 +16,6 @@ export function TitleTable() {
     <ResourceTable
       call={invoiceTitles.list}
       name="titles"
-      refreshMs={false}
       columns={[
         col.name<InvoiceTitle>('name', t('title.name'), ({ name }) => name, { width: 240 }),
         col.text<InvoiceTitle>('kind', t('title.kind'), ({ kind }) => t(`title.kinds.${kind}`), { width: 80 }),
@@ -35,7 +34,7 @@ export function TitleTable() {
           run: () => remove.mutateAsync({ params: { id: title.id } }),
         },
       ]}
-      create={{ label: t('title.add'), dialog: (close) => <TitleDialog title={null} onClose={close} /> }}
+      create={{ call: invoiceTitles.create, label: t('title.add'), dialog: (close) => <TitleDialog title={null} onClose={close} /> }}
       empty={{ title: t('title.empty'), note: t('title.emptyNote') }}
     />
   )

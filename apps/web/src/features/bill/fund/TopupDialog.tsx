@@ -94,7 +94,7 @@ export function RemittanceGuide({ topup, onClose }: Dialog<{ topup: Topup }>) {
         </dd>
         <dt>{t('topup.amount')}</dt>
         <dd>
-          ¥ <Amount value={topup.amount} />
+          ¥<Amount value={topup.amount} />
         </dd>
         {bank !== null && (
           <>

@@ -13,7 +13,6 @@ import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import { QuoteLines } from '../../../kit/price/Price.tsx'
-import { small } from '../../../kit/price/small.ts'
 import { billMonthOf } from '../report/months.ts'
 import './order.css'
 import { Countdown } from './OrderState.tsx'
@@ -190,7 +189,7 @@ function AnHour({ order: { lines } }: { readonly order: Detail }) {
   const amount = toDecimal(lines.reduce((sum, line) => sum + toMinor(line.amount), 0n))
   return (
     <strong className="zs-number" title={amount}>
-      {t('detail.anHour', { amount: small(amount) })}
+      {t('detail.anHour', { amount: format.rate(amount) })}
     </strong>
   )
 }

@@ -52,7 +52,7 @@ export default function OrderList() {
         filter.oneOf('resource_type', t('column.type'), billedKinds, kindApart),
       ]}
       rowActions={actionsOf}
-      create={platform ? null : { label: t('action.prepay'), dialog: (close) => <PrepayDialog onClose={close} /> }}
+      create={platform ? null : { call: orders.create, label: t('action.prepay'), dialog: (close) => <PrepayDialog onClose={close} /> }}
       toolbar={(filters) => <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />}
       empty={{ title: t('empty'), note: t('emptyNote') }}
     />

@@ -53,7 +53,7 @@ export function ForecastCard({
             <div>
               <dt>{t('forecast.hourly')}</dt>
               <dd className="zs-number">
-                ¥{format.money(forecast.hourly)}
+                ¥{format.rate(forecast.hourly)}
                 {Number(forecast.hourly) === 0 && <span className="zs-soft">{t('forecast.none')}</span>}
               </dd>
             </div>

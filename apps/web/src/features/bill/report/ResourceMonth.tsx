@@ -13,7 +13,6 @@ import { pageOf } from '../../../kinds.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { small } from '../../../kit/price/small.ts'
 import { daysOf } from './months.ts'
 import './report.css'
 import { SaveButtons } from '../../../kit/SaveButtons.tsx'
@@ -23,7 +22,7 @@ import { monthName } from './useBillQuery.tsx'
 import { useNames } from './useNames.ts'
 
 const hourMs = 3_600_000
-const yuan = (amount: string): string => `¥${small(amount)}`
+const yuan = (amount: string): string => `¥${format.rate(amount)}`
 
 /** What one resource cost in a month, hour by hour, and how each amount was made. */
 export default function ResourceMonth() {

@@ -36,7 +36,11 @@ function Groups({ cloudId }: { readonly cloudId: string | null }) {
         sortFirst="name"
         passing={({ status }) => status.startsWith('pending_')}
         rowActions={actionsOf}
-        create={{ label: t('group.create'), dialog: (close) => cloudId !== null && <GroupCreate cloudId={cloudId} onClose={close} /> }}
+        create={{
+          call: firewallGroups.create,
+          label: t('group.create'),
+          dialog: (close) => cloudId !== null && <GroupCreate cloudId={cloudId} onClose={close} />,
+        }}
         empty={{ title: t('group.empty'), note: t('group.emptyNote') }}
       />
 

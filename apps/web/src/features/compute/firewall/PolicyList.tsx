@@ -34,7 +34,11 @@ function Policies({ cloudId }: { readonly cloudId: string | null }) {
         sortBy={{ name: ({ name }) => name, count: ({ rule_ids }) => rule_ids.length }}
         sortFirst="name"
         rowActions={actionsOf}
-        create={{ label: t('policy.create'), dialog: (close) => cloudId !== null && <PolicyCreate cloudId={cloudId} onClose={close} /> }}
+        create={{
+          call: firewallPolicies.create,
+          label: t('policy.create'),
+          dialog: (close) => cloudId !== null && <PolicyCreate cloudId={cloudId} onClose={close} />,
+        }}
         empty={{ title: t('policy.empty'), note: t('policy.emptyNote') }}
       />
 

@@ -2,7 +2,7 @@ import Select from 'antd/es/select'
 import { firewallGroups } from '@zhisuan/contract/compute/firewall'
 import { computePorts, type ComputePort } from '@zhisuan/contract/compute/network'
 import { useTranslation } from '../../../i18n.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { Trouble } from '../Trouble.tsx'
 import { called } from './firewallText.ts'
 import type { Controlled } from '../../../kit/fields.tsx'
@@ -17,8 +17,8 @@ const filterable = ({ use, device_owner }: ComputePort): boolean => use === 'ins
  */
 export function PortSelect({ cloudId, project, id, value = [], onChange }: Controlled<string[], { cloudId: string; project?: string | null }>) {
   const { t } = useTranslation(['computeFirewall', 'computeNetwork'])
-  const ports = useCloudLines(computePorts.list, cloudId)
-  const groups = useCloudLines(firewallGroups.list, cloudId)
+  const ports = useCloudChoices(computePorts.list, cloudId)
+  const groups = useCloudChoices(firewallGroups.list, cloudId)
   const names = ports.data?.names ?? {}
   const holderOf = (port: string) => groups.data?.items.find(({ port_ids }) => port_ids.includes(port))
   const options = (ports.data?.items ?? [])

@@ -121,7 +121,7 @@ export function RuleDialog({ cloudId, rule, onClose }: Dialog<{ cloudId: string;
         required={false}
         rules={[fitting(`${which}_address`)]}
       >
-        <Input className="zs-code" maxLength={49} placeholder={values.version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
+        <Input className="zs-code" placeholder={values.version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
       </Field>
       {hasPorts(values.protocol) && (
         <Field
@@ -131,7 +131,7 @@ export function RuleDialog({ cloudId, rule, onClose }: Dialog<{ cloudId: string;
           schema={shape[`${which}_port`]}
           required={false}
         >
-          <Input className="zs-code" maxLength={11} placeholder="443" />
+          <Input className="zs-code" placeholder="443" />
         </Field>
       )}
     </div>

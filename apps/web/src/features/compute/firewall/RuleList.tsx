@@ -43,7 +43,11 @@ function Rules({ cloudId }: { readonly cloudId: string | null }) {
         sortBy={{ name: ({ name }) => name, action: ({ action }) => action, version: ({ version }) => version }}
         sortFirst="name"
         rowActions={actionsOf}
-        create={{ label: t('rule.create'), dialog: (close) => cloudId !== null && <RuleDialog cloudId={cloudId} rule={null} onClose={close} /> }}
+        create={{
+          call: firewallRules.create,
+          label: t('rule.create'),
+          dialog: (close) => cloudId !== null && <RuleDialog cloudId={cloudId} rule={null} onClose={close} />,
+        }}
         empty={{ title: t('rule.empty'), note: t('rule.emptyNote') }}
       />
 

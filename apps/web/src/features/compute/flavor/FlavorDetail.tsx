@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { computeFlavors } from '@zhisuan/contract/compute/flavor'
 import { useTranslation } from '../../../i18n.ts'
 import { useParams } from 'react-router'
@@ -12,7 +13,7 @@ export default function FlavorDetail() {
   const { t } = useTranslation('computeFlavor')
   const { id = '' } = useParams()
   const cloud = useComputeCloud()
-  const query = useOne(computeFlavors.get, { params: { cloud_id: cloud?.cloud_id ?? '', id } }, { enabled: cloud !== null })
+  const query = useOne(computeFlavors.get, { params: { cloud_id: cloud?.cloud_id ?? '', id } }, { enabled: cloud !== null, refreshMs: constants.listRefreshMs })
   return (
     <ComputePage>
       {() => (

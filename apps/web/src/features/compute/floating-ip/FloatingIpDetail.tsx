@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
 import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
@@ -17,7 +18,7 @@ export default function FloatingIpDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useOne(computeFloatingIps.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const query = useOne(computeFloatingIps.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null, refreshMs: constants.listRefreshMs })
   const name: NameOf = (of) => (of === null ? '' : (query.data?.names[of] ?? of))
   const { actionsOf } = useFloatingIpActions(cloudId ?? '', name, () => void navigate(paths.compute.floatingIp.list()))
   return (

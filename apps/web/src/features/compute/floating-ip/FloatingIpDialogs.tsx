@@ -14,7 +14,7 @@ import { DescriptionField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { eipItems } from '../../../kit/price/items.ts'
 import { Price } from '../../../kit/price/Price.tsx'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
 import { LineSelect } from '../network/LineSelect.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -39,7 +39,7 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog<{ cloudId: strin
   const [form] = Form.useForm<AllocateValues>()
   const count = Form.useWatch('count', form) ?? 1
   const allocate = useChange(computeFloatingIps.allocate, { invalidates: invalidatedByFloatingIp, silent: true })
-  const networks = useCloudLines(computeNetworks.list, cloudId).data
+  const networks = useCloudChoices(computeNetworks.list, cloudId).data
   const [only, ...others] = networks?.done === true ? externals(networks.items) : []
   const sole = others.length === 0 ? only?.value : undefined
   useEffect(() => {

@@ -37,7 +37,11 @@ export default function FloatingIpList() {
           rowActions={actionsOf}
           batchActions={batchActions}
           nameOf={({ address }) => address}
-          create={{ label: t('allocate'), dialog: (close) => cloudId !== null && <FloatingIpAllocate cloudId={cloudId} onClose={close} /> }}
+          create={{
+            call: computeFloatingIps.allocate,
+            label: t('allocate'),
+            dialog: (close) => cloudId !== null && <FloatingIpAllocate cloudId={cloudId} onClose={close} />,
+          }}
           empty={{ title: t('empty'), note: t('emptyNote') }}
         />
       )}

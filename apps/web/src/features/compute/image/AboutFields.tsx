@@ -1,9 +1,9 @@
 import Form from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { computeImages, computeImageVisibilities, computeOsTypes, type ComputeImage } from '@zhisuan/contract/compute/image'
 import { useTranslation } from '../../../i18n.ts'
+import { NumberField } from '../../../kit/NumberField.tsx'
 import { SwitchField, TextField } from '../../../kit/fields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 
@@ -21,12 +21,24 @@ export function AboutFields({ now }: { readonly now?: ComputeImage['visibility']
           <Select allowClear placeholder={t('field.unsaid')} options={computeOsTypes.map((value) => ({ value, label: t(`osType.${value}`) }))} />
         </Form.Item>
         <TextField name="distribution" label={t('column.distribution')} schema={shape.distribution} placeholder="ubuntu" />
-        <Form.Item name="min_disk_gib" label={t('field.minDisk')}>
-          <InputNumber<number> min={0} max={1_000_000} precision={0} suffix="GB" placeholder={t('field.unlimited')} style={{ width: '100%' }} />
-        </Form.Item>
-        <Form.Item name="min_memory_mib" label={t('field.minMemory')}>
-          <InputNumber<number> min={0} max={100_000_000} precision={0} suffix="MB" placeholder={t('field.unlimited')} style={{ width: '100%' }} />
-        </Form.Item>
+        <NumberField
+          name="min_disk_gib"
+          label={t('field.minDisk')}
+          min={0}
+          max={1_000_000}
+          suffix="GB"
+          placeholder={t('field.unlimited')}
+          style={{ width: '100%' }}
+        />
+        <NumberField
+          name="min_memory_mib"
+          label={t('field.minMemory')}
+          min={0}
+          max={100_000_000}
+          suffix="MB"
+          placeholder={t('field.unlimited')}
+          style={{ width: '100%' }}
+        />
       </div>
       <Form.Item name="visibility" label={t('column.visibility')} extra={t('field.visibilityNote')}>
         <Radio.Group

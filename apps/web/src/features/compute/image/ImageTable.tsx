@@ -1,7 +1,6 @@
 import { computeImages, computeImageStatuses, computeImageTransitional, type ComputeImage } from '@zhisuan/contract/compute/image'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from '../../../i18n.ts'
-import { Link } from 'react-router'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { paths } from '../../../paths.ts'
@@ -76,13 +75,7 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
         sortFirst="-created"
         rowActions={actionsOf}
         nameOf={({ name }) => name}
-        toolbar={
-          snapshots ? undefined : (
-            <Link to={paths.compute.image.add()} className="zs-button">
-              {t('add.action')}
-            </Link>
-          )
-        }
+        create={snapshots ? null : { call: computeImages.create, label: t('add.action'), href: paths.compute.image.add() }}
         empty={{ title: t(snapshots ? 'snapshotsEmpty' : 'empty'), note: t(snapshots ? 'snapshotsEmptyNote' : 'emptyNote') }}
       />
     </>

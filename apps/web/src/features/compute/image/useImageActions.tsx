@@ -1,3 +1,4 @@
+import { computeInstances } from '@zhisuan/contract/compute/instance'
 import { computeImageCan, computeImages, type ComputeImage } from '@zhisuan/contract/compute/image'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
@@ -31,6 +32,7 @@ export function useImageActions(
     const forbids = (action: keyof typeof computeImageCan) => allowed(computeImageCan, action, image.status, t(`status.${image.status}`))
     const create: Action = {
       key: 'createInstance',
+      call: computeInstances.create,
       label: t('action.createInstance'),
       href: `${paths.compute.instance.add()}?image=${encodeURIComponent(image.id)}`,
       disabledReason: forbids('createInstance'),

@@ -1,4 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { constants } from '@zhisuan/contract/constants'
 import { computeInstances, type ComputeInstance } from '@zhisuan/contract/compute/instance'
 import type { TFunction } from 'i18next'
 import { useTranslation } from '../../../i18n.ts'
@@ -18,7 +19,7 @@ export function ActionLog({ instance, cloud }: { readonly instance: ComputeInsta
   const result = useLines(
     computeInstances.actions,
     { params: { cloud_id: cloud.cloud_id, id: instance.id } },
-    { refreshMs: () => (isPassing(instance) ? 3_000 : 60_000) },
+    { refreshMs: () => (isPassing(instance) ? 3_000 : constants.listRefreshMs) },
   )
   const rows = result.data?.items ?? []
   const { page, size } = table.state

@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { useTranslation } from '../../../i18n.ts'
 import type { ItemOf } from '../../../api/hooks.ts'
-import { useCloudLines, type CloudListCall } from '../CloudTable.tsx'
+import { useCloudChoices, type CloudListCall } from '../CloudTable.tsx'
 import { Trouble } from '../Trouble.tsx'
 import '../../../kit/form.css'
 
@@ -40,7 +40,7 @@ const optionOf = ({ id, name, note }: Choice) => ({
 
 /** A list of the cloud's as choices of a form: what was read so far can be chosen while the rest comes. */
 function useChoices<C extends CloudListCall>({ call, cloudId, choiceOf, only }: Props<C>) {
-  const result = useCloudLines(call, cloudId)
+  const result = useCloudChoices(call, cloudId)
   const { data } = result
   const rows = data?.items ?? []
   const options = (only === undefined ? rows : rows.filter(only)).map(choiceOf).map(optionOf)

@@ -7,7 +7,9 @@ import { useTranslation } from '../../../i18n.ts'
 import { clearable } from '../../../kit/clearable.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { computeFlavorItems } from '../../../kit/price/items.ts'
+import { BriefPrice } from '../../../kit/price/Price.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import '../../../kit/addPage.css'
 
 const right = { align: 'right', className: 'zs-number' } as const
@@ -19,6 +21,7 @@ export function FlavorPicker({
   value,
   onChange,
   off,
+  ownDisk = true,
 }: {
   readonly cloudId: string | null
   readonly id?: string
@@ -26,13 +29,15 @@ export function FlavorPicker({
   readonly onChange?: (id: string) => void
   /** Why one cannot be chosen. */
   readonly off?: (flavor: ComputeFlavor) => string | null
+  /** Whether the root disk is that of the size, and has its price. */
+  readonly ownDisk?: boolean
 }) {
   const { t } = useTranslation('computeInstance')
   // Of one name, so that the arrow keys choose among them.
   const group = useId()
   const [text, setText] = useState('')
   const wanted = useDeferredValue(text.trim().toLowerCase())
-  const { data, error, refetch } = useCloudLines(computeFlavors.list, cloudId)
+  const { data, error, refetch } = useCloudChoices(computeFlavors.list, cloudId)
   if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   const flavors = (data?.items ?? [])
     .filter(({ name }) => name.toLowerCase().includes(wanted))
@@ -72,6 +77,12 @@ export function FlavorPicker({
             ...right,
             title: t('add.flavorColumn.disk'),
             render: (_, flavor) => (flavor.disk_bytes === 0 ? t('add.diskOfImage') : format.bytes(flavor.disk_bytes)),
+          },
+          {
+            key: 'price',
+            ...right,
+            title: t('add.flavorColumn.price'),
+            render: (_, flavor) => <BriefPrice items={computeFlavorItems(flavor, ownDisk)} />,
           },
         ]}
         rowSelection={{

@@ -15,7 +15,7 @@ import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { computeVolumes, computeVolumeSnapshots, computeVolumeTypes } from '@zhisuan/contract/compute/volume'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { fieldTexts } from '@zhisuan/contract/texts'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { toApiError } from '../../../api/client.ts'
@@ -30,17 +30,18 @@ import { refusing, showFieldErrors } from '../../../kit/rules.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { paths } from '../../../paths.ts'
 import { useCurrentUser } from '../../../session/user.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { ComputePage } from '../ComputePage.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { QuotaWarning } from '../tenancy/QuotaWarning.tsx'
+import { useShortReason } from '../tenancy/useShortReason.ts'
 import { AddSummary } from './AddSummary.tsx'
 import { imageChoice, isJoinable, isUsable, networkChoice, volumeChoice } from './choices.ts'
 import { CloudSelect, CloudSelectMany } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { clearDraft, readDraft, writeDraft } from './instanceDraft.ts'
-import { blank, bodyOf, failuresOf, gib, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
+import { blank, bodyOf, gib, hasOwnDisk, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
 import { invalidatedByInstance } from './instanceRules.ts'
 import { KeyPairMake } from '../../nextstack/key-pair/KeyPairMake.tsx'
 import { ServerGroupMake } from './ServerGroupMake.tsx'
@@ -52,7 +53,7 @@ import '../../../kit/panel.css'
 import '../../../kit/form.css'
 
 const { shape } = createInstanceBody
-const diskRule = refusing((bytes: number | null | undefined) => (bytes ?? gib) < gib && fieldTexts.computeVolumeSize)
+const diskRule = refusing((bytes: number | null | undefined) => ((bytes ?? gib) < gib || (bytes ?? gib) % gib !== 0) && fieldTexts.computeVolumeSize)
 const userDataBytes = 48 * 1024
 const countMost = 20
 
@@ -74,16 +75,25 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
   const [refused, setRefused] = useState<ReactNode>(null)
   const typed: InstanceTyped = Form.useWatch([], form) ?? beginning
 
-  const images = useCloudLines(computeImages.list, cloudId).data?.items
-  const snapshots = useCloudLines(computeVolumeSnapshots.list, cloudId).data?.items
-  const volumes = useCloudLines(computeVolumes.list, cloudId).data?.items
-  const networks = useCloudLines(computeNetworks.list, cloudId).data?.items
-  const flavor = useCloudLines(computeFlavors.list, cloudId).data?.items.find(({ id }) => id === typed.flavor_id)
+  const images = useCloudChoices(computeImages.list, cloudId).data?.items
+  const snapshots = useCloudChoices(computeVolumeSnapshots.list, cloudId).data?.items
+  const volumes = useCloudChoices(computeVolumes.list, cloudId).data?.items
+  const networks = useCloudChoices(computeNetworks.list, cloudId).data?.items
+  const flavor = useCloudChoices(computeFlavors.list, cloudId).data?.items.find(({ id }) => id === typed.flavor_id)
   const type = typed.source?.type ?? 'image'
   const image = type === 'image' ? images?.find(({ id }) => id === typed.source?.image_id) : undefined
   const snapshot = type === 'snapshot' ? snapshots?.find(({ id }) => id === typed.source?.snapshot_id) : undefined
   const volume = type === 'volume' ? volumes?.find(({ id }) => id === typed.source?.volume_id) : undefined
   const least = leastRootBytes({ image, snapshot })
+
+  const shortReason = useShortReason(cloudId, { project_id: typed.project_id ?? null })
+  useEffect(() => {
+    const [only, ...others] = (networks ?? []).filter(isJoinable(null))
+    const rows = form.getFieldValue('networks') as InstanceTyped['networks']
+    // There is nothing to choose.
+    if (only !== undefined && others.length === 0 && rows?.length === 1 && (rows[0]?.network_id ?? null) === null && !form.isFieldTouched('networks'))
+      form.setFieldValue(['networks', 0, 'network_id'], only.id)
+  }, [form, networks])
 
   const create = useChange(computeInstances.create, { invalidates: invalidatedByInstance, silent: true })
   const submit = async (): Promise<void> => {
@@ -92,11 +102,6 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
     const values = form.getFieldsValue(true) as InstanceTyped
     try {
       const { items } = await create.mutateAsync({ params: { cloud_id: cloudId }, body: bodyOf(values) })
-      const some = failuresOf(items)
-      if (some !== null) {
-        setRefused(t('add.some', some))
-        return
-      }
       clearDraft(sessionStorage)
       notify('success', items.length === 1 ? t('add.done', { name: items[0]?.name ?? '' }) : t('add.doneMany', { count: items.length }))
       void navigate(paths.compute.instance.list())
@@ -130,6 +135,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
   ]
   return (
     <Form<InstanceTyped>
+      noValidate
       form={form}
       layout="vertical"
       className="zs-add"
@@ -206,6 +212,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                 required={type === 'image'}
                 rules={[
                   ...(type === 'image' ? required(t('add.rootSize')) : []),
+                  diskRule,
                   refusing((bytes: number | null | undefined) => (bytes ?? least) < least && t('add.rootSizeNote', { size: format.bytes(least) })),
                 ]}
               >
@@ -227,11 +234,13 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           <Form.Item name="flavor_id" label={t('field.flavor')} rules={required(t('field.flavor'))} required>
             <FlavorPicker
               cloudId={cloudId}
+              ownDisk={hasOwnDisk(typed)}
               off={(one) =>
                 image !== undefined &&
                 (one.memory_bytes < image.min_memory_bytes || (one.disk_bytes > 0 && typed.source?.on_volume !== true && one.disk_bytes < image.min_disk_bytes))
                   ? t('add.tooSmall', { memory: format.bytes(image.min_memory_bytes), disk: format.bytes(image.min_disk_bytes) })
-                  : null
+                  : // Of one: how many it is to be is typed later.
+                    shortReason({ instances: 1, cores: one.vcpus, memory_bytes: one.memory_bytes })
               }
             />
           </Form.Item>

@@ -1,6 +1,7 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { constants } from '@zhisuan/contract/constants'
 import { computeInstances, type ComputeInstanceDetail } from '@zhisuan/contract/compute/instance'
 import { type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
@@ -32,7 +33,7 @@ export default function InstanceDetail() {
   const query = useOne(
     computeInstances.get,
     { params: { cloud_id: cloud?.cloud_id ?? '', id } },
-    { enabled: cloud !== null, refreshMs: (one) => (one !== undefined && isPassing(one) ? 2_000 : 30_000) },
+    { enabled: cloud !== null, refreshMs: (one) => (one !== undefined && isPassing(one) ? 2_000 : constants.listRefreshMs) },
   )
   const { actionsOf } = useInstanceActions(cloud, () => void navigate(paths.compute.instance.list()))
   const of = (instance: ComputeInstanceDetail, cloudOf: CloudBasic) => ({ instance, cloud: cloudOf })

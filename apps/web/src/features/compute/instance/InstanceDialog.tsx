@@ -24,9 +24,10 @@ import { computeFlavorItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { refusing } from '../../../kit/rules.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/InstanceFloatingIp.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
+import { useShortReason } from '../tenancy/useShortReason.ts'
 import { imageChoice, isUsable } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
@@ -104,11 +105,12 @@ function Resize(of: Of) {
   const { instance, cloud, onClose } = of
   const resize = useChange(computeInstances.resize, silently)
   const owner = useOwner(cloud.cloud_id, instance.keystone_project_id)
+  const shortReason = useShortReason(cloud.cloud_id, { keystone_project_id: instance.keystone_project_id ?? '' })
   const now = instance.flavor
   const fromImage = instance.image_id !== null
   const [form] = Form.useForm<{ flavor_id: string }>()
   const chosenId = Form.useWatch('flavor_id', form)
-  const flavors = useCloudLines(computeFlavors.list, cloud.cloud_id).data?.items
+  const flavors = useCloudChoices(computeFlavors.list, cloud.cloud_id).data?.items
   const chosen = flavors?.find(({ id }) => id === chosenId)
   // Nova tells an instance's flavor by its name, of which there is one.
   const itemsNow = now === null ? [] : computeFlavorItems({ ...now, extra_specs: flavors?.find(({ name }) => name === now.name)?.extra_specs ?? {} }, fromImage)
@@ -127,11 +129,13 @@ function Resize(of: Of) {
       <Field name="flavor_id" label={t('field.flavor')} schema={computeInstances.resize.body.shape.flavor_id}>
         <FlavorPicker
           cloudId={cloud.cloud_id}
+          ownDisk={fromImage}
           off={(flavor) => {
             if (now === null) return null
             if (flavor.name === now.name) return t('resize.same')
             // Nova makes disks of images larger, never smaller.
-            return fromImage && flavor.disk_bytes < now.disk_bytes ? t('resize.less') : null
+            if (fromImage && flavor.disk_bytes < now.disk_bytes) return t('resize.less')
+            return shortReason({ cores: flavor.vcpus - now.vcpus, memory_bytes: flavor.memory_bytes - now.memory_bytes })
           }}
         />
       </Field>

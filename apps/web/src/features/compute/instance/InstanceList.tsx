@@ -55,6 +55,7 @@ export default function InstanceList() {
             rowActions={actionsOf}
             batchActions={batchActions}
             create={{
+              call: computeInstances.create,
               label: t('list.create'),
               disabledReason: cloud === null || cloud.status === 'active' ? null : t(`list.off.${cloud.status}`),
               href: paths.compute.instance.add(),

@@ -1,6 +1,6 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeImages, type ComputeImage, type ComputeImageStatus } from '@zhisuan/contract/compute/image'
-import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
+import { computeInstances, type ComputeInstance } from '@zhisuan/contract/compute/instance'
 import type { TFunction } from 'i18next'
 import { lazy } from 'react'
 import { useTranslation } from '../../../i18n.ts'
@@ -45,6 +45,7 @@ export function InstanceSnapshots({ instance, cloud }: { readonly instance: Comp
       rowActions={(image) => [
         {
           key: 'use',
+          call: computeInstances.create,
           label: t('snapshots.use'),
           href: withQuery(paths.compute.instance.add(), { image: image.id }),
           disabledReason: image.status === 'active' ? null : t('snapshots.notYet'),

@@ -99,6 +99,7 @@ function Part<Values extends object>({
       <p className="zs-soft">{off ?? note}</p>
       {/* What the forms library wants is a partial of the values, and the whole is one. */}
       <Form<Values>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={initial as Record<string, unknown>}
@@ -153,10 +154,10 @@ export function Pairs({ name }: { readonly name: string }) {
                   }),
                 ]}
               >
-                <Input aria-label={t('tags.key')} placeholder={t('tags.key')} maxLength={255} />
+                <Input aria-label={t('tags.key')} placeholder={t('tags.key')} />
               </Field>
               <Field name={[row.name, 'value']} schema={shape.metadata.unwrap().valueType} required={false}>
-                <Input aria-label={t('tags.value')} placeholder={t('tags.value')} maxLength={255} />
+                <Input aria-label={t('tags.value')} placeholder={t('tags.value')} />
               </Field>
               <Button type="text" icon={<CloseOutlined />} aria-label={t('tags.removeEmpty')} onClick={() => remove(row.name)} />
             </div>

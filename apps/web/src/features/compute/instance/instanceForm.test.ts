@@ -1,7 +1,7 @@
 import { createInstanceBody } from '@zhisuan/contract/compute/instance'
 import { describe, expect, it } from 'vitest'
 import { readDraft, writeDraft } from './instanceDraft.ts'
-import { blank, bodyOf, failuresOf, gib, leastRootBytes, pairsOf, recordOf, wantsOf, type InstanceTyped } from './instanceForm.ts'
+import { blank, bodyOf, gib, leastRootBytes, pairsOf, recordOf, wantsOf, type InstanceTyped } from './instanceForm.ts'
 
 const typed: InstanceTyped = {
   ...blank,
@@ -51,19 +51,6 @@ describe('the least root disk', () => {
     expect(leastRootBytes({ image: { min_disk_bytes: 2 * gib, size_bytes: 3 * gib + 1 } })).toBe(4 * gib)
     expect(leastRootBytes({ image: { min_disk_bytes: 10 * gib, size_bytes: null } })).toBe(10 * gib)
     expect(leastRootBytes({ snapshot: { size_bytes: 40 * gib } })).toBe(40 * gib)
-  })
-})
-
-describe('several at once', () => {
-  it('some of which were refused are told with the reason, each once', () => {
-    expect(failuresOf([{ id: 'a', error: null }])).toBeNull()
-    expect(
-      failuresOf([
-        { id: 'a', error: null },
-        { id: null, error: '配额不足' },
-        { id: null, error: '配额不足' },
-      ]),
-    ).toEqual({ done: 1, failed: 2, reason: '配额不足' })
   })
 })
 

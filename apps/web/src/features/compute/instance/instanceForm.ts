@@ -152,16 +152,3 @@ export function disksOf({ source, disks = [] }: InstanceTyped, least: number): {
 
 /** Whether its root disk is that of the flavor, on its host. */
 export const hasOwnDisk = ({ source }: InstanceTyped): boolean => (source?.type ?? 'image') === 'image' && source?.on_volume !== true
-
-/** What of the instances to be made could not be, and why; null where all are. */
-export function failuresOf(
-  items: readonly { readonly id: string | null; readonly error: string | null }[],
-): { done: number; failed: number; reason: string } | null {
-  const failed = items.filter(({ id }) => id === null)
-  if (failed.length === 0) return null
-  return {
-    done: items.length - failed.length,
-    failed: failed.length,
-    reason: [...new Set(failed.flatMap(({ error }) => (error === null ? [] : [error])))].join('；'),
-  }
-}

@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { useMemo } from 'react'
 import type { ItemOf } from '../../../api/hooks.ts'
-import { useCloudLines, type CloudListCall } from '../CloudTable.tsx'
+import { useCloudChoices, type CloudListCall } from '../CloudTable.tsx'
 import { Trouble } from '../Trouble.tsx'
 
 interface Props<C extends CloudListCall> {
@@ -46,7 +46,7 @@ export function LineSelects<C extends CloudListCall>({
 }
 
 function useChoice<C extends CloudListCall>({ call, cloudId, options, label, placeholder, id, disabled }: Props<C>) {
-  const lines = useCloudLines(call, cloudId)
+  const lines = useCloudChoices(call, cloudId)
   const items = lines.data?.items
   // The rule is written anew with each render, and says the same of the same items.
   // oxlint-disable-next-line react-hooks/exhaustive-deps

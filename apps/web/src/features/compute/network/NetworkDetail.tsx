@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { computeNetworks, computeSubnets, type ComputeSubnet } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
 import { useTranslation } from '../../../i18n.ts'
@@ -23,7 +24,7 @@ export default function NetworkDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useOne(computeNetworks.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const query = useOne(computeNetworks.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null, refreshMs: constants.listRefreshMs })
   const { actionsOf } = useNetworkActions(cloudId ?? '', () => void navigate(paths.compute.network.list()))
   return (
     <ComputePage>

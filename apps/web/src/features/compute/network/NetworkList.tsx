@@ -56,7 +56,11 @@ function Networks({ cloudId }: { readonly cloudId: string | null }) {
         sortFirst="name"
         passing={({ status }) => status === 'building'}
         rowActions={actionsOf}
-        create={{ label: t('network.create'), dialog: (close) => cloudId !== null && <NetworkCreate cloudId={cloudId} onClose={close} /> }}
+        create={{
+          call: computeNetworks.create,
+          label: t('network.create'),
+          dialog: (close) => cloudId !== null && <NetworkCreate cloudId={cloudId} onClose={close} />,
+        }}
         empty={{ title: t('network.empty'), note: t('network.emptyNote') }}
       />
     </>

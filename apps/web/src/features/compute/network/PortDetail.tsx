@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { computePorts } from '@zhisuan/contract/compute/network'
 import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
@@ -20,7 +21,7 @@ export default function PortDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useOne(computePorts.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const query = useOne(computePorts.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null, refreshMs: constants.listRefreshMs })
   const { actionsOf } = usePortActions(cloudId ?? '', () => void navigate(paths.compute.port.list()))
   const lines = (texts: readonly string[]) =>
     texts.length === 0 ? (

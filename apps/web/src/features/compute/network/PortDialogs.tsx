@@ -157,7 +157,7 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
                   />
                 </Field>
                 <Field name={[row.name, 'address']} className="cnet-cell" schema={shape.addresses.unwrap().element.shape.address}>
-                  <Input className="zs-code" maxLength={64} placeholder={t('field.addressAny')} aria-label={t('field.addressOf', { number: row.name + 1 })} />
+                  <Input className="zs-code" placeholder={t('field.addressAny')} aria-label={t('field.addressOf', { number: row.name + 1 })} />
                 </Field>
                 <Button onClick={() => remove(row.name)} aria-label={t('field.addressRemove', { number: row.name + 1 })}>
                   {t('remove')}
@@ -187,7 +187,7 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
             extra={t('field.allowedNote')}
             rules={judged(shape.allowed_addresses.unwrap(), linesOf, (number, message) => t('field.line', { number, message }))}
           >
-            <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 5 }} maxLength={600} />
+            <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 5 }} />
           </Form.Item>
         </>
       )}

@@ -39,7 +39,7 @@ function Ports({ cloudId, platform, t }: { readonly cloudId: string | null; read
       sortFirst="name"
       passing={({ status }) => status === 'building'}
       rowActions={actionsOf}
-      create={{ label: t('port.create'), dialog: (close) => cloudId !== null && <PortCreate cloudId={cloudId} onClose={close} /> }}
+      create={{ call: computePorts.create, label: t('port.create'), dialog: (close) => cloudId !== null && <PortCreate cloudId={cloudId} onClose={close} /> }}
       empty={{ title: t('port.empty'), note: t('port.emptyNote') }}
     />
   )

@@ -1,4 +1,5 @@
 import Table from 'antd/es/table'
+import { constants } from '@zhisuan/contract/constants'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
 import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
@@ -23,7 +24,7 @@ export default function RouterDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useOne(computeRouters.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const query = useOne(computeRouters.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null, refreshMs: constants.listRefreshMs })
   const { actionsOf } = useRouterActions(cloudId ?? '', () => void navigate(paths.compute.router.list()))
   return (
     <ComputePage>

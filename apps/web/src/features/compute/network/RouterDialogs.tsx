@@ -193,7 +193,7 @@ export function RoutesDialog({ cloudId, router, onClose }: OfRouter) {
         extra={t('field.routesNote')}
         rules={judged(routeList, routesOf, (number, message) => t('field.line', { number, message }))}
       >
-        <Input.TextArea autoFocus className="zs-code" autoSize={{ minRows: 4, maxRows: 14 }} placeholder="10.99.0.0/16 10.1.0.9" maxLength={5000} />
+        <Input.TextArea autoFocus className="zs-code" autoSize={{ minRows: 4, maxRows: 14 }} placeholder="10.99.0.0/16 10.1.0.9" />
       </Form.Item>
     </FormDialog>
   )

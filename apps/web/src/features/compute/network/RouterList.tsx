@@ -32,7 +32,11 @@ export default function RouterList() {
           sortFirst="name"
           passing={({ status }) => status === 'building'}
           rowActions={actionsOf}
-          create={{ label: t('router.create'), dialog: (close) => cloudId !== null && <RouterCreate cloudId={cloudId} onClose={close} /> }}
+          create={{
+            call: computeRouters.create,
+            label: t('router.create'),
+            dialog: (close) => cloudId !== null && <RouterCreate cloudId={cloudId} onClose={close} />,
+          }}
           empty={{ title: t('router.empty'), note: t('router.emptyNote') }}
         />
       )}

@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { computeSubnets } from '@zhisuan/contract/compute/network'
 import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
@@ -15,7 +16,7 @@ export default function SubnetDetail() {
   const { id = '', network_id = '' } = useParams()
   const navigate = useNavigate()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useOne(computeSubnets.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const query = useOne(computeSubnets.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null, refreshMs: constants.listRefreshMs })
   const { actionsOf } = useSubnetActions(cloudId ?? '', () => void navigate(paths.compute.network.detail(network_id)))
   const lines = (texts: readonly string[]) =>
     texts.length === 0 ? (

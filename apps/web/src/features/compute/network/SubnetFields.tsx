@@ -49,7 +49,7 @@ export function SubnetFields({ at = [], fixed = false }: { readonly at?: readonl
   return (
     <>
       <Form.Item name={name('cidr')} label={t('field.cidr')} extra={fixed ? undefined : t('field.cidrNote')} {...(fixed ? {} : field(shape.cidr))}>
-        <Input className="zs-code" placeholder="10.1.0.0/24" maxLength={64} disabled={fixed} />
+        <Input className="zs-code" placeholder="10.1.0.0/24" disabled={fixed} />
       </Form.Item>
       <RadioField
         name={name('gatewayKind')}
@@ -59,7 +59,7 @@ export function SubnetFields({ at = [], fixed = false }: { readonly at?: readonl
       />
       {kind === 'own' && (
         <Field name={name('gateway')} label={t('field.gatewayAddress')} schema={shape.gateway.unwrap().unwrap()}>
-          <Input className="zs-code" placeholder={v6 ? '2001:db8::1' : '10.1.0.1'} maxLength={64} />
+          <Input className="zs-code" placeholder={v6 ? '2001:db8::1' : '10.1.0.1'} />
         </Field>
       )}
       <SwitchField name={name('dhcp')} label={t('field.dhcp')} extra={t('field.dhcpNote')} />
@@ -69,10 +69,10 @@ export function SubnetFields({ at = [], fixed = false }: { readonly at?: readonl
         extra={t('field.nameserversNote')}
         rules={judged(shape.nameservers.unwrap(), linesOf, line)}
       >
-        <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 5 }} maxLength={400} />
+        <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 5 }} />
       </Form.Item>
       <Form.Item name={name('pools')} label={t('field.pools')} extra={t('field.poolsNote')} rules={judged(shape.pools.unwrap(), poolsOf, line)}>
-        <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 6 }} placeholder="10.1.0.10-10.1.0.200" maxLength={2000} />
+        <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 6 }} placeholder="10.1.0.10-10.1.0.200" />
       </Form.Item>
       <Form.Item
         name={name('host_routes')}
@@ -80,7 +80,7 @@ export function SubnetFields({ at = [], fixed = false }: { readonly at?: readonl
         extra={t('field.hostRoutesNote')}
         rules={judged(shape.host_routes.unwrap(), routesOf, line)}
       >
-        <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 6 }} placeholder="10.99.0.0/16 10.1.0.9" maxLength={2000} />
+        <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 6 }} placeholder="10.99.0.0/16 10.1.0.9" />
       </Form.Item>
     </>
   )

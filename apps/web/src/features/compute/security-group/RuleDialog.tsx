@@ -1,7 +1,6 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
 import {
   computeSecurityGroups,
@@ -19,6 +18,7 @@ import { SelectField } from '../../../kit/SelectField.tsx'
 import { Field, RadioField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
 import { refusing } from '../../../kit/rules.ts'
 import { LineSelect } from '../network/LineSelect.tsx'
 import './security.css'
@@ -91,31 +91,56 @@ export function RuleDialog({ cloudId, group, direction, onClose }: Dialog<{ clou
         />
       </Form.Item>
       {protocol === 'other' && (
-        <Field name="number" label={t('rule.field.number')} extra={t('rule.field.numberNote')} missing={t('rule.field.numberRequired')}>
-          <InputNumber min={0} max={255} precision={0} />
-        </Field>
+        <NumberField
+          name="number"
+          label={t('rule.field.number')}
+          extra={t('rule.field.numberNote')}
+          missing={t('rule.field.numberRequired')}
+          min={0}
+          max={255}
+        />
       )}
       {hasPorts(wish.protocol) && (
         <Form.Item extra={t('rule.field.portsNote')}>
           <div className="cs-pair">
-            <Field name="port_from" label={t('rule.field.from')} schema={shape.port_from} rules={[fits('port_from')]} dependencies={['port_to']}>
-              <InputNumber min={1} max={65_535} precision={0} controls={false} />
-            </Field>
-            <Field name="port_to" label={t('rule.field.to')} schema={shape.port_to} rules={[fits('port_to')]} dependencies={['port_from']}>
-              <InputNumber min={1} max={65_535} precision={0} controls={false} />
-            </Field>
+            <NumberField
+              name="port_from"
+              label={t('rule.field.from')}
+              schema={shape.port_from}
+              rules={[fits('port_from')]}
+              dependencies={['port_to']}
+              controls={false}
+            />
+            <NumberField
+              name="port_to"
+              label={t('rule.field.to')}
+              schema={shape.port_to}
+              rules={[fits('port_to')]}
+              dependencies={['port_from']}
+              controls={false}
+            />
           </div>
         </Form.Item>
       )}
       {isIcmp(wish.protocol) && (
         <Form.Item extra={t('rule.field.icmpNote', { type: echoOf(version) })}>
           <div className="cs-pair">
-            <Field name="icmp_type" label={t('rule.field.type')} schema={shape.icmp_type} rules={[fits('icmp_type')]} dependencies={['icmp_code']}>
-              <InputNumber min={0} max={255} precision={0} controls={false} />
-            </Field>
-            <Field name="icmp_code" label={t('rule.field.code')} schema={shape.icmp_code} rules={[fits('icmp_code')]} dependencies={['icmp_type']}>
-              <InputNumber min={0} max={255} precision={0} controls={false} />
-            </Field>
+            <NumberField
+              name="icmp_type"
+              label={t('rule.field.type')}
+              schema={shape.icmp_type}
+              rules={[fits('icmp_type')]}
+              dependencies={['icmp_code']}
+              controls={false}
+            />
+            <NumberField
+              name="icmp_code"
+              label={t('rule.field.code')}
+              schema={shape.icmp_code}
+              rules={[fits('icmp_code')]}
+              dependencies={['icmp_type']}
+              controls={false}
+            />
           </div>
         </Form.Item>
       )}
@@ -128,7 +153,7 @@ export function RuleDialog({ cloudId, group, direction, onClose }: Dialog<{ clou
           rules={[fits('remote_cidr')]}
           dependencies={['version']}
         >
-          <Input className="zs-code" maxLength={64} autoComplete="off" placeholder={version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
+          <Input className="zs-code" autoComplete="off" placeholder={version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
         </Field>
       )}
       {remote === 'group' && (

@@ -129,6 +129,7 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
           },
         ]}
         create={{
+          call: computeSecurityGroups.addRule,
           label: t('rule.add'),
           disabledReason: fixed,
           dialog: (close) => <RuleDialog cloudId={cloudId} group={group} direction={direction} onClose={close} />,

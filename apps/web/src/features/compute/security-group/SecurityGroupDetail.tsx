@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { useTranslation } from '../../../i18n.ts'
 import { useNavigate, useParams } from 'react-router'
@@ -18,7 +19,11 @@ export default function SecurityGroupDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useOne(computeSecurityGroups.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const query = useOne(
+    computeSecurityGroups.get,
+    { params: { cloud_id: cloudId ?? '', id } },
+    { enabled: cloudId !== null, refreshMs: constants.listRefreshMs },
+  )
   const { actionsOf } = useSecurityGroupActions(cloudId, () => void navigate(paths.compute.securityGroup.list()))
   return (
     <ComputePage>

@@ -60,7 +60,7 @@ export function SecurityGroupEdit({ cloudId, group, onClose }: Dialog<{ cloudId:
       onSubmit={(values) => update.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: changedOf({ name, description }, values) })}
     >
       <Field name="name" label={t('column.name')} {...(fixed && { extra: t('group.defaultName') })} schema={shape.name.unwrap()}>
-        <Input autoFocus={!fixed} disabled={fixed} maxLength={255} />
+        <Input autoFocus={!fixed} disabled={fixed} />
       </Field>
       <DescriptionField schema={shape.description} />
     </FormDialog>

@@ -30,7 +30,11 @@ export default function SecurityGroupList() {
           rowActions={actionsOf}
           batchActions={batchActions}
           nameOf={({ name, id }) => (name === '' ? id : name)}
-          create={{ label: t('group.create'), dialog: (close) => cloudId !== null && <SecurityGroupCreate cloudId={cloudId} onClose={close} /> }}
+          create={{
+            call: computeSecurityGroups.create,
+            label: t('group.create'),
+            dialog: (close) => cloudId !== null && <SecurityGroupCreate cloudId={cloudId} onClose={close} />,
+          }}
           empty={{ title: t('group.empty'), note: t('group.emptyNote') }}
         />
       )}

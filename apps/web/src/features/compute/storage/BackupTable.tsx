@@ -39,6 +39,7 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
       rowActions={actionsOf}
       batchActions={batchActions}
       create={{
+        call: computeVolumeBackups.create,
         label: t('keep.okBackup'),
         plain: volume !== undefined,
         disabledReason: refused,

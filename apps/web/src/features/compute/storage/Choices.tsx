@@ -4,7 +4,7 @@ import { computeInstances } from '@zhisuan/contract/compute/instance'
 import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots, computeVolumeTypes, type ComputeVolume } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { Trouble, type Lines } from '../Trouble.tsx'
 import { titleOf } from './storageRules.ts'
 
@@ -57,7 +57,7 @@ function Choose({
 /** An instance of one project, which Nova lets have volumes. */
 export function ServerChoice({ cloudId, keystoneProjectId, ...control }: Control & { readonly keystoneProjectId: string | null }) {
   const { t } = useTranslation('computeStorage')
-  const list = useCloudLines(computeInstances.list, cloudId)
+  const list = useCloudChoices(computeInstances.list, cloudId)
   const there = (list.data?.items ?? []).filter((one) => keystoneProjectId === null || one.keystone_project_id === keystoneProjectId)
   return (
     <Choose
@@ -78,7 +78,7 @@ export function VolumeChoice({
   ...control
 }: Control & { readonly fits: (volume: ComputeVolume) => boolean; readonly autoFocus?: boolean }) {
   const { t } = useTranslation('computeStorage')
-  const list = useCloudLines(computeVolumes.list, cloudId)
+  const list = useCloudChoices(computeVolumes.list, cloudId)
   const options = (list.data?.items ?? []).filter(fits).map((one) => ({
     value: one.id,
     title: `${one.name} ${one.id}`,
@@ -89,7 +89,7 @@ export function VolumeChoice({
 
 export function TypeChoice({ cloudId, except, autoFocus = false, ...control }: Control & { readonly except?: string | null; readonly autoFocus?: boolean }) {
   const { t } = useTranslation('computeStorage')
-  const list = useCloudLines(computeVolumeTypes.list, cloudId)
+  const list = useCloudChoices(computeVolumeTypes.list, cloudId)
   const options = (list.data?.items ?? [])
     .filter(({ name }) => name !== except)
     .map(({ name, description }) => ({ value: name, title: name, label: description === '' ? name : `${name}（${description}）` }))
@@ -107,10 +107,10 @@ export function useSources(
   readonly list: (Lines & { readonly isFetching: boolean }) | null
 } {
   const of = (one: SourceKind) => (kind === one ? cloudId : null)
-  const images = useCloudLines(computeImages.list, of('image'))
-  const snapshots = useCloudLines(computeVolumeSnapshots.list, of('snapshot'))
-  const volumes = useCloudLines(computeVolumes.list, of('volume'))
-  const backups = useCloudLines(computeVolumeBackups.list, of('backup'))
+  const images = useCloudChoices(computeImages.list, of('image'))
+  const snapshots = useCloudChoices(computeVolumeSnapshots.list, of('snapshot'))
+  const volumes = useCloudChoices(computeVolumes.list, of('volume'))
+  const backups = useCloudChoices(computeVolumeBackups.list, of('backup'))
   const sized = <
     T extends { readonly id: string; readonly name: string; readonly size_bytes: number; readonly status: string; readonly keystone_project_id: string | null },
   >(

@@ -17,7 +17,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { nameAt } from '../../../kit/nameAt.ts'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { VolumeChoice } from './Choices.tsx'
 import { titleOf, invalidatedByStorage } from './storageRules.ts'
 import { ForceField } from './VolumeDialogs.tsx'
@@ -51,11 +51,11 @@ export function KeepDialog({
   const createSnapshot = useChange(computeVolumeSnapshots.create, { invalidates: invalidatedByStorage, silent: true })
   const createBackup = useChange(computeVolumeBackups.create, { invalidates: invalidatedByStorage, silent: true })
   const chosenId = Form.useWatch('volume_id', form) ?? volume?.id ?? snapshot?.volume_id
-  const known = useCloudLines(computeVolumes.list, cloudId).data?.items.find(({ id }) => id === chosenId)
+  const known = useCloudChoices(computeVolumes.list, cloudId).data?.items.find(({ id }) => id === chosenId)
   const chosen = known ?? volume
   // Either costs by the size of its volume, which is all that a cloud says of it.
   const sizeBytes = snapshot?.size_bytes ?? known?.size_bytes
-  const backups = useCloudLines(computeVolumeBackups.list, kind === 'backup' ? cloudId : null).data?.items ?? []
+  const backups = useCloudChoices(computeVolumeBackups.list, kind === 'backup' ? cloudId : null).data?.items ?? []
   const hasFull = backups.some((one) => one.volume_id === chosenId && one.status === 'available')
   // The snapshot is as it was then: nobody writes to it.
   const inUse = snapshot === undefined && chosen?.status === 'in-use'

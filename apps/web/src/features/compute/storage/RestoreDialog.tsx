@@ -12,7 +12,7 @@ import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { computeVolumeItems } from '../../../kit/price/items.ts'
 import { NewPrice } from '../../../kit/price/NewPrice.tsx'
 import { nameAt } from '../../../kit/nameAt.ts'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { VolumeChoice } from './Choices.tsx'
 import { titleOf, invalidatedByStorage } from './storageRules.ts'
@@ -33,7 +33,7 @@ export function RestoreDialog({ cloudId, backup, nameOf, onClose }: Dialog<{ clo
   const chosenId = Form.useWatch('volume_id', form)
   const restore = useChange(computeVolumeBackups.restore, { invalidates: invalidatedByStorage, silent: true })
   const owner = useOwner(cloudId, backup.keystone_project_id)
-  const volumes = useCloudLines(computeVolumes.list, cloudId).data?.items ?? []
+  const volumes = useCloudChoices(computeVolumes.list, cloudId).data?.items ?? []
   const fits = (volume: ComputeVolume): boolean =>
     computeVolumeCan.restoreInto.includes(volume.status as 'available') &&
     volume.size_bytes >= backup.size_bytes &&

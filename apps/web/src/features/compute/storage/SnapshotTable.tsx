@@ -35,6 +35,7 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
       rowActions={actionsOf}
       batchActions={batchActions}
       create={{
+        call: computeVolumeSnapshots.create,
         label: t('keep.okSnapshot'),
         plain: volume !== undefined,
         disabledReason: refused,

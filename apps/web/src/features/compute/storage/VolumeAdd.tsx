@@ -16,7 +16,7 @@ import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { paths } from '../../../paths.ts'
 import { computeVolumeItems } from '../../../kit/price/items.ts'
 import { Price } from '../../../kit/price/Price.tsx'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { QuotaWarning } from '../tenancy/QuotaWarning.tsx'
 import { SourceChoice, useSources, type SourceKind } from './Choices.tsx'
@@ -57,7 +57,7 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
   const [form] = Form.useForm<VolumeValues>()
   const create = useChange(computeVolumes.create, { invalidates: invalidatedByStorage, silent: true })
   const zones = useZones().data?.items ?? []
-  const types = useCloudLines(computeVolumeTypes.list, cloudId).data?.items ?? []
+  const types = useCloudChoices(computeVolumeTypes.list, cloudId).data?.items ?? []
   const preset = kinds.find((kind) => kind !== 'empty' && search.has(kind))
   const initial: VolumeValues = {
     name: '',

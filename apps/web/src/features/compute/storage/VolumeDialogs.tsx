@@ -14,7 +14,7 @@ import { notify } from '../../../api/notify.ts'
 import { computeVolumeItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
-import { useCloudLines } from '../CloudTable.tsx'
+import { useCloudChoices } from '../CloudTable.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { ServerChoice, TypeChoice } from './Choices.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
@@ -206,7 +206,7 @@ export function DeleteDialog({ onDeleted, ...of }: OfVolume & { readonly onDelet
   const { t } = useTranslation('computeStorage')
   const { volume, onClose } = of
   const remove = useChange(computeVolumes.delete, { invalidates: invalidatedByStorage })
-  const { data } = useCloudLines(computeVolumeSnapshots.list, of.cloudId)
+  const { data } = useCloudChoices(computeVolumeSnapshots.list, of.cloudId)
   const snapshots = (data?.items ?? []).filter(({ volume_id }) => volume_id === volume.id)
   const name = titleOf(volume)
   return (

@@ -80,7 +80,7 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
         nameOf={titleOf}
         rowActions={actionsOf}
         batchActions={batchActions}
-        create={{ label: t('create'), href: paths.compute.volume.add() }}
+        create={{ call: computeVolumes.create, label: t('create'), href: paths.compute.volume.add() }}
         empty={{ title: t('volume.empty'), note: t('volume.emptyNote') }}
       />
     </>
@@ -130,7 +130,12 @@ function Transfers({ cloud }: { readonly cloud: CloudBasic | null }) {
           run: () => cancel.mutateAsync({ params: { cloud_id: cloudId ?? '', id: transfer.id } }),
         },
       ]}
-      create={{ label: t('transfer.accept'), dialog: (close) => cloudId !== null && <AcceptDialog cloudId={cloudId} onClose={close} />, plain: true }}
+      create={{
+        call: computeVolumeTransfers.accept,
+        label: t('transfer.accept'),
+        dialog: (close) => cloudId !== null && <AcceptDialog cloudId={cloudId} onClose={close} />,
+        plain: true,
+      }}
       empty={{ title: t('transfer.empty'), note: t('transfer.emptyNote') }}
     />
   )

@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import {
   computeBackupCan,
@@ -129,4 +130,4 @@ export const titleOf = ({ name, id }: { readonly name: string; readonly id: stri
 export const gib = 2 ** 30
 
 /** Pages about one thing look again as lists do: soon while something is under way. */
-export const detailMs = (one: Pick<Stating, 'status'> | undefined): number => (one !== undefined && isBusy(one) ? 3_000 : 60_000)
+export const detailMs = (one: Pick<Stating, 'status'> | undefined): number => (one !== undefined && isBusy(one) ? 3_000 : constants.listRefreshMs)

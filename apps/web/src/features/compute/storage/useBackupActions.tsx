@@ -1,13 +1,15 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { computeVolumeBackups, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
+import { computeVolumes, computeVolumeBackups, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { paths, withQuery } from '../../../paths.ts'
+import { useMayCall } from '../../../session/user.ts'
 import { RestoreDialog } from './RestoreDialog.tsx'
 import { titleOf, invalidatedByStorage, whyNotBackup } from './storageRules.ts'
+import { ResetStatusDialog } from './ResetStatusDialog.tsx'
 import { UpdateDialog } from './UpdateDialog.tsx'
 
 /** What can be done to backups; as with volumes. */
@@ -22,9 +24,11 @@ export function useBackupActions(
   const { t } = useTranslation('computeStorage')
   const dialogs = {
     restore: (backup: ComputeVolumeBackup, close: () => void) => <RestoreDialog cloudId={cloudId} backup={backup} nameOf={nameOf} onClose={close} />,
+    resetStatus: (backup: ComputeVolumeBackup, close: () => void) => <ResetStatusDialog cloudId={cloudId} kind="backup" of={backup} onClose={close} />,
     update: (backup: ComputeVolumeBackup, close: () => void) => <UpdateDialog cloudId={cloudId} kind="backup" of={backup} onClose={close} />,
   }
   const cloudId = cloud?.cloud_id ?? ''
+  const mayReset = useMayCall(computeVolumeBackups.resetStatus)
   const remove = useChange(computeVolumeBackups.delete, { invalidates: invalidatedByStorage, silent: true })
   const opening = (kind: keyof typeof dialogs, backup: ComputeVolumeBackup): Action => ({
     key: kind,
@@ -38,10 +42,12 @@ export function useBackupActions(
       opening('update', backup),
       {
         key: 'createVolume',
+        call: computeVolumes.create,
         label: t('action.createVolume'),
         disabledReason: whyNotBackup(t, 'createVolume', backup, cloud),
         href: withQuery(paths.compute.volume.add(), { backup: backup.id }),
       },
+      ...(mayReset ? [opening('resetStatus', backup)] : []),
       {
         key: 'delete',
         label: t('action.delete'),

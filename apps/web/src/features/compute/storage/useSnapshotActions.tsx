@@ -1,13 +1,15 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
+import { computeVolumes, computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { paths, withQuery } from '../../../paths.ts'
+import { useMayCall } from '../../../session/user.ts'
 import { KeepDialog } from './KeepDialog.tsx'
 import { titleOf, invalidatedByStorage, whyNotSnapshot } from './storageRules.ts'
+import { ResetStatusDialog } from './ResetStatusDialog.tsx'
 import { UpdateDialog } from './UpdateDialog.tsx'
 
 /** What can be done to snapshots; as with volumes. */
@@ -21,9 +23,11 @@ export function useSnapshotActions(
   const { t } = useTranslation('computeStorage')
   const dialogs = {
     backup: (snapshot: ComputeVolumeSnapshot, close: () => void) => <KeepDialog cloudId={cloudId} kind="backup" snapshot={snapshot} onClose={close} />,
+    resetStatus: (snapshot: ComputeVolumeSnapshot, close: () => void) => <ResetStatusDialog cloudId={cloudId} kind="snapshot" of={snapshot} onClose={close} />,
     update: (snapshot: ComputeVolumeSnapshot, close: () => void) => <UpdateDialog cloudId={cloudId} kind="snapshot" of={snapshot} onClose={close} />,
   }
   const cloudId = cloud?.cloud_id ?? ''
+  const mayReset = useMayCall(computeVolumeSnapshots.resetStatus)
   const remove = useChange(computeVolumeSnapshots.delete, { invalidates: invalidatedByStorage, silent: true })
   const opening = (kind: keyof typeof dialogs, snapshot: ComputeVolumeSnapshot): Action => ({
     key: kind,
@@ -35,12 +39,14 @@ export function useSnapshotActions(
     actionsOf: (snapshot) => [
       {
         key: 'createVolume',
+        call: computeVolumes.create,
         label: t('action.createVolume'),
         disabledReason: whyNotSnapshot(t, 'createVolume', snapshot, cloud),
         href: withQuery(paths.compute.volume.add(), { snapshot: snapshot.id }),
       },
       opening('backup', snapshot),
       opening('update', snapshot),
+      ...(mayReset ? [opening('resetStatus', snapshot)] : []),
       {
         key: 'delete',
         label: t('action.delete'),

@@ -57,6 +57,7 @@ export function useVolumeActions(
       opening('backup', volume),
       {
         key: 'copy',
+        call: computeVolumes.create,
         label: t('action.copy'),
         disabledReason: whyNotVolume(t, 'copy', volume, cloud),
         href: withQuery(paths.compute.volume.add(), { volume: volume.id }),

@@ -1,6 +1,5 @@
 import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
 import Modal from 'antd/es/modal'
 import Skeleton from 'antd/es/skeleton'
 import {
@@ -19,6 +18,7 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
+import { NumberInput } from '../../../kit/NumberInput.tsx'
 import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { amountText, keptKinds } from './quota.ts'
 import type { Controlled } from '../../../kit/fields.tsx'
@@ -106,14 +106,14 @@ function LimitInput({ kind, used, id, value, onChange }: Controlled<Limit, { kin
   const unit = isBytesKind(kind) ? gib : 1
   return (
     <div className="zs-buttons cq-limit">
-      <InputNumber<number>
+      <NumberInput
         {...(id !== undefined && { id })}
         value={typeof value === 'number' ? value / unit : null}
         min={0}
         disabled={value === null}
         {...(value === null && { placeholder: t('quota.unlimited') })}
-        {...(isBytesKind(kind) ? { suffix: t('gib') } : { precision: 0 })}
-        onChange={(typed) => onChange?.(typed === null ? undefined : Math.round(typed * unit))}
+        {...(isBytesKind(kind) && { suffix: t('gib') })}
+        onChange={(typed) => onChange?.(typed === null ? undefined : isBytesKind(kind) ? Math.round(typed * unit) : typed)}
       />
       <Checkbox
         aria-label={t('quota.unlimitedOf', { kind: t(`kinds.${kind}`) })}

@@ -2,7 +2,7 @@ import { kindText } from '@zhisuan/contract/kindTexts'
 import TreeSelect from 'antd/es/tree-select'
 import { useMemo, useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
-import { actionText, serviceText, verbText } from '../../../kit/actionText.ts'
+import { actionText, matchesAction, serviceText, verbText } from '../../../kit/actionText.ts'
 import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { actionTree, withoutCovered, type ActionNode } from './actionTree.ts'
 import { matchCount } from './builderDocument.ts'
@@ -76,7 +76,7 @@ export function ActionSelect({
         searchValue: search,
         onSearch: setSearch,
         autoClearSearchValue: false,
-        filterTreeNode: (text, node) => String(node['search']).includes(text.trim().toLowerCase()),
+        filterTreeNode: (text, node) => String(node['search']).includes(text.trim().toLowerCase()) || matchesAction(String(node.value), text),
       }}
       placeholder={t('editor.actionsPlaceholder')}
       treeNodeLabelProp="tag"

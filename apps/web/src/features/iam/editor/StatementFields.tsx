@@ -125,7 +125,7 @@ function Sid({ value, problems, onChange }: { readonly value: string; readonly p
   return (
     <div className="ia-part">
       <label htmlFor={id}>{t('editor.sid')}</label>
-      <Input id={id} size="small" maxLength={64} value={value} placeholder={t('editor.sidNote')} onChange={({ target }) => onChange(target.value)} />
+      <Input id={id} size="small" value={value} placeholder={t('editor.sidNote')} onChange={({ target }) => onChange(target.value)} />
       <Problems messages={problems} />
     </div>
   )

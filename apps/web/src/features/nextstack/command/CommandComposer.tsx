@@ -2,7 +2,6 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import { commands, type Command } from '@zhisuan/contract/nextstack/command'
 import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
@@ -10,6 +9,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { Field, TextField } from '../../../kit/fields.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { VmsSelect } from './VmsSelect.tsx'
 import '../compute.css'
@@ -70,6 +70,7 @@ export function CommandComposer({
         {t('command.compose')}
       </h2>
       <Form<Values>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={{ vm_ids: [...draft.vms], script: draft.script, timeout_seconds: draft.timeout_seconds, name: '' }}
@@ -83,9 +84,14 @@ export function CommandComposer({
           <Input.TextArea rows={8} spellCheck={false} autoComplete="off" className="zs-code nc-script" placeholder={t('command.scriptPlaceholder')} />
         </Field>
         <div className="nc-row">
-          <Field name="timeout_seconds" label={t('command.field.timeout')} extra={t('command.timeoutNote')} schema={shape.timeout_seconds} required>
-            <InputNumber<number> min={1} max={3600} precision={0} suffix={t('command.seconds')} />
-          </Field>
+          <NumberField
+            name="timeout_seconds"
+            label={t('command.field.timeout')}
+            extra={t('command.timeoutNote')}
+            schema={shape.timeout_seconds}
+            required
+            suffix={t('command.seconds')}
+          />
           <TextField name="name" label={t('command.field.name')} extra={t('command.nameNote')} schema={shape.name} />
         </div>
         <div aria-live="polite">

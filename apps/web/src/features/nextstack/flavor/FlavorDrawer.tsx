@@ -72,6 +72,7 @@ export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | nu
       }
     >
       <Form<FlavorValues>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={valuesOf(flavor)}

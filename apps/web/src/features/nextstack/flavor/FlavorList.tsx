@@ -36,7 +36,7 @@ export default function FlavorList() {
           filter.keyword(t('flavor.filter.keyword')),
         ]}
         rowActions={actionsOf}
-        create={{ label: t('flavor.create'), dialog: (close) => <FlavorDrawer flavor={null} onClose={close} /> }}
+        create={{ call: flavors.create, label: t('flavor.create'), dialog: (close) => <FlavorDrawer flavor={null} onClose={close} /> }}
         empty={{ title: t('flavor.empty'), note: t('flavor.emptyNote') }}
       />
     </>

@@ -12,7 +12,6 @@ export function GpuModelInput({ id, value, onChange }: { readonly id?: string; r
       {...(id !== undefined && { id })}
       {...(value !== undefined && { value })}
       {...(onChange !== undefined && { onChange })}
-      maxLength={128}
       options={(data?.items ?? []).map(({ model, count, used }) => ({ value: model, label: t('flavor.gpuOption', { model, count, used }) }))}
       showSearch={{ filterOption: (typed, option) => (option?.value ?? '').toLowerCase().includes(typed.toLowerCase()) }}
     />

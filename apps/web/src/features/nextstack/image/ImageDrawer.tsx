@@ -131,6 +131,7 @@ export function ImageDrawer({
       }
     >
       <Form<ImageValues>
+        noValidate
         form={form}
         layout="vertical"
         disabled={busy}

@@ -51,7 +51,11 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
         rowActions={actionsOf}
         batchActions={batchActions}
         passing={isPassing}
-        create={{ label: t('create.button'), dialog: (close) => cloud !== null && <ImageDrawer cloud={cloud} visibility={visibility} onClose={close} /> }}
+        create={{
+          call: imageLibrary.upload,
+          label: t('create.button'),
+          dialog: (close) => cloud !== null && <ImageDrawer cloud={cloud} visibility={visibility} onClose={close} />,
+        }}
         empty={{ title: t(`empty.${visibility}`, { cloud: cloud?.name ?? '' }), note: t(`emptyNote.${visibility}`) }}
       />
     </NextStackPage>

@@ -21,6 +21,7 @@ import { Price } from '../../../kit/price/Price.tsx'
 import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
+import { BandwidthField } from './BandwidthField.tsx'
 import { invalidatedByEip } from './eipRules.ts'
 import './network.css'
 
@@ -56,10 +57,8 @@ function Allocate() {
   const bpId = useCurrentUser()?.bp_id ?? null
   const allocate = useChange(eips.allocate, { invalidates: invalidatedByEip })
   const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
-  const items = newEipItems(
-    bandwidth ?? null,
-    data?.items.find(({ id }) => id === poolId),
-  )
+  const pool = data?.items.find(({ id }) => id === poolId)
+  const items = newEipItems(bandwidth ?? null, pool)
   const unorderable = useUnorderable(items, billing)
   if (cloud === null || data === undefined) return <PagePlaceholder />
   if (data.items.length === 0) {
@@ -133,7 +132,7 @@ function Allocate() {
           <NameField schema={shape.name} focus={false} />
         </>
       )}
-      <NumberField name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} schema={shape.bandwidth_mbps} className="nt-number" />
+      <BandwidthField schema={shape.bandwidth_mbps} limited={pool !== undefined && pool.max_bandwidth_mbps !== null} />
       <DescriptionField schema={shape.description} />
     </FormPage>
   )

@@ -5,12 +5,12 @@ import { natGateways } from '@zhisuan/contract/nextstack/nat'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { NumberField } from '../../../kit/NumberField.tsx'
 import { Field, RadioField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { eipItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
+import { BandwidthField } from './BandwidthField.tsx'
 import { invalidatedByEip } from './eipRules.ts'
 import './network.css'
 
@@ -85,7 +85,7 @@ export function EipEdit({ eip, onClose }: Dialog<{ eip: Eip }>) {
       onSubmit={({ bandwidth_mbps, ...body }) => update.mutateAsync({ params: { id: eip.id }, body: { ...body, bandwidth_mbps: bandwidth_mbps ?? null } })}
     >
       <NameField schema={shape.name} />
-      <NumberField name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} schema={shape.bandwidth_mbps} className="nt-number" />
+      <BandwidthField schema={shape.bandwidth_mbps} bpId={eip.bp_id} limited={eip.bandwidth_mbps === null} />
       {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && (
         <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} bpId={eip.bp_id} />
       )}

@@ -29,7 +29,7 @@ export default function EipList() {
         rowActions={actionsOf}
         nameOf={({ address }) => address}
         passing={isPassing}
-        create={{ label: t('eip.allocate'), href: paths.nextstack.eip.add() }}
+        create={{ call: eips.allocate, label: t('eip.allocate'), href: paths.nextstack.eip.add() }}
         empty={{ title: t('eip.empty', { cloud: cloud?.name ?? '' }), note: t('eip.emptyNote') }}
       />
     </NextStackPage>

@@ -1,13 +1,13 @@
 import Form from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
 import { organisations } from '@zhisuan/contract/ums/user'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { Field, SwitchField, TextAreaField } from '../../../kit/fields.tsx'
+import { SwitchField, TextAreaField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
 import { refusing, wrongWith } from '../../../kit/rules.ts'
 import { linesOf, parseRanges, rangesText, invalidatedByEip } from './eipRules.ts'
 import './network.css'
@@ -85,9 +85,13 @@ export function EipPoolDialog({ cloudId, pool, onClose }: Dialog<{ cloudId: stri
         rows={2}
         code
       />
-      <Field name="max_bandwidth_mbps" label={t('pool.maxBandwidth')} extra={t('pool.maxBandwidthNote')} schema={shape.max_bandwidth_mbps}>
-        <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
-      </Field>
+      <NumberField
+        name="max_bandwidth_mbps"
+        label={t('pool.maxBandwidth')}
+        extra={t('pool.maxBandwidthNote')}
+        schema={shape.max_bandwidth_mbps}
+        className="nt-number"
+      />
       <SwitchField name="public" label={t('pool.isPublic')} />
       {!isPublic && (
         <Form.Item name="organisation_ids" label={t('pool.organisations')} required>

@@ -24,7 +24,11 @@ export default function EipPoolList() {
         columns={poolColumns(t)}
         filters={[filter.keyword(t('pool.keyword'))]}
         rowActions={actionsOf}
-        create={{ label: t('pool.create'), dialog: (close) => cloud !== null && <EipPoolDialog cloudId={cloud.cloud_id} pool={null} onClose={close} /> }}
+        create={{
+          call: eipPools.create,
+          label: t('pool.create'),
+          dialog: (close) => cloud !== null && <EipPoolDialog cloudId={cloud.cloud_id} pool={null} onClose={close} />,
+        }}
         empty={{ title: t('pool.empty', { cloud: cloud?.name ?? '' }), note: t('pool.emptyNote') }}
       />
     </NextStackPage>

@@ -119,13 +119,13 @@ export function DnatAdd({ nat, onClose }: Dialog<{ nat: NatGateway }>) {
       </Field>
       <SelectField name="protocol" label={t('dnat.protocol')} values={['tcp', 'udp'] as const} labelOf={(value) => t(`rule.${value}`)} />
       <Field name="outside_ports" label={t('dnat.outside')} extra={t('dnat.outsideNote')} schema={shape.outside_ports}>
-        <Input className="zs-code" maxLength={11} placeholder="80" />
+        <Input className="zs-code" placeholder="80" />
       </Field>
       <Field name="vm_id" label={t('dnat.target')} missing={t('dnat.target')}>
         <Select loading={isPending} showSearch={{ optionFilterProp: 'label' }} options={(data?.items ?? []).map((vm) => ({ value: vm.id, label: vm.name }))} />
       </Field>
       <Field name="inside_ports" label={t('dnat.insidePorts')} extra={t('dnat.insidePortsNote')} schema={shape.outside_ports.optional()}>
-        <Input className="zs-code" maxLength={11} />
+        <Input className="zs-code" />
       </Field>
       <TextField name="description" label={t('dnat.description')} schema={shape.description} />
     </FormDialog>

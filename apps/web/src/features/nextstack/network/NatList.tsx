@@ -27,7 +27,7 @@ export default function NatList() {
         filters={[filter.keyword(t('filter.groupKeyword'))]}
         rowActions={actionsOf}
         passing={isPassing}
-        create={{ label: t('nat.create'), dialog: (close) => cloud !== null && <NatCreate cloud={cloud} onClose={close} /> }}
+        create={{ call: natGateways.create, label: t('nat.create'), dialog: (close) => cloud !== null && <NatCreate cloud={cloud} onClose={close} /> }}
         empty={{ title: t('nat.empty', { cloud: cloud?.name ?? '' }), note: t('nat.emptyNote') }}
       />
     </NextStackPage>

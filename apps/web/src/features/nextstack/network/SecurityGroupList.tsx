@@ -27,7 +27,11 @@ export default function SecurityGroupList() {
         filters={[filter.keyword(t('filter.groupKeyword'))]}
         rowActions={actionsOf}
         passing={isPassing}
-        create={{ label: t('group.create'), dialog: (close) => cloud !== null && <SecurityGroupCreate cloud={cloud} onClose={close} /> }}
+        create={{
+          call: securityGroups.create,
+          label: t('group.create'),
+          dialog: (close) => cloud !== null && <SecurityGroupCreate cloud={cloud} onClose={close} />,
+        }}
         empty={{ title: t('group.empty', { cloud: cloud?.name ?? '' }), note: t('group.emptyNote') }}
       />
     </NextStackPage>

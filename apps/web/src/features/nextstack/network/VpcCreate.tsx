@@ -42,7 +42,7 @@ export function VpcCreate({ cloud, onClose }: Dialog<{ cloud: CloudBasic }>) {
       <SwitchField name="snat" label={t('field.snat')} extra={t('field.snatNote')} />
       <SwitchField name="dhcp" label={t('field.dhcp')} />
       <Field name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} schema={shape.dns_domain.unwrap().unwrap().optional()}>
-        <Input maxLength={128} placeholder="example.internal" />
+        <Input placeholder="example.internal" />
       </Field>
       <DescriptionField schema={shape.description} />
     </FormDialog>

@@ -8,6 +8,7 @@ import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams } from 'react-router'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useOne } from '../../../api/hooks.ts'
+import { ActionButton } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
@@ -83,11 +84,7 @@ function Instances({ vpc }: { readonly vpc: Vpc }) {
       empty={{
         title: t('vpc.noVms'),
         note: t('vpc.noVmsNote'),
-        action: (
-          <Link className="zs-button" to={paths.nextstack.vm.add()}>
-            {t('vpc.createVm')}
-          </Link>
-        ),
+        action: <ActionButton action={{ key: 'create', call: vms.create, label: t('vpc.createVm'), href: paths.nextstack.vm.add() }} />,
       }}
     />
   )
@@ -110,7 +107,7 @@ function Leases({ vpc }: { readonly vpc: Vpc }) {
 const vmColumns = (t: TFunction<'network'>): readonly Column<Vm>[] => [
   col.name('name', t('column.name'), (vm) => vm.name, { sort: true, to: (vm) => paths.nextstack.vm.detail(vm.id) }),
   col.custom('status', t('column.status'), (vm) => <VmStatusTag vm={vm} />, { sort: true, width: 116 }),
-  col.code('address', t('column.address'), (vm) => vm.addresses.find(({ family }) => family === 4)?.address, { width: 140 }),
+  col.code('address', t('column.address'), (vm) => vm.addresses.find(({ family }) => family === 4)?.address ?? vm.reserved_address, { width: 140 }),
   col.tags('groups', t('column.groups'), (vm) => vm.security_groups.map(({ name }) => name)),
   col.date('created_at', t('column.created'), (vm) => vm.created_at, { sort: true }),
 ]

@@ -27,7 +27,7 @@ export default function VpcList() {
         filters={[filter.oneOf('status', t('filter.status'), vpcStatuses, (value) => t(`vpc.status.${value}`)), filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
         passing={isPassing}
-        create={{ label: t('vpc.create'), dialog: (close) => cloud !== null && <VpcCreate cloud={cloud} onClose={close} /> }}
+        create={{ call: vpcs.create, label: t('vpc.create'), dialog: (close) => cloud !== null && <VpcCreate cloud={cloud} onClose={close} /> }}
         empty={{ title: t('vpc.empty', { cloud: cloud?.name ?? '' }), note: t('vpc.emptyNote') }}
       />
     </NextStackPage>

@@ -3,7 +3,6 @@ import AutoComplete from 'antd/es/auto-complete'
 import Button from 'antd/es/button'
 import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
 import { snapshotRhythms, snapshotSchedules, type SnapshotSchedule } from '@zhisuan/contract/nextstack/snapshot'
 import { fieldTexts } from '@zhisuan/contract/texts'
@@ -18,6 +17,7 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import * as format from '../../../kit/format.ts'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { bodyOf, ownZone, valuesOf, zonesWith, type ScheduleValues } from './scheduleForm.ts'
@@ -103,6 +103,7 @@ export function ScheduleDrawer({
       }
     >
       <Form<ScheduleValues>
+        noValidate
         form={form}
         layout="vertical"
         initialValues={initial}
@@ -130,18 +131,31 @@ export function ScheduleDrawer({
           </Form.Item>
         )}
         {values.rhythm === 'hourly' ? (
-          <Field name="minute" label={t('schedule.field.minute')} missing={fieldTexts.scheduleAt}>
-            <InputNumber<number> min={0} max={59} precision={0} suffix={t('schedule.field.minuteUnit')} className="sn-number" />
-          </Field>
+          <NumberField
+            name="minute"
+            label={t('schedule.field.minute')}
+            missing={fieldTexts.scheduleAt}
+            min={0}
+            max={59}
+            suffix={t('schedule.field.minuteUnit')}
+            className="sn-number"
+          />
         ) : (
           <Field name="time" label={t('schedule.field.time')} extra={t('schedule.field.timeNote')} schema={timeOfDay} required>
-            <AutoComplete className="sn-number" options={times} filterOption={(typed, time) => time?.value.startsWith(typed) === true} maxLength={5} />
+            <AutoComplete className="sn-number" options={times} filterOption={(typed, time) => time?.value.startsWith(typed) === true} />
           </Field>
         )}
         <SelectField name="time_zone" label={t('schedule.field.zone')} extra={t('schedule.field.zoneNote')} showSearch options={zones} className="sn-zone" />
-        <Field name="keep" label={t('schedule.field.keep')} extra={t('schedule.field.keepNote')} missing={fieldTexts.scheduleKeep}>
-          <InputNumber<number> min={1} max={100} precision={0} suffix={t('schedule.field.keepUnit')} className="sn-number" />
-        </Field>
+        <NumberField
+          name="keep"
+          label={t('schedule.field.keep')}
+          extra={t('schedule.field.keepNote')}
+          missing={fieldTexts.scheduleKeep}
+          min={1}
+          max={100}
+          suffix={t('schedule.field.keepUnit')}
+          className="sn-number"
+        />
         <StoragePrice meter="snapshot.size" bytes={null} />
         <DescriptionField schema={shape.description} />
         <SwitchField name="enabled" label={t('schedule.field.enabled')} />

@@ -60,7 +60,7 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
         columns={scheduleColumns(t, { vms: vm === undefined, organisations: platform && vm === undefined })}
         filters={[filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
-        create={{ label: t('schedule.create'), plain: vm !== undefined, dialog: drawer(null) }}
+        create={{ call: snapshotSchedules.create, label: t('schedule.create'), plain: vm !== undefined, dialog: drawer(null) }}
         empty={{ title: vm === undefined ? t('schedule.empty', { cloud: cloud?.name ?? '' }) : t('schedule.none'), note: t('schedule.emptyNote') }}
       />
     </>

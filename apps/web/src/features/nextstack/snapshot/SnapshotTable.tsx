@@ -33,6 +33,7 @@ export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null
         batchActions={batchActions}
         passing={isPassing}
         create={{
+          call: snapshots.create,
           label: t('action.create'),
           plain: vm !== undefined,
           disabledReason: vm === undefined ? null : allowed(vmCan, 'snapshot', vm.status, ofVm(`status.${vm.status}`)),

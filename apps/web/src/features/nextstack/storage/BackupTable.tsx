@@ -34,6 +34,7 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
       batchActions={batchActions}
       passing={isPassing}
       create={{
+        call: volumeBackups.create,
         label: t('keep.ok.backup'),
         plain: volume !== undefined,
         disabledReason: refused,

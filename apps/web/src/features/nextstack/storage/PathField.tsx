@@ -10,7 +10,7 @@ export function PathField({ name, content }: { readonly name: string | readonly 
   if (content === 'block') return <p className="zs-soft zs-field">{t('attach.blockNote')}</p>
   return (
     <Field name={typeof name === 'string' ? name : [...name]} label={t('field.path')} extra={t('field.pathNote')} schema={mountPath}>
-      <Input className="zs-code" maxLength={255} placeholder="/data" autoComplete="off" />
+      <Input className="zs-code" placeholder="/data" autoComplete="off" />
     </Field>
   )
 }

@@ -33,6 +33,7 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
       batchActions={batchActions}
       passing={isPassing}
       create={{
+        call: volumeSnapshots.create,
         label: t('keep.ok.snapshot'),
         plain: volume !== undefined,
         disabledReason: refused,

@@ -3,7 +3,7 @@ import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
 import { useTranslation } from '../../../i18n.ts'
-import { useNavigate } from 'react-router'
+import { ActionButton } from '../../../kit/actions.tsx'
 import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -17,14 +17,16 @@ import { VolumeState } from './VolumeState.tsx'
 /** Volumes that an instance has. */
 export function VmVolumes({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('storage')
-  const navigate = useNavigate()
   const cloud = useCloud(vm.cloud_id)
   const { actionsOf } = useVolumeActions(cloud)
   const openDialog = useDialog()
   const buttons = (
     <>
       <Button onClick={() => openDialog((close) => <VmAttach vm={vm} onClose={close} />)}>{t('vm.attach')}</Button>
-      <Button onClick={() => void navigate(withQuery(paths.nextstack.volume.add(), { vm: vm.id }))}>{t('vm.create')}</Button>
+      <ActionButton
+        look="default"
+        action={{ key: 'create', call: volumes.create, label: t('vm.create'), href: withQuery(paths.nextstack.volume.add(), { vm: vm.id }) }}
+      />
     </>
   )
   return (

@@ -56,7 +56,7 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
       rowActions={actionsOf}
       batchActions={batchActions}
       passing={isPassing}
-      create={{ label: t('volume.create'), href: paths.nextstack.volume.add() }}
+      create={{ call: volumes.create, label: t('volume.create'), href: paths.nextstack.volume.add() }}
       empty={{ title: t('volume.empty', { cloud: cloud?.name ?? '' }), note: t('volume.emptyNote') }}
     />
   )

@@ -178,7 +178,7 @@ function Confirm({
         description={t('restore.kept')}
       />
       <p>{keep}</p>
-      <Form layout="vertical" onFinish={go}>
+      <Form noValidate layout="vertical" onFinish={go}>
         <Form.Item
           label={
             <>

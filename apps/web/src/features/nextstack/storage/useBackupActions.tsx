@@ -1,5 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { volumeBackupCan, volumeBackups, type VolumeBackup } from '@zhisuan/contract/nextstack/volume'
+import { volumeBackupCan, volumeBackups, volumes, type VolumeBackup } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -33,6 +33,7 @@ export function useBackupActions(cloud: CloudBasic | null): {
         },
         {
           key: 'restore',
+          call: volumes.create,
           label: t('action.toVolume'),
           disabledReason: whyNot('restore', backup) ?? cloudRefuses(cloud),
           href: withQuery(paths.nextstack.volume.add(), { backup: id }),

@@ -1,5 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { volumeSnapshotCan, volumeSnapshots, type VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
+import { volumeSnapshotCan, volumeSnapshots, volumes, type VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -38,6 +38,7 @@ export function useSnapshotActions(
         },
         {
           key: 'toVolume',
+          call: volumes.create,
           label: t('action.toVolume'),
           disabledReason: whyNot('createVolume', snapshot),
           href: withQuery(paths.nextstack.volume.add(), { snapshot: id }),

@@ -8,6 +8,7 @@ import * as format from '../../../kit/format.ts'
 import { flavorItems, vmItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
+import { DiskUnlimited } from './DiskUnlimited.tsx'
 import { diskRule } from './diskRule.ts'
 import { DiskInput } from './DiskInput.tsx'
 import { FlavorPicker, useFlavors } from './FlavorPicker.tsx'
@@ -57,7 +58,17 @@ export function ResizeDialog({ vm, onClose }: Dialog<{ vm: Vm }>) {
       <Form.Item name="flavor_id" label={t('resize.flavor')} required>
         <FlavorPicker off={(flavor) => (sameGpus(flavor) ? null : t('resize.otherGpus'))} />
       </Form.Item>
-      <Form.Item name="disk_bytes" label={t('resize.disk')} extra={t('resize.diskNote', { disk: format.bytes(vm.disk_bytes) })} rules={[diskRule(t, minBytes)]}>
+      <Form.Item
+        name="disk_bytes"
+        label={t('resize.disk')}
+        extra={
+          <>
+            {t('resize.diskNote', { disk: format.bytes(vm.disk_bytes) })}
+            <DiskUnlimited cloudId={vm.cloud_id} type={vm.type} />
+          </>
+        }
+        rules={[diskRule(t, minBytes)]}
+      >
         <DiskInput minBytes={minBytes} />
       </Form.Item>
       <PriceChange now={vmItems(vm)} then={chosen === undefined ? vmItems(vm) : flavorItems(chosen, diskBytes ?? vm.disk_bytes)} bpId={vm.bp_id} />

@@ -2,9 +2,11 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
+import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
+import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { createVmBody, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { vpcCan, vpcs, type Vpc, type VpcStatus } from '@zhisuan/contract/nextstack/vpc'
-import { fieldTexts } from '@zhisuan/contract/texts'
+import { fieldTexts, quotaTexts } from '@zhisuan/contract/texts'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useNavigate } from 'react-router'
@@ -17,6 +19,7 @@ import { NumberField } from '../../../kit/NumberField.tsx'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { TextAreaField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
+import { amountText } from '../../../kit/quotaLines.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
@@ -32,9 +35,12 @@ import '../nextstack.css'
 import { GroupSelect } from '../network/GroupSelect.tsx'
 import { AccessFields } from './AccessFields.tsx'
 import { DiskInput } from './DiskInput.tsx'
+import { DiskUnlimited } from './DiskUnlimited.tsx'
 import { diskRule } from './diskRule.ts'
+import { beyondQuota, quotaLeft } from './flavorQuota.ts'
 import { FlavorPicker, useFlavors } from './FlavorPicker.tsx'
 import { ImagePicker, useImages } from './ImagePicker.tsx'
+import { OwnNetwork } from './OwnNetwork.tsx'
 import { TypeCards } from './TypeCards.tsx'
 import { VmAddSummary } from './VmAddSummary.tsx'
 import { clearDraft, readDraft, writeDraft } from './vmDraft.ts'
@@ -72,10 +78,13 @@ export default function VmAdd() {
   const network = useCall(networks.list, { query: { cloud_id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== undefined, silent: true })
   const privates = useCall(vpcs.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== undefined, silent: true })
   const bpId = useCurrentUser()?.bp_id ?? null
+  const mine = useCall(quotas.mine, {}, { enabled: bpId !== null, silent: true })
+  const left = quotaLeft(mine.data?.lines ?? [])
   // An administrator sees everybody's networks; what they make is their own.
   const nets = privates.data?.items.filter((vpc) => vpc.bp_id === bpId && allowedToJoin(vpc))
-  const offered =
-    network.data === undefined || nets === undefined ? undefined : [...network.data.items, ...nets.map(({ id }) => ({ name: privateNetwork(id) }))]
+  // One of their own before those that all share, the newest first.
+  const own = nets?.toSorted((one, other) => other.created_at.localeCompare(one.created_at))
+  const offered = network.data === undefined || own === undefined ? undefined : [...own.map(({ id }) => ({ name: privateNetwork(id) })), ...network.data.items]
 
   useEffect(() => {
     const changes = corrections(typed, {
@@ -127,8 +136,12 @@ export default function VmAdd() {
     form.setFieldsValue({ ...Object.fromEntries(Object.keys(shape).map((key) => [key, undefined])), ...blank })
   }
 
-  const trouble = cloud === undefined ? null : troubleOf(cloud)
   const count = typed.count ?? 1
+  const beyond = (of: Flavor): string | null => {
+    const over = beyondQuota(of, count, left)
+    return over === null ? null : t('add.flavorBeyond', { resource: quotaTexts[over.resource], left: amountText(over.resource, over.left) })
+  }
+  const trouble = cloud === undefined ? null : troubleOf(cloud)
   const missing = [
     ...(image === undefined ? [t('field.image')] : []),
     ...(flavor === undefined ? [t('field.flavor')] : []),
@@ -140,6 +153,7 @@ export default function VmAdd() {
   return (
     <NextStackPage possible={clouds.length > 0}>
       <Form<VmTyped>
+        noValidate
         form={form}
         layout="vertical"
         className="zs-add"
@@ -199,12 +213,24 @@ export default function VmAdd() {
 
           <Step number={3} title={t('add.step.size')}>
             <Form.Item name="flavor_id" rules={required(t('field.flavor'))}>
-              <FlavorPicker />
+              <FlavorPicker off={beyond} />
             </Form.Item>
+            {left.length > 0 && (
+              <p className="zs-soft">
+                {t('add.quotaLeft', { left: left.map((one) => `${quotaTexts[one.resource]} ${amountText(one.resource, one.left)}`).join('、') })}
+              </p>
+            )}
             <Form.Item
               name="disk_bytes"
               label={t('field.disk')}
-              extra={flavor !== undefined && t('add.diskNote', { disk: format.bytes(flavor.disk_bytes) })}
+              extra={
+                flavor !== undefined && (
+                  <>
+                    {t('add.diskNote', { disk: format.bytes(flavor.disk_bytes) })}
+                    <DiskUnlimited cloudId={cloud?.cloud_id} type={typed.type} />
+                  </>
+                )
+              }
               rules={flavor === undefined ? [] : [diskRule(t, flavor.disk_bytes)]}
             >
               <DiskInput minBytes={flavor?.disk_bytes ?? 1} disabled={flavor === undefined} />
@@ -216,6 +242,17 @@ export default function VmAdd() {
               <ErrorPanel error={network.error} onRetry={() => void network.refetch()} />
             ) : (
               <>
+                {cloud?.status === 'active' && bpId !== null && own?.length === 0 && (
+                  <OwnNetwork
+                    cloudId={cloud.cloud_id}
+                    taken={(network.data?.items ?? []).map(({ ipv4 }) => ipv4)}
+                    onMade={async (id) => {
+                      // What is not offered yet is not to be chosen.
+                      await privates.refetch()
+                      form.setFieldValue('network', privateNetwork(id))
+                    }}
+                  />
+                )}
                 <SelectField
                   name="network"
                   rules={required(t('field.network'))}

@@ -1,10 +1,11 @@
 import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Button from 'antd/es/button'
 import Popover from 'antd/es/popover'
+import Tag from 'antd/es/tag'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from '../../../i18n.ts'
 import { copyText } from '../../../kit/copy.ts'
-import { usableAddresses } from './vmAddresses.ts'
+import { addressKept, usableAddresses } from './vmAddresses.ts'
 import '../nextstack.css'
 import '../../../kit/addresses.css'
 
@@ -21,11 +22,24 @@ export function Address({ address }: { readonly address: string }) {
   )
 }
 
+/** Instead of addresses: which one will be its own again. */
+export function NoAddress({ vm }: { readonly vm: Pick<Vm, 'addresses' | 'reserved_address'> }) {
+  const { t } = useTranslation('nextstack')
+  const kept = addressKept(vm)
+  if (kept === null) return <span className="zs-soft">{t('noAddress')}</span>
+  return (
+    <span className="zs-addresses" title={t('reservedAddressNote')}>
+      <span className="zs-code zs-soft zs-cut">{kept}</span>
+      <Tag>{t('reservedAddress')}</Tag>
+    </span>
+  )
+}
+
 /** The first address, the others behind a number: a row keeps its height. */
-export function VmAddresses({ vm }: { readonly vm: Pick<Vm, 'addresses'> }) {
+export function VmAddresses({ vm }: { readonly vm: Pick<Vm, 'addresses' | 'reserved_address'> }) {
   const { t } = useTranslation('nextstack')
   const [first, ...rest] = usableAddresses(vm)
-  if (first === undefined) return <span className="zs-soft">{t('noAddress')}</span>
+  if (first === undefined) return <NoAddress vm={vm} />
   return (
     <span className="zs-addresses">
       <Address address={first.address} />

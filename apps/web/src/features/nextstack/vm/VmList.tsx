@@ -35,6 +35,7 @@ export default function VmList() {
         batchActions={batchActions}
         passing={isChanging}
         create={{
+          call: vms.create,
           label: t('list.create'),
           disabledReason: cloud === null || cloud.status === 'active' ? null : t(`list.createOff.${cloud.status}`),
           href: paths.nextstack.vm.add(),

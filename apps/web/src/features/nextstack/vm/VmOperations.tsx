@@ -26,7 +26,7 @@ export function VmOperations({ vm }: { readonly vm: Vm }) {
       id={vm.id}
       busy={vm.operation_id !== null}
       texts={{ what: (kind) => operationText(t, kind), step: (kind, step) => stepText(t, kind, step) }}
-      rowActions={(one) => (one.status === 'queued' || one.status === 'running' ? [cancelling(one)] : [])}
+      rowActions={(one) => (one.finished_at === null && one.status !== 'cancelling' ? [cancelling(one)] : [])}
     />
   )
 }

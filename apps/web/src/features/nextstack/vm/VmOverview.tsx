@@ -1,25 +1,33 @@
 import Descriptions from 'antd/es/descriptions'
+import { prepaids } from '@zhisuan/contract/bill/order'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
 import Typography from 'antd/es/typography'
+import { useCall } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
+import { vmItems } from '../../../kit/price/items.ts'
+import { Price } from '../../../kit/price/Price.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { useCloud } from '../../../session/cloud.ts'
 import { sshCommand, usableAddresses } from './vmAddresses.ts'
-import { Address } from './VmAddresses.tsx'
+import { Address, NoAddress } from './VmAddresses.tsx'
+import { useVmLoad, VmLoad } from './VmLoad.tsx'
 import '../nextstack.css'
 
 /** Facts of an instance, and how to get into it. */
 export function VmOverview({ vm }: { readonly vm: Vm }) {
-  const { t } = useTranslation('nextstack')
+  const { t } = useTranslation(['nextstack', 'price'])
+  const load = useVmLoad(vm)
   const platform = useIsPlatform()
   const cloud = useCloud(vm.cloud_id)
   const addresses = usableAddresses(vm)
+  const used = load.data?.items.at(-1)?.disk_bytes ?? null
   const fact = (key: string, label: string, children: React.ReactNode) => ({ key, label, children })
   return (
     <div className="zs-parts">
+      <VmLoad vm={vm} load={load} />
       <section>
         <h2 className="zs-heading">{t('detail.facts')}</h2>
         <Descriptions
@@ -33,7 +41,11 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
             fact('cpu', t('add.flavorColumn.cpu'), t('cores', { count: vm.cpu_cores })),
             fact('memory', t('add.flavorColumn.memory'), format.bytes(vm.memory_bytes)),
             ...(vm.gpus.length === 0 ? [] : [fact('gpus', t('field.gpus'), vm.gpus.map((gpu) => t('add.flavorGpu', gpu)).join('、'))]),
-            fact('disk', t('field.disk'), format.bytes(vm.disk_bytes)),
+            fact(
+              'disk',
+              t('field.disk'),
+              used === null ? format.bytes(vm.disk_bytes) : t('detail.diskUsed', { used: format.bytes(used), size: format.bytes(vm.disk_bytes) }),
+            ),
             fact('network', t('field.network'), vm.vpc === null ? vm.network : <Link to={paths.nextstack.vpc.detail(vm.vpc.id)}>{vm.vpc.name}</Link>),
             ...(vm.vpc === null
               ? []
@@ -52,10 +64,11 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
           ]}
         />
       </section>
+      {!platform && <Paying vm={vm} />}
       <section>
         <h2 className="zs-heading">{t('detail.addresses')}</h2>
         {addresses.length === 0 ? (
-          <p className="zs-soft">{t('noAddress')}</p>
+          <NoAddress vm={vm} />
         ) : (
           <ul className="zs-list">
             {addresses.map(({ family, address }) => (
@@ -92,6 +105,41 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
         )}
       </section>
     </div>
+  )
+}
+
+/** How it is paid, what that comes to, and until when. */
+function Paying({ vm }: { readonly vm: Vm }) {
+  const { t } = useTranslation(['nextstack', 'price'])
+  const { data } = useCall(prepaids.get, { params: { id: vm.id } }, { silent: true, refreshMs: 30_000 })
+  const mode = data === undefined ? undefined : data.ends_at === null ? 'hour' : (data.period ?? 'prepaid')
+  return (
+    <section>
+      <h2 className="zs-heading">{t('price:title')}</h2>
+      <Descriptions
+        size="small"
+        column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
+        items={[
+          {
+            key: 'mode',
+            label: t('price:mode.label'),
+            children: mode === undefined ? format.nothing : mode === 'prepaid' ? t('detail.prepaid') : t(`price:mode.${mode}`),
+          },
+          ...(data === undefined || data.ends_at === null
+            ? []
+            : [
+                { key: 'ends', label: t('detail.endsAt'), children: format.dateTime(data.ends_at) },
+                {
+                  key: 'renews',
+                  label: t('detail.autoRenew'),
+                  children: data.renews_at === null ? t('detail.renewOff') : t('detail.renewAt', { at: format.dateTime(data.renews_at) }),
+                },
+              ]),
+          { key: 'orders', label: t('detail.orders'), children: <Link to={paths.order.list()}>{t('detail.toOrders')}</Link> },
+          { key: 'price', label: t('detail.price'), children: <Price items={vmItems(vm)} period="hour" bpId={vm.bp_id} />, span: 'filled' as const },
+        ]}
+      />
+    </section>
   )
 }
 
