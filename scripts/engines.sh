@@ -48,7 +48,10 @@ lxd_watch() {
   env -C / setsid bash -c '
     silent=0
     while sleep 5 && [ -f "$state/lxd.pid" ]; do
-      if lxd_answers; then silent=0 && continue; fi
+      if lxd_answers; then
+        silent=0
+        continue
+      fi
       silent=$((silent + 1))
       [ "$silent" -ge 3 ] && [ -f "$state/lxd.pid" ] || continue
       echo "$(date -Is) lxd is silent, and is started anew" >>"$state/lxd.out"
