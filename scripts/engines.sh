@@ -12,7 +12,7 @@ export LXD_DIR=${LXD_DIR:-/var/lib/lxd}
 # shellcheck source=scripts/packages.sh
 . "$(dirname "$0")/packages.sh"
 
-lxd_answers() { [ -S "$LXD_DIR/unix.socket" ] && timeout 10 lxc query /1.0 >/dev/null 2>&1; }
+lxd_answers() { [ -S "$LXD_DIR/unix.socket" ] && timeout 8 lxc query /1.0 >/dev/null 2>&1; }
 
 # Unprivileged containers map their users into ranges that belong to root.
 map_users() {
@@ -40,14 +40,14 @@ lxd_start() {
   echo $! >"$state/lxd.pid"
 }
 
-# LXD 5.0.2 stops answering now and then, for ever: one that is silent for a minute is started anew. Instances go on meanwhile.
+# LXD 5.0.2 stops answering now and then, for ever: one that is silent for half a minute is started anew. Instances go on meanwhile.
 lxd_watch() {
   export -f lxd_answers lxd_start
   export state
   # shellcheck disable=SC2016
   env -C / setsid bash -c '
     silent=0
-    while sleep 5 && [ -f "$state/lxd.pid" ]; do
+    while sleep 3 && [ -f "$state/lxd.pid" ]; do
       if lxd_answers; then
         silent=0
         continue
