@@ -68,6 +68,11 @@ test.describe('money', () => {
     await signIn(context, 'admin', market.url)
     await page.goto(`${market.url}/account?keyword=${organisation}`)
     const row = rowOf(page, organisation)
+    // A head stands above its numbers, also where it sorts them: at their end, and not at the other side of the column.
+    await expect(row).toBeVisible()
+    const head = page.getByRole('columnheader', { name: /^余额/ })
+    const [column, sorter] = [await head.boundingBox(), await head.locator('.ant-table-column-sorter').boundingBox()]
+    expect((column?.x ?? 0) + (column?.width ?? 0) - (sorter?.x ?? 0) - (sorter?.width ?? 0)).toBeLessThan(24)
     await button(row, '充值').click()
     await expect(dialog(page)).toContainText(`为“${organisation}”充值`)
     await fill(dialog(page), { 金额: '12.34', 备注: '线下收款' })
