@@ -73,7 +73,6 @@ export default {
   keyword: '名称、IP地址或ID',
   size: '{{vcpus}}核 / {{memory}} / {{disk}}',
   fromVolume: '从云硬盘启动',
-  noAddress: '暂无',
   copyAddress: '复制{{address}}',
   moreAddresses: '另有{{count}}个',
   floating: words.floatingIp,

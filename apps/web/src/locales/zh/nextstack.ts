@@ -90,7 +90,6 @@ export default {
   size: '{{cores}} 核 / {{memory}} / {{disk}}',
   copyAddress: '复制 {{address}}',
   moreAddresses: '另有 {{count}} 个',
-  noAddress: '暂无',
   reservedAddress: '已保留',
   reservedAddressNote: '实例未使用该地址，专有网络为它保留，启动后仍是这个地址',
   list: {
