@@ -32,7 +32,7 @@ export function Field({
       {...item}
       {...(required !== undefined && { required })}
       // Only words give way to what is wrong (see classes.css): a link is still needed.
-      {...(extra !== undefined && { extra: typeof extra === 'string' ? <span className="zs-hint">{extra}</span> : extra })}
+      {...(extra !== undefined && { extra: typeof extra === 'string' && extra !== '' ? <span className="zs-hint">{extra}</span> : extra })}
       rules={[...(missing === undefined ? [] : [{ required: true, message: missing }]), ...(schema === undefined ? [] : rulesOf(schema)), ...rules]}
     >
       {children}
