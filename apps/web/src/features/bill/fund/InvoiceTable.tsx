@@ -126,10 +126,10 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
     >
       <div className="bf-days">
         <Field name="from" label={t('period.from')} schema={invoices.available.query.shape.from}>
-          <DayInput max={to} />
+          <DayInput />
         </Field>
         <Field name="to" label={t('period.to')} schema={invoices.available.query.shape.to}>
-          <DayInput min={from} />
+          <DayInput />
         </Field>
       </div>
       {available.data !== undefined && (

@@ -41,11 +41,11 @@ export function PeriodFilter({ from, to, set }: Period) {
     <div className="bf-period">
       <span className="zs-labelled">
         <label htmlFor={fromId}>{t('period.from')}</label>
-        <DayInput id={fromId} value={from} max={to} onChange={(day) => set('from', day)} />
+        <DayInput id={fromId} value={from} onChange={(day) => set('from', day)} />
       </span>
       <span className="zs-labelled">
         <label htmlFor={toId}>{t('period.to')}</label>
-        <DayInput id={toId} value={to} min={from} onChange={(day) => set('to', day)} />
+        <DayInput id={toId} value={to} onChange={(day) => set('to', day)} />
       </span>
     </div>
   )
