@@ -316,7 +316,6 @@ export default {
     closeTitle: '关闭“{{name}}”的终端？',
     closeBody: '其中正在运行的程序会在一分钟内被结束。',
     other: '右侧终端',
-    back: '返回列表',
     stopped: '“{{name}}”现在是“{{state}}”，终端不可用。',
     gone: '该云主机不存在或已被删除。',
     toList: '查看云主机列表',
