@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModules } from '../app.ts'
+import { openSaid } from '../modules/aos/stack/stack.store.ts'
+import { getTemplate } from '../modules/aos/template/template.store.ts'
 import { getCommand, getResult, listResults } from '../modules/nextstack/command/command.store.ts'
 import { auditMigrations } from '../platform/audit.ts'
 import { platformScope } from '../platform/auth/actor.ts'
@@ -23,9 +25,17 @@ const fixture = (name: string): string => readFileSync(new URL(`before-release/$
 const rows = JSON.parse(fixture('rows.json')) as Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
 /** Whose rows a migration since writes anew: what becomes of them is said in a test beside it. */
-const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys', 'commands', 'command_results'])
-/** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), or added. */
-const columnsSince: Readonly<Record<string, readonly string[]>> = { users: ['wrong_passwords', 'frozen_until'], edges: ['docker_trouble'] }
+const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'])
+/** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), added, or sealed. */
+const columnsSince: Readonly<Record<string, readonly string[]>> = {
+  users: ['wrong_passwords', 'frozen_until'],
+  edges: ['docker_trouble'],
+  commands: ['name', 'named', 'script'],
+  command_results: ['stdout', 'stderr', 'output', 'tail'],
+  operations: ['error_text', 'error_detail'],
+  stacks: ['error_text', 'output'],
+  stack_templates: ['compose', 'variables', 'content'],
+}
 /** Where kinds of things are named, and how they were: nothing else of these rows changes. */
 const spelledIn = ['operations', 'usage_events', 'metered_resources', 'bill_orders', 'prepaid_resources', 'suspended_resources']
 const spelled: Readonly<Record<string, string>> = {
@@ -143,12 +153,20 @@ describe('a database of the days before the first release', () => {
   })
 })
 
-describe('a database in which outputs lay in clear', () => {
+describe('a database in which scripts, outputs and what was said of failures lay in clear', () => {
   it('has them sealed, and says what it said; nothing of them is left in its files', async () => {
     const database = await freshDatabase({ schema: false })
     const client = await connected(database)
     const mark = 'plain-text-of-before'
-    const [cloud, command, named] = [randomUUID(), randomUUID(), randomUUID()]
+    const [cloud, command, named, operation, stack, template] = Array.from({ length: 6 }, () => randomUUID()) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    const tables = ['command_results', 'commands', 'operations', 'stack_templates', 'stacks']
     const vms = Array.from({ length: 120 }, () => randomUUID())
     const long = `${mark} ${'汉😀'.repeat(6_000)} end`
     const platform = await openPlatform(configOf(database.url), log)
@@ -173,13 +191,27 @@ describe('a database in which outputs lay in clear', () => {
         'vm',
         cloud,
       ])
+      await client.query(
+        `insert into operations (id, kind, resource_type, resource_id, actor_name, status, steps_total, input, error, error_text, error_detail)
+         values ($1, 'aos.stack.create', 'aos.stack', $2, 'x', 'failed', 1, '', 'composeFailed', $3, $4)`,
+        [operation, stack, `${mark}-text`, `${mark}-detail`],
+      )
+      await client.query(
+        `insert into stacks (id, deployment_id, edge_id, name, project, status, revision, error_text, output, created_by_name)
+         values ($1, $1, $1, 's', 'p', 'error', 1, $2, $3, 'x')`,
+        [stack, `${mark}-text`, `${mark}-output`],
+      )
+      await client.query(
+        `insert into stack_templates (id, name, version, description, labels, compose, variables, created_by_name) values ($1, 't', '1', '', '[]', $2, $3, 'x')`,
+        [template, `a: ${mark}`, JSON.stringify([{ name: 'A', label: '', type: 'password', required: true, default: mark, choices: [] }])],
+      )
       await client.query('reset session_replication_role')
       await client.query('checkpoint')
-      expect(await filesWith(client, mark, 'commands', 'command_results')).toEqual(['command_results', 'commands'])
+      expect(await filesWith(client, mark, ...tables)).toEqual(tables)
 
       await platform.compose(modules)
       await client.query('checkpoint')
-      expect(await filesWith(client, mark, 'commands', 'command_results')).toEqual([])
+      expect(await filesWith(client, mark, ...tables)).toEqual([])
       const { db, secrets } = platform
       expect(await getCommand(db, secrets, platformScope, command)).toMatchObject({ name: `mysql -p${mark}`, script: `mysql -p${mark}`, named: false })
       expect(await getCommand(db, secrets, platformScope, named)).toMatchObject({ name: 'nightly', script: `echo ${mark}`, named: true })
@@ -188,6 +220,15 @@ describe('a database in which outputs lay in clear', () => {
       expect(results[0]).toMatchObject({ stderr: [...long].slice(-8_192).join(''), more: true })
       expect(await getResult(db, secrets, { command_id: command, vm_id: vms[0] ?? '' })).toMatchObject({ stdout: `${mark}1`, stderr: long })
       expect(await listResults(db, secrets, named)).toMatchObject([{ stdout: '', stderr: '', more: false }])
+      expect(platform.operations.said(await db.selectFrom('operations').selectAll().executeTakeFirstOrThrow())).toEqual({
+        error: `${mark}-text`,
+        detail: `${mark}-detail`,
+      })
+      expect(openSaid(secrets, await db.selectFrom('stacks').selectAll().executeTakeFirstOrThrow())).toEqual({
+        error_text: `${mark}-text`,
+        output: `${mark}-output`,
+      })
+      expect(await getTemplate(db, secrets, platformScope, template)).toMatchObject({ compose: `a: ${mark}`, variables: [{ name: 'A', default: mark }] })
     } finally {
       await platform.close()
     }

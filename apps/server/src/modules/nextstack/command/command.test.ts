@@ -12,6 +12,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
+import { tablesWith } from '../../../testing/clear.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { sweepEveryMs } from './command.runner.ts'
@@ -252,14 +253,14 @@ describe('what a script says and prints', () => {
     const secret = `pass${randomUUID()}`
     const { id } = await run({ script: `#test ${secret}-said\nmysql -p${secret}\n`, vm_ids: [web.id] })
     await when(id, ({ results }) => expect(results[0]?.stdout).toBe(`${secret}-printed`))
-    expect(await tablesWith(secret)).toEqual([])
+    expect(await tablesWith(app.platform.database.pool, secret)).toEqual([])
     end.resolve()
     const done = await ended(id)
     expect(done).toMatchObject({ name: `#test ${secret}-said`, script: `#test ${secret}-said\nmysql -p${secret}\n` })
     expect(done.results).toMatchObject([{ stdout: `${secret}-printed`, stderr: `${secret}-complained`, more: false }])
-    expect(await tablesWith(secret)).toEqual([])
+    expect(await tablesWith(app.platform.database.pool, secret)).toEqual([])
     // What is looked for is found where it lies in clear.
-    expect(await tablesWith(web.name)).toContain('command_results')
+    expect(await tablesWith(app.platform.database.pool, web.name)).toContain('command_results')
 
     const other = await ended((await run({ script: '#test', vm_ids: [web.id] })).id)
     const { db: database } = app.platform
@@ -280,21 +281,6 @@ describe('what a script says and prints', () => {
     expect(['a=b mysql', '"x y"', '', '# only\n', 'mysql -p', '/bin/sh;x', 'cd'].map(programOf)).toEqual(['', '', '', '', 'mysql', '/bin/sh', 'cd'])
   })
 })
-
-/** Tables, those of the queue too, in which a text stands anywhere. */
-async function tablesWith(text: string): Promise<string[]> {
-  const { pool } = app.platform.database
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `select quote_ident(nspname) || '.' || quote_ident(relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-     where relkind = 'r' and nspname not in ('pg_catalog', 'information_schema')`,
-  )
-  const found: string[] = []
-  for (const { name } of tables) {
-    const { rowCount } = await pool.query(`select from ${name} as t where strpos(t::text, $1) > 0 limit 1`, [text])
-    if (rowCount !== 0) found.push(name.replace(/^public\./, ''))
-  }
-  return found
-}
 
 describe('asking for it', () => {
   it.each([
