@@ -21,6 +21,10 @@ describe('what a module takes of the contract', () => {
     expect((await plugin.load(`${contract}nextstack/vm.ts?lean`))?.code).not.toMatch(/\bz\.|defineCall/)
   })
 
+  it('says of what is read that it is audited: such answers are not asked early', async () => {
+    expect((await plugin.load(`${contract}ecrm/edge.ts?lean`))?.code).toMatch(/"ecrm\.edge\.qrcode"(?:(?!"id":).)*"audit":true/)
+  })
+
   it.each([
     ['a field of its body', 'rules(vms.rename.body.shape.name)'],
     ['its body under that name', 'const { body } = vms.rename'],
@@ -86,6 +90,6 @@ it('of a call that is handed on, nobody asks for more than its lean form has', (
       [...readFileSync(join(root, 'src', file), 'utf8').matchAll(/\bcall\.(\w+)/g)].map(([text, name]) => ({ name, where: `${file}: ${text}` })),
     )
   expect(asked.length).toBeGreaterThan(10)
-  const lean = ['id', 'method', 'path', 'access', 'lines', 'paged']
+  const lean = ['id', 'method', 'path', 'access', 'lines', 'paged', 'audit']
   expect(asked.filter(({ name = '', where }) => !lean.includes(name) && where !== inDevelopment).map(({ where }) => where)).toEqual([])
 })

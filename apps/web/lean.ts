@@ -4,7 +4,16 @@ import type { Call } from '../../packages/contract/src/define.ts'
 import { Visitor, parseSync, transformWithOxc, type ESTree, type Plugin } from 'vite'
 
 /** What a client needs of a call: to make it, and to know who may. Its schemas are for whoever checks what is in it: the server, and forms. */
-const leanCall = ({ id, method, path, access, lines, paged }: Call) => ({ id, method, path, access, ...(lines && { lines }), ...(paged && { paged }) })
+const leanCall = ({ id, method, path, access, lines, paged, audit }: Call) => ({
+  id,
+  method,
+  path,
+  access,
+  ...(lines && { lines }),
+  ...(paged && { paged }),
+  // Of all that changes something it is so without a word.
+  ...(method === 'GET' && audit && { audit }),
+})
 
 /** The parts of a call that are not there in its lean form. */
 const schemas = new Set(['params', 'query', 'body', 'response'])

@@ -132,7 +132,8 @@ test('what is made on an OpenStack has its price where it is made, grown and res
     await page.goto('/instanceadd')
     await page.getByRole('radio', { name: /played-flavor/ }).check()
     // 2 processors, 4 GB of memory, and a disk of 20 GB.
-    await expect(page.getByText('¥0.26 / 小时')).toBeVisible()
+    await expect(page.getByText('¥0.26 / 小时', { exact: true })).toBeVisible()
+    await expect(page.getByRole('row', { name: /played-flavor/ })).toContainText('¥0.26 / 小时')
     await look('an instance with its price')
 
     await page.goto('/volume')

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { agentPaths, composeLine, gatewayState, nodeFacts, nodeMetrics, type ComposeProject } from '@zhisuan/contract/agent/node'
 import { createDocker } from '@zhisuan/engines/docker/engine'
 import { framesTaken } from '@zhisuan/engines/docker/frames'
@@ -20,6 +21,8 @@ import { startAgentServer, type AgentServer } from '../support/agent-server.ts'
 import { startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { until } from '../support/server.ts'
+
+const execute = promisify(execFile)
 
 /** A real agent in its own process, and of the server what speaks with it. */
 describe.skipIf(!dockerIsThere)('an agent', () => {
@@ -262,14 +265,15 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
     }
     const comes = (version: string) =>
       until(async () => server.tunnels.connected(server.edgeId) && tunnel().version === version, `version ${version}\n${agent.said()}`, 60_000)
-    const built = (version: string): Buffer => {
+    // The tunnels' server is in this process: an agent that hears nothing of it for long gives it up.
+    const built = async (version: string): Promise<Buffer> => {
       const out = join(folder.path, 'built', version)
-      execFileSync(fileURLToPath(new URL('../../scripts/build-agent', import.meta.url)), ['--version', version, '--out', out])
+      await execute(fileURLToPath(new URL('../../scripts/build-agent', import.meta.url)), ['--version', version, '--out', out])
       return readFileSync(join(out, 'agent.mjs'))
     }
 
     it('goes on as that, and back from one that is broken', async () => {
-      const bundle = built('9.1.0')
+      const bundle = await built('9.1.0')
       await expect(
         tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.1.0', sha256: '0'.repeat(64), path: '/none' } }),
       ).rejects.toMatchObject({ status: 422 })

@@ -204,7 +204,7 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
           .toSorted(),
       ).toEqual([...away].toSorted())
     }
-    expect(await shown(deployment_id)).toMatchObject({ running_count: 0, status: 'stopped' })
+    expect(await shown(deployment_id)).toMatchObject({ running_count: 0, status: 'unknown' })
     expect(await refusal(owner.call(deployments.delete, { params: { id: deployment_id } }))).toContain('95003')
     for (const [index, { id }] of nodes.entries()) {
       if (index % 2 === 0) start(index)

@@ -49,7 +49,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     await client.call(vpcs.delete, { params: { id: vpc.id } })
     await gone(vpc)
   }
-  const gone = (vpc: Vpc) => until(async () => (await client.call(vpcs.list, { query: { keyword: vpc.id } })).total === 0, 'the network to be gone')
+  /** One goes after the other: the last of ten waits for all of them. */
+  const gone = (vpc: Vpc) => until(async () => (await client.call(vpcs.list, { query: { keyword: vpc.id } })).total === 0, 'the network to be gone', 400_000)
   const onEngine = async (vpc: Vpc) => {
     const networks = (await engine.networks.list()).filter(({ tags }) => tags['vpc_id'] === vpc.id)
     const [network] = networks

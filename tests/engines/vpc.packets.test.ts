@@ -94,7 +94,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
   /** What an instance gets from there; null where nothing answers. */
   const fromVm = async (vm: Vm, address: string, port: number): Promise<string | null> => {
     // By hand: the wget of Debian's static busybox crashes.
-    const ask = `printf 'GET /name HTTP/1.0\\r\\n\\r\\n' | timeout 5 nc -w 2 ${address} ${port}`
+    const ask = `printf 'GET /name HTTP/1.0\\r\\n\\r\\n' | timeout 20 nc -w 5 ${address} ${port}`
     const { stdout } = await engine.instances.exec(engineName(vm), { command: ['sh', '-c', ask] })
     return /^HTTP\/1\.\d 200[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(stdout.toString())?.[1]?.trim() ?? null
   }

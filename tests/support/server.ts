@@ -207,8 +207,8 @@ export async function asAdministrator(server: RunningServer): Promise<Client> {
   return client
 }
 
-/** Looks again and again until it is so; for a minute at least, as a machine that does everything at once is slow. */
-export const until = <T>(look: Look<T>, what: string, timeoutMs = 0): Promise<T> => waited(look, what, Math.max(timeoutMs, 60_000))
+/** Looks again and again until it is so; for three minutes at least, as a machine that does everything at once is slow. */
+export const until = <T>(look: Look<T>, what: string, timeoutMs = 0): Promise<T> => waited(look, what, Math.max(timeoutMs, 180_000))
 
 /** The same of what an engine tells by itself: it is there well before the minute has passed in which everything is looked at. */
 export const untilTold = <T>(look: Look<T>, what: string): Promise<T> => waited(look, what, 20_000)

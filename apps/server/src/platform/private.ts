@@ -6,7 +6,10 @@ const mode = process.getuid?.() === 0 ? 0o711 : 0o700
 /** The database keeps its own; what the agent of this host lays out is read by containers, behind a folder of its own. */
 const others: ReadonlySet<string> = new Set(['database', 'agent'])
 
-/** Nobody else on the host reads what is in the data directory: also where an earlier server made it. */
+/**
+ * Nobody else on the host reads what is in the data directory: also where an earlier server made it. What lies in a folder
+ * that nobody may enter stays as it is: it may be somebody else's, such as the disk of a container.
+ */
 export function keepPrivate(directory: string): void {
   mkdirSync(directory, { recursive: true, mode })
   chmodSync(directory, mode)
@@ -16,7 +19,6 @@ export function keepPrivate(directory: string): void {
 function close(path: string): void {
   const about = lstatSync(path, { throwIfNoEntry: false })
   if (about === undefined || about.uid !== process.getuid?.()) return
-  if (about.isDirectory()) for (const name of readdirSync(path)) close(join(path, name))
   if (!about.isDirectory() && !about.isFile()) return
   const wanted = about.mode & (about.isDirectory() ? 0o700 : 0o600)
   if ((about.mode & 0o777) !== wanted) chmodSync(path, wanted)

@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
   }
   /** As whom the server there sees who asks; `refused` or `silent` where no answer comes. */
   const seen = async (from: string, to: string, port = 80): Promise<string> => {
-    const { out, err } = await run(from, `printf 'GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n' | busybox timeout 5 busybox nc -w 2 ${to} ${port}`)
+    const { out, err } = await run(from, `printf 'GET /cgi-bin/who HTTP/1.0\\r\\n\\r\\n' | busybox timeout 20 busybox nc -w 5 ${to} ${port}`)
     const body = out.split('\r\n\r\n')[1] ?? ''
     if (body !== '') return body
     return /refused/i.test(err) ? 'refused' : 'silent'
