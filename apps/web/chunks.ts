@@ -1,137 +1,176 @@
 import { join } from 'node:path'
 import type { Rolldown } from 'vite'
+import type { NeededPage } from './needs.ts'
 
 type Modules = Pick<Rolldown.PluginContext, 'getModuleInfo'>
 
-/** What this share of all pages needs is one file with all else that most pages need: what lists and forms are made of. */
-const ofMost = 0.55
-/** What fewer need, but this share at least, is a second one: what pages about single things have beside. */
-const ofMany = 0.37
-/** What this share needs, of several product groups, is a third one: what only some pages show, as tabs. */
-const ofSome = 0.05
+/** Each file is a request. */
+const mostFiles = 15
+/** Those that every page begins with: what asks early, the first script, how it loads others, and the rest of its libraries. */
+const filesOfFirst = 4
 
-/** What only pages of one product group need is one file of that group where it is as wide there … */
-const ofGroup = 0.3
-/** … or where its source is smaller than this. */
-const smallBytes = 7_000
+/** How much heavier than elsewhere bytes weigh that are loaded in vain: by visitors, by the frame that is drawn before a page, by who has just signed in. */
+const firstWeight = 100
+const landings: readonly string[] = ['/index', '/nextStack/vm']
 
-/** What checks by schemas brings zod along, and so is never in one file with what does not: lists do without, and load it with the first form. */
-const forms = 'forms'
-
-/** What of a product group needs what only some pages do: its lists do without. */
-const details = 'details'
-
-/** What a product group shows of its own, and others show too. */
-const shared = 'shared'
-
-/** What several product groups need is no file of its own below this; up to the other it is one with all that they need of the same group. */
-const tinyBytes = 1_500
-const sharedBytes = 8_000
+/** More than there are files one behind the other. */
+const ranks = 64
 
 /**
  * Which file a module comes into. Left alone, the bundler makes a file for each set of pages that need the same: some
- * hundred and twenty for a page, and each is a request. Here what the first page has is one file, what the console has
- * around every page is another, then what most, many and some pages need, and small things of a product group are a few of
- * that group: what its lists need, what its details and its forms need beside, and what others show of it. Pages, and what
- * few of them need, stay files of their own.
+ * hundred and twenty for a page, and each is a request. Here such files are put together, two at a time, until no page
+ * loads more than `mostFiles`: each time those two of the page with the most that cost others the fewest bytes they do not need.
+ * So what is loaded together is one file, whatever it is, and lists do without what forms are made of. What only comes later,
+ * such as a dialog, is the bundler's to put.
  */
-export function chunks(root: string) {
-  let names: ReadonlyMap<string, string> | null = null
-  const nameOf = (id: string, modules: Modules): string | null => (names ??= namesIn(root, modules)).get(id) ?? null
-  const only = (group: string) => ({
-    debugName: group,
-    name: (id: string, modules: Modules) => (nameOf(id, modules) === group ? group : null),
-  })
-  const ofGroups = (kind: string) => ({
-    debugName: `product groups ${kind}`,
-    name: (id: string, modules: Modules) => {
-      const name = nameOf(id, modules)
-      return name?.split(' ', 2)[1] === (kind === '' ? undefined : kind) ? name : null
-    },
-  })
-  // A group takes along what its modules need: nothing of a narrower one, as what something needs is needed as widely.
+export function chunks(root: string, pages: readonly NeededPage[]) {
+  let files: ReturnType<typeof filesIn> | null = null
+  const fileOf = (id: string, modules: Modules) => (files ??= filesIn(root, pages, modules)).get(id)
   return {
     groups: [
       { name: 'main', tags: ['$initial' as const] },
-      only('rest of the first'),
-      only('light and lists'),
-      only('light'),
-      only('console'),
-      only('most'),
-      only('many'),
-      only('some'),
-      only(forms),
-      // One after the other: each takes along what its own modules need.
-      ofGroups(shared),
-      ofGroups(''),
-      ofGroups(details),
-      ofGroups(forms),
+      // Of its libraries, what it leaves out itself and some pages use: else it came into whatever file needs it first.
+      { debugName: 'rest', name: (id: string, modules: Modules) => (fileOf(id, modules)?.rank === -1 ? 'rest of the first' : null) },
+      // One rank after the other, as each takes along what its modules need and none before it has.
+      ...Array.from({ length: ranks }, (_, rank) => ({
+        debugName: `rank ${rank}`,
+        name: (id: string, modules: Modules) => {
+          const file = fileOf(id, modules)
+          return file?.rank === rank ? file.name : null
+        },
+      })),
     ],
   }
 }
 
-function namesIn(root: string, modules: Modules): ReadonlyMap<string, string> {
-  const infoOf = (id: string) => modules.getModuleInfo(id)
+/** A file to be. */
+interface File {
+  readonly modules: Set<string>
+  bytes: number
+  readonly needs: Set<File>
+  /** With itself, what it needs, and what those need in turn. */
+  reached: Set<File>
+  /** By the number of each loader, whether it loads it. */
+  readonly by: Uint8Array
+}
+
+function filesIn(root: string, pages: readonly NeededPage[], modules: Modules) {
+  const neededOf = (id: string): readonly string[] => modules.getModuleInfo(id)?.importedIds ?? []
   const neededBy = (...ids: readonly string[]): ReadonlySet<string> => {
     const found = new Set(ids)
-    for (const id of found) for (const needed of infoOf(id)?.importedIds ?? []) found.add(needed)
+    for (const id of found) for (const needed of neededOf(id)) found.add(needed)
     return found
   }
-  const all = new Set([join(root, 'index.html')])
-  for (const id of all) for (const next of [...(infoOf(id)?.importedIds ?? []), ...(infoOf(id)?.dynamicallyImportedIds ?? [])]) all.add(next)
-  const features = join(root, 'src/features/')
-  const groupOf = (page: string): string => page.slice(features.length).split('/', 1)[0] ?? ''
-  const homeOf = (id: string): string | null => /\/(?:features|contract\/src)\/([^/]+)\//.exec(id)?.[1] ?? null
-  const isOwnFile = (id: string): boolean => (infoOf(id)?.dynamicImporters.length ?? 0) > 0
-  const pages = [...all].filter((id) => id.startsWith(features) && isOwnFile(id))
-  const pagesOfGroup = Map.groupBy(pages, groupOf)
-
-  const names = new Map<string, string>()
   const first = neededBy(join(root, 'index.html'))
-  // Of its libraries, what it leaves out itself and a few pages use.
-  for (const id of first) names.set(id, 'rest of the first')
-  // What visitors see is drawn without antd, and must not wait for a file with it.
-  const comesFirst = (page: string): boolean => infoOf(page)?.dynamicImporters.includes(join(root, 'src/visitorPages.ts')) === true
-  const isLight = (page: string): boolean => comesFirst(page) && ![...neededBy(page)].some((id) => id.includes('/node_modules/antd/'))
-  for (const id of neededBy(...pages.filter(isLight))) if (!first.has(id) && !isOwnFile(id)) names.set(id, 'light')
-  // Nor do lists wait for the forms of visitors.
-  for (const id of neededBy(join(root, 'src/kit/RowsTable.tsx'))) if (names.get(id) === 'light') names.set(id, 'light and lists')
-  const frames = [join(root, 'src/layout/ConsoleLayout.tsx'), join(root, 'src/kit/Antd.tsx')]
-  for (const id of neededBy(...frames)) if (!first.has(id) && !names.has(id) && (!isOwnFile(id) || frames.includes(id))) names.set(id, 'console')
-  const users = new Map<string, Set<string>>()
-  for (const page of pages) {
-    for (const id of neededBy(page)) {
-      if (first.has(id) || names.has(id) || isOwnFile(id)) continue
-      const known = users.get(id) ?? new Set()
-      users.set(id, known.add(page))
-    }
+  const frame = pages.find(({ inside }) => inside)?.frame ?? []
+  // What is loaded at once: the frame, and each page, which waits for what is around it only where nobody sees it without.
+  const loaders = [
+    { weight: firstWeight, modules: neededBy(...frame) },
+    ...pages.map(({ path, inside, own }) => ({
+      weight: !inside || landings.includes(path) ? firstWeight : 1,
+      modules: neededBy(...own, ...(inside ? frame : [])),
+    })),
+  ]
+  const users = new Map<string, number[]>()
+  for (const [loader, one] of loaders.entries()) for (const id of one.modules.difference(first)) users.set(id, [...(users.get(id) ?? []), loader])
+  const fileOf = new Map<string, File>()
+  // What the same need is one file: nobody loads more for it.
+  for (const [by, ids] of Map.groupBy(users.keys(), (id) => users.get(id)?.join() ?? '')) {
+    const bytes = ids.reduce((sum, id) => sum + (modules.getModuleInfo(id)?.code?.length ?? 0), 0)
+    const file: File = { modules: new Set(ids), bytes, needs: new Set(), reached: new Set(), by: new Uint8Array(loaders.length) }
+    for (const loader of by.split(',')) file.by[Number(loader)] = 1
+    for (const id of ids) fileOf.set(id, file)
   }
-  // Widest first: what something needs comes before it.
-  for (const [id, by] of [...users].toSorted(([one, a], [other, b]) => b.size - a.size || neededBy(one).size - neededBy(other).size)) {
-    const groups = new Set([...by].map(groupOf))
-    const [group = ''] = groups
-    // Icons have their picture in a comment once more.
-    const size = id.includes('/@ant-design/icons/') ? 0 : (infoOf(id)?.code?.length ?? 0)
-    const share = by.size / pages.length
-    const needed = neededBy(id)
-    const isForm = [...needed].some((one) => one.includes('/node_modules/zod/'))
-    const isDetail = [...needed].some((one) => names.get(one) === 'some')
-    const comesAlone = [...needed].every((one) => one === id || first.has(one) || names.has(one))
-    // Else what most need would take along what fewer do.
-    const isNearMost = comesAlone && [...needed].every((one) => one === id || !['many', 'some'].includes(names.get(one) ?? ''))
-    // Libraries of few pages are large, and stay where the bundler puts them.
-    const isOurs = !id.includes('/node_modules/') || id.includes('/@ant-design/icons')
-    if (share >= ofMost || (isOurs && groups.size > 1 && size < tinyBytes && isNearMost)) names.set(id, isForm ? forms : 'most')
-    else if (share >= ofMany) names.set(id, isForm ? forms : 'many')
-    else if (groups.size > 1 && share >= ofSome && homeOf(id) === null) names.set(id, isForm ? forms : 'some')
-    else if (isOurs && groups.size === 1 && (size < smallBytes || by.size >= ofGroup * (pagesOfGroup.get(group)?.length ?? 0))) {
-      // Not what would take something of several product groups along.
-      const isWithin = [...needed].every((one) => first.has(one) || [...(users.get(one) ?? [])].every((page) => groupOf(page) === group) || names.has(one))
-      if (isWithin) names.set(id, isForm ? `${group} ${forms}` : isDetail ? `${group} ${details}` : group)
-    } else if (isOurs && !isForm && groups.size > 1 && comesAlone && size < sharedBytes) {
-      const home = homeOf(id)
-      if (home !== null) names.set(id, `${home} ${shared}`)
-    }
+  const files = new Set(fileOf.values())
+  for (const [id, file] of fileOf) for (const needed of neededOf(id)) file.needs.add(fileOf.get(needed) ?? file).delete(file)
+  for (const file of files) {
+    file.reached.add(file)
+    for (const one of file.reached) for (const needed of one.needs) file.reached.add(needed)
   }
-  return names
+  putTogether(
+    files,
+    loaders.map(({ weight }) => weight),
+  )
+
+  const ranked = new Map<File, number>()
+  const rankOf = (file: File): number => {
+    const rank = ranked.get(file) ?? Math.max(0, ...[...file.needs].map((needed) => rankOf(needed) + 1))
+    if (rank >= ranks) throw new Error('more files need each other, one behind the other, than there are ranks')
+    ranked.set(file, rank)
+    return rank
+  }
+  const rest = [...first].map((id) => [id, { name: 'rest of the first', rank: -1 }] as const)
+  return new Map([
+    ...rest,
+    ...[...files].flatMap((file, index) => {
+      const named = { name: `files ${index}`, rank: rankOf(file) }
+      return [...file.modules].map((id) => [id, named] as const)
+    }),
+  ])
 }
+
+/** Two at a time, until nobody loads too many. */
+function putTogether(files: Set<File>, weights: readonly number[]): void {
+  const most = mostFiles - filesOfFirst
+  for (;;) {
+    const counts = weights.map((_, loader) => [...files].filter(({ by }) => by[loader] === 1).length)
+    const fullest = counts.indexOf(Math.max(...counts))
+    if ((counts[fullest] ?? 0) <= most) return
+    const all = [...files].filter(({ by }) => by[fullest] === 1)
+    let best: readonly [File, File] | null = null
+    let least = Number.POSITIVE_INFINITY
+    for (const [index, one] of all.entries()) {
+      for (const other of all.slice(index + 1)) {
+        let [cost, helped] = [0, 0]
+        for (const [loader, weight] of weights.entries()) {
+          const [has, hasOther] = [one.by[loader], other.by[loader]]
+          if (has !== hasOther) cost += weight * (has === 1 ? other : one).bytes
+          else if (has === 1 && (counts[loader] ?? 0) > most) helped++
+        }
+        // What those need that are loaded in vain comes on top: not looked for where it is too much already.
+        if (cost / helped >= least || isRing(one, other)) continue
+        cost = costOf(one, other, weights)
+        if (cost / helped >= least) continue
+        least = cost / helped
+        best = [one, other]
+      }
+    }
+    if (best === null) throw new Error(`a page needs ${(counts[fullest] ?? 0) + filesOfFirst} files, and no two of them can be one`)
+    mergeInto(best, files)
+  }
+}
+
+/** Of both the first is left, as both. */
+function mergeInto([one, other]: readonly [File, File], files: Set<File>): void {
+  files.delete(other)
+  for (const id of other.modules) one.modules.add(id)
+  one.bytes += other.bytes
+  for (const needed of other.needs) one.needs.add(needed)
+  for (const reached of other.reached) one.reached.add(reached)
+  for (const file of files) {
+    if (file.needs.delete(other)) file.needs.add(one)
+    if (!file.reached.delete(other) && !file.reached.has(one)) continue
+    for (const reached of one.reached) if (reached !== other) file.reached.add(reached)
+  }
+  one.needs.delete(one)
+  one.reached.delete(other)
+  // Whoever loads one of them loads the other, and what that needs.
+  for (const [loader, has] of other.by.entries()) {
+    if (has === 0 && one.by[loader] === 0) continue
+    for (const reached of one.reached) reached.by[loader] = 1
+  }
+}
+
+/** Bytes that would be loaded in vain, were they one, by how much they weigh. */
+function costOf(one: File, other: File, weights: readonly number[]): number {
+  let cost = 0
+  for (const [loader, weight] of weights.entries()) {
+    if (one.by[loader] === other.by[loader]) continue
+    for (const file of (one.by[loader] === 1 ? other : one).reached) if (file.by[loader] === 0) cost += weight * file.bytes
+  }
+  return cost
+}
+
+/** Whether they, as one, would need what needs them: which of both runs first would be chance. */
+const isRing = (one: File, other: File): boolean =>
+  [...one.needs, ...other.needs].some((needed) => needed !== one && needed !== other && (needed.reached.has(one) || needed.reached.has(other)))

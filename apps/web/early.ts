@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { minify, transformWithOxc, type Plugin } from 'vite'
+import type { NeededPage } from './needs.ts'
 
 /** Puts src/early.ts first into the page: a file of its own, as the page's policy allows no script within it. */
 export function earlyScript(root: string): Plugin {
@@ -32,44 +32,28 @@ export interface PagePreloads {
   readonly styles: readonly string[]
 }
 
-type Pages = Readonly<Record<string, { readonly load: () => unknown; readonly messages: readonly string[] }>>
-
 /** Keeps beside the manifest which files each page needs: one after the other, as each tells of the next, takes a round trip each. */
-export function preloads(root: string): Plugin {
+export function preloads(root: string, pages: readonly NeededPage[]): Plugin {
   return {
     name: 'zhisuan-preloads',
     apply: 'build',
     generateBundle: {
       // After what is only styles has lost its script.
       order: 'post',
-      async handler(_, bundle) {
-        // By an address that is made here: what is written out would become part of the configuration, and all pages with it.
-        const source = <Module>(file: string): Promise<Module> => import(pathToFileURL(join(root, 'src', file)).href) as Promise<Module>
-        const { routes } = await source<{ readonly routes: readonly { readonly path: string; readonly access: unknown; readonly plain?: true }[] }>('routes.ts')
-        const { patternOf } = await source<{ readonly patternOf: (path: string) => RegExp }>('layout/routeAt.ts')
-        const { visitorPages } = await source<{ readonly visitorPages: Pages }>('visitorPages.ts')
-        const { pages } = await source<{ readonly pages: Pages }>('pages.ts')
+      handler(_, bundle) {
         const chunks = Object.values(bundle).flatMap((one) => (one.type === 'chunk' ? [one] : []))
         const byName = new Map(chunks.map((one) => [one.fileName, one]))
         const byModule = new Map(chunks.flatMap((one) => one.moduleIds.map((id) => [id.split('?', 1)[0] ?? id, one.fileName] as const)))
         const withImports = (modules: readonly string[]): ReadonlySet<string> => {
-          const files = new Set(modules.flatMap((module) => byModule.get(join(root, 'src', module)) ?? []))
+          const files = new Set(modules.flatMap((module) => byModule.get(module) ?? []))
           for (const file of files) for (const next of byName.get(file)?.imports ?? []) files.add(next)
           return files
         }
-        const first = withImports(['main.tsx'])
-        const all: Pages = { ...visitorPages, ...pages }
-        const listed = routes.flatMap((route): PagePreloads[] => {
-          const page = all[route.path]
-          if (page === undefined) return []
-          const inside = route.access !== 'public'
-          const own = [...page.load.toString().matchAll(/import\('\.\/([^']+)'\)/g)].map(([, module = '']) => module)
-          const frame = inside ? ['layout/ConsoleLayout.tsx', 'kit/Antd.tsx', 'pages.ts'] : route.plain === true ? [] : ['kit/Antd.tsx']
-          const files = withImports([...frame, ...own, ...page.messages.map((name) => `locales/zh/${name}.ts`)]).difference(first)
+        const first = withImports([join(root, 'src/main.tsx')])
+        const listed = pages.map(({ pattern, inside, frame, own }): PagePreloads => {
+          const files = withImports([...frame, ...own]).difference(first)
           const styles = new Set([...files].flatMap((file) => [...(byName.get(file)?.viteMetadata?.importedCss ?? [])]))
-          return [
-            { pattern: patternOf(route.path).source, inside, scripts: [...files].map((file) => `/${file}`), styles: [...styles].map((file) => `/${file}`) },
-          ]
+          return { pattern: pattern.source, inside, scripts: [...files].map((file) => `/${file}`), styles: [...styles].map((file) => `/${file}`) }
         })
         // As routeAt chooses: an address that is spelled out before one with parameters.
         const sorted = listed.toSorted((one, other) => Number(one.pattern.includes('[^/]+')) - Number(other.pattern.includes('[^/]+')))

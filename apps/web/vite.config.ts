@@ -6,9 +6,11 @@ import { defineConfig, type Plugin } from 'vite'
 import { chunks } from './chunks.ts'
 import { earlyScript, preloads } from './early.ts'
 import { lean } from './lean.ts'
+import { neededPages } from './needs.ts'
 
 const server = process.env['ZHISUAN_SERVER'] ?? 'http://127.0.0.1:8080'
 const repository = join(import.meta.dirname, '../..')
+const pages = await neededPages(import.meta.dirname)
 const proxy = { '/api': { target: server, ws: true }, '/terms': { target: server } }
 
 /** The server sends `.br` and `.gz` beside a file as they are: compressed once, here, and better than on the fly. */
@@ -44,7 +46,7 @@ const contents: Plugin = {
 }
 
 export default defineConfig({
-  plugins: [react(), lean(import.meta.dirname), contents, preloads(import.meta.dirname), earlyScript(import.meta.dirname), compress],
+  plugins: [react(), lean(import.meta.dirname), contents, preloads(import.meta.dirname, pages), earlyScript(import.meta.dirname), compress],
   root: import.meta.dirname,
   build: {
     manifest: true,
@@ -54,7 +56,7 @@ export default defineConfig({
     // The first script lists all others: their names would be a hundredth of what a page loads. The manifest knows them.
     // The words of locales/zh/words.ts stand in the scripts that say them: nobody loads those of other pages.
     rolldownOptions: {
-      output: { chunkFileNames: 'assets/[hash].js', codeSplitting: chunks(import.meta.dirname) },
+      output: { chunkFileNames: 'assets/[hash].js', codeSplitting: chunks(import.meta.dirname, pages) },
       optimization: { inlineConst: { mode: 'all', pass: 1 } },
     },
   },

@@ -7,6 +7,7 @@ import { benchCreate } from './create.ts'
 import { benchFleet } from './fleet.ts'
 import { benchList } from './list.ts'
 import { benchOpenStack } from './openstack.ts'
+import { benchPages } from './pages.ts'
 import { benchPolicy } from './policy.ts'
 import { benchResources } from './resources.ts'
 import { benchStart } from './start.ts'
@@ -30,6 +31,7 @@ const parts = {
   resources: benchResources,
   create: benchCreate,
   bytes: benchBytes,
+  pages: benchPages,
   agent: benchAgent,
   fleet: benchFleet,
   policy: benchPolicy,

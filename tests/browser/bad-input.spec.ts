@@ -37,6 +37,8 @@ test.describe('bad input is refused beside its field, and stays', () => {
     await expect(wrong(page, '名称')).toHaveText('只能包含中文、字母、数字、下划线、连字符、点和@')
     await expect(wrong(page, '描述')).toHaveText('不能包含控制字符')
     await expect(wrong(page, '登录密码')).toHaveText(/密码长度为8到64个字符/)
+    // What is wrong stands in the place of the hint, which says the same.
+    await expect(page.getByText('8 到 64 个字符，至少包含')).toBeHidden()
     await expect(wrong(page, 'SSH 公钥')).toHaveText(/请输入OpenSSH格式的公钥/)
     await expect(page.locator('.ant-form-item-explain-error').filter({ hasText: /^不能小于规格要求的/ })).toBeVisible()
     for (const label of ['名称', '描述', '登录密码', 'SSH 公钥'] as const) await expect(field(page, label)).toHaveValue(typed[label])

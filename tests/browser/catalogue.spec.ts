@@ -1,7 +1,7 @@
 import { categories, discounts, products, skus } from '@zhisuan/contract/bill/catalogue'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, heading, rowOf } from './console.ts'
-import { field, fill, wrong } from './forms.ts'
+import { fill, fillDate, wrong } from './forms.ts'
 import { newName, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
@@ -71,7 +71,7 @@ test('a category and a product are made, a SKU is priced by steps, and its histo
   await button(dialog(page), '删除第 2 阶').click()
   await dialog(page).getByLabel('第 1 阶单价').fill('9')
   await dialog(page).getByText('从指定时间起').click()
-  await field(dialog(page), '生效于').fill('2099-01-01T00:00:00')
+  await fillDate(dialog(page), '生效于', '2099-01-01')
   await button(dialog(page), '确认定价').click()
   await expect(sku).toContainText('另有 1 个价格尚未生效')
   await button(sku, '价格历史').click()

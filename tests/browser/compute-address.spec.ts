@@ -22,6 +22,14 @@ test('an address of the second family leads to its cloud, whatever cloud was cho
         expect(new URL(page.url()).searchParams.get('cloud')).toBe(meant.cloud_id)
       })
     }
+    for (const path of ['/instance', '/image', '/networks', '/port', '/router', '/floatingip', '/security-group', '/volume', '/backup', '/snapshot']) {
+      await test.step(`links of ${path}`, async () => {
+        await page.goto(`${path}?cloud=${meant.cloud_id}`)
+        const things = page.getByRole('main').locator('a[href*="desc/"]')
+        await expect(things.first()).toBeVisible()
+        for (const to of await things.evaluateAll((links) => links.map((link) => link.getAttribute('href')))) expect(to).toContain(`cloud=${meant.cloud_id}`)
+      })
+    }
     // Without it, it is that of the choice, and the address says so from then on.
     await page.goto(`/instancedesc/${ids.server}`)
     await expect(page.getByRole('heading', { level: 1, name: 'played-vm' })).toBeVisible()

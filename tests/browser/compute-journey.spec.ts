@@ -114,7 +114,7 @@ test.describe('everything a service needs, on OpenStack', () => {
 
       await test.step('attached to the instance', async () => {
         await act(page, '挂载')
-        await pick(dialog(page), '云主机', instance)
+        await pick(dialog(page), '实例', instance)
         await button(dialog(page), '挂载').click()
         await expect(toast(page, `已开始挂载“${volume}”`)).toBeVisible(patiently)
         await expect(page.getByText('使用中', { exact: true })).toBeVisible(patiently)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { images, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
-import { licences } from '@zhisuan/contract/sys/sys'
+import { configs, licences } from '@zhisuan/contract/sys/sys'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { administratorPassword, asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 import { button } from './console.ts'
@@ -238,6 +238,7 @@ test.describe('a server that is slow or does not answer', () => {
 
   test('when a page is opened for the first time: says so there, and goes on when asked to', async ({ page, context, trouble }) => {
     trouble.expect(/dynamically imported module|preload CSS/)
+    await administrator.call(configs.set, { body: { key: 'support_phone', value: '400 800 1234' } })
     await signIn(context, owner)
     await page.goto('/nextStack/vm')
     await expect(page.getByRole('row').filter({ hasText: 'first' })).toBeVisible()
@@ -246,6 +247,8 @@ test.describe('a server that is slow or does not answer', () => {
     await page.getByRole('link', { name: '安全组', exact: true }).click()
     const panel = page.getByRole('alert').filter({ hasText: '页面需要重新加载' })
     await expect(panel).toBeVisible()
+    await expect(panel).toContainText('请拨打客服电话 400 800 1234')
+    await administrator.call(configs.reset, { query: { key: 'support_phone' } })
     await button(panel, '重新加载').click()
     await expect(toast(page, offline)).toBeVisible()
     // The browser's own page would have taken its place.

@@ -13,6 +13,13 @@ export function wrong(within: Page | Locator, label: string): Locator {
     .locator('.ant-form-item-explain-error:not(.ant-form-show-help-item-leave)')
 }
 
+/** Types a day or a moment, or empties it, as people do: Enter takes what is typed, and nothing is taken when it is left. */
+export async function fillDate(within: Page | Locator, label: string, text: string): Promise<void> {
+  const calendar = within.getByLabel(label, { exact: true })
+  await calendar.fill(text)
+  await calendar.press(text === '' ? 'Tab' : 'Enter')
+}
+
 /** Types into several fields, by their labels. */
 export async function fill(within: Page | Locator, values: Readonly<Record<string, string>>): Promise<void> {
   for (const [label, value] of Object.entries(values)) await field(within, label).fill(value)

@@ -9,7 +9,7 @@ import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
 import { until } from '../support/server.ts'
 import { accessible, button, dialog, more, rowOf, shot } from './console.ts'
-import { fill } from './forms.ts'
+import { fill, fillDate } from './forms.ts'
 import { newName } from './people.ts'
 import { password } from './stage.ts'
 import { startMarket, type Market, type Member } from './market.ts'
@@ -68,6 +68,11 @@ test.describe('money', () => {
     await signIn(context, 'admin', market.url)
     await page.goto(`${market.url}/account?keyword=${organisation}`)
     const row = rowOf(page, organisation)
+    // A head stands above its numbers, also where it sorts them: at their end, and not at the other side of the column.
+    await expect(row).toBeVisible()
+    const head = page.getByRole('columnheader', { name: /^余额/ })
+    const [column, sorter] = [await head.boundingBox(), await head.locator('.ant-table-column-sorter').boundingBox()]
+    expect((column?.x ?? 0) + (column?.width ?? 0) - (sorter?.x ?? 0) - (sorter?.width ?? 0)).toBeLessThan(24)
     await button(row, '充值').click()
     await expect(dialog(page)).toContainText(`为“${organisation}”充值`)
     await fill(dialog(page), { 金额: '12.34', 备注: '线下收款' })
@@ -234,7 +239,7 @@ test.describe('money', () => {
       await page.goto(`${market.url}/fund?tab=invoices`)
       await button(page, '申请开票').first().click()
       const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format()
-      await fill(dialog(page), { 开始日期: today, 结束日期: today })
+      for (const end of ['开始日期', '结束日期']) await fillDate(dialog(page), end, today)
       await expect(dialog(page)).toContainText('该期间未开票的消费 ¥5.00')
       await dialog(page).getByLabel('抬头', { exact: true }).click()
       await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: title.name }).click()

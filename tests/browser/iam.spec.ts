@@ -43,10 +43,14 @@ test('a policy is made, given by a role, asked about, changed by another version
   const [policy, role] = [newName('policy'), newName('role')]
   await signIn(context, 'admin')
 
-  // Made by the builder; what is wrong is told at its line.
+  // Made by the builder, which tells what is missing once it was sent; what is wrong is told at its line.
   await page.goto('/iam/policie/addForm')
+  await expect(problems(page)).toHaveText('还没有填写完整')
+  await expect(page.locator('.zs-bad, .ant-form-item-explain-error, .cm-lint-marker-error')).toHaveCount(0)
   await fill(page, { 名称: policy, 描述: '浏览器测试' })
+  await button(page, '创建策略').click()
   await expect(problems(page)).toContainText('不能为空')
+  await expect(builder(page)).toContainText('不能为空')
   await builder(page).getByText('拒绝', { exact: true }).click()
   await builder(page).getByLabel('操作', { exact: true }).and(page.locator('input[role=combobox]')).fill('nextstack.vm.list')
   await page.locator('.ant-select-dropdown:visible .ant-select-tree-treenode', { hasText: 'nextstack.vm.list' }).locator('.ant-select-tree-checkbox').click()

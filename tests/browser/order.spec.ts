@@ -7,7 +7,7 @@ import { configs } from '@zhisuan/contract/sys/sys'
 import { users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, rowOf } from './console.ts'
-import { fill } from './forms.ts'
+import { fill, fillDate } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
@@ -86,7 +86,7 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     await page.goto('/fund?tab=invoices')
     await button(page, '申请开票').first().click()
     const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format()
-    await fill(dialog(page), { 开始日期: today, 结束日期: today })
+    for (const end of ['开始日期', '结束日期']) await fillDate(dialog(page), end, today)
     await expect(dialog(page)).toContainText('该期间未开票的消费 ¥10.00')
     await dialog(page).getByLabel('抬头', { exact: true }).click()
     await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: title.name }).click()

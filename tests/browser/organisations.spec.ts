@@ -9,7 +9,7 @@ import { configs } from '@zhisuan/contract/sys/sys'
 import { organisations, users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, act, button, dialog, heading, more, pick, rowOf } from './console.ts'
-import { fill } from './forms.ts'
+import { fill, fillDate } from './forms.ts'
 import { codeFor, newPhone } from './inbox.ts'
 import { newName, register, someAddress } from './people.ts'
 import { password } from './stage.ts'
@@ -416,9 +416,9 @@ test('the audit log is searched, saved and proved', async ({ page, context }) =>
   await button(rowOf(page, 'ums.organisation.create'), '详情').click()
   await entry.getByRole('link', { name: '此人的全部记录' }).click()
   await expect(rowOf(page, 'ums.user.updateCurrent')).toBeVisible()
-  await page.getByLabel('从', { exact: true }).fill('2100-01-01T00:00')
+  await fillDate(page, '从', '2100-01-01 00:00')
   await expect(page.getByText('没有记录')).toBeVisible()
-  await page.getByLabel('从', { exact: true }).fill('')
+  await fillDate(page, '从', '')
   await pick(page, '按操作筛选', 'ums.user.updateCurrent')
   await expect(rowOf(page, 'ums.user.updateCurrent')).toBeVisible()
   await expect(page.getByRole('row')).toHaveCount(2)

@@ -179,9 +179,16 @@ test.describe('every route', () => {
 
 test.describe('what a page loads', () => {
   const dist = process.env['WEB_DIR'] ?? fileURLToPath(new URL('../../apps/web/dist', import.meta.url))
-  type Manifest = Readonly<Record<string, { readonly file: string; readonly src?: string }>>
-  const chunks = Object.values(JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8')) as Manifest).filter(({ file }) => file.endsWith('.js'))
+  const source = fileURLToPath(new URL('../../apps/web/src', import.meta.url))
   const textOf = (file: string): string => readFileSync(join(dist, file), 'utf8')
+  /** Which modules each script has. */
+  const contents = Object.entries(JSON.parse(textOf('.vite/contents.json')) as Readonly<Record<string, Readonly<Record<string, number>>>>).map(
+    ([file, modules]) => ({ file, modules: Object.keys(modules) }),
+  )
+  const scriptsOfFirst = [...textOf('index.html').matchAll(/="\/(assets\/[^"]+\.js)"/g)].map(([, file = '']) => file)
+  const pageModules = ['pages.ts', 'visitorPages.ts'].flatMap((file) =>
+    [...readFileSync(join(source, file), 'utf8').matchAll(/import\('\.\/([^']+)'\)/g)].map(([, module = '']) => module),
+  )
 
   /** Files of the scripts that a page has loaded once it rests. */
   async function loadedBy(page: Page, path: string, heading: string): Promise<ReadonlySet<string>> {
@@ -193,37 +200,42 @@ test.describe('what a page loads', () => {
     return new Set(urls.filter((url) => url.endsWith('.js')))
   }
 
-  /** By their sources: chunks that are no page's or part's own have none. */
-  const sourcesOf = (files: ReadonlySet<string>): readonly string[] =>
-    chunks.flatMap(({ file, src }) => (src !== undefined && files.has(file) ? src : [])).toSorted()
+  /** The pages and the messages in files, without those that every page begins with. */
+  const partsIn = (files: ReadonlySet<string>): readonly string[] =>
+    contents
+      .filter(({ file }) => files.has(file) && !scriptsOfFirst.includes(file))
+      .flatMap(({ modules }) => modules.map((module) => module.replace('apps/web/src/', '')))
+      .filter((module) => pageModules.includes(module) || module.startsWith('locales/zh/'))
+      .toSorted()
 
   /** Which of the heavy libraries are in files, wherever the bundler put them. */
   function librariesIn(files: ReadonlySet<string>): readonly string[] {
     const marks = { terminal: 'xterm-helper-textarea', charts: '_echarts_instance_', articles: 'remarkRehype' }
     return Object.entries(marks).flatMap(([library, mark]) => {
-      const holding = chunks.filter(({ file }) => textOf(file).includes(mark))
+      const holding = contents.filter(({ file }) => textOf(file).includes(mark))
       expect(holding, `chunks with ${library}`).not.toEqual([])
       return holding.some(({ file }) => files.has(file)) ? library : []
     })
   }
 
+  test('no page needs more than fifteen scripts', () => {
+    const preloads = JSON.parse(textOf('.vite/preloads.json')) as readonly { readonly pattern: string; readonly scripts: readonly string[] }[]
+    expect(preloads.length).toBeGreaterThan(100)
+    const counted = preloads.map(({ pattern, scripts }) => ({ pattern, files: scriptsOfFirst.length + scripts.length }))
+    expect(counted.filter(({ files }) => files > 15)).toEqual([])
+  })
+
   test('the login page: itself alone', async ({ page }) => {
     const files = await loadedBy(page, '/login', '登录智算云')
-    expect(sourcesOf(files)).toEqual(['index.html', 'src/features/public/LoginPage.tsx', 'src/locales/zh/public.ts'])
+    expect(partsIn(files)).toEqual(['features/public/LoginPage.tsx', 'locales/zh/public.ts'])
     expect(librariesIn(files)).toEqual([])
   })
 
   test('the first list: nothing of another page', async ({ page, context }) => {
     await signIn(context, 'tenant')
     const files = await loadedBy(page, '/nextStack/vm', '云主机')
-    // The words of snapshots too: it makes them. What is around every page is one file, and no source's own.
-    expect(sourcesOf(files)).toEqual([
-      'index.html',
-      'src/features/nextstack/vm/VmList.tsx',
-      'src/locales/zh/nextstack.ts',
-      'src/locales/zh/snapshot.ts',
-      'src/pages.ts',
-    ])
+    // The words of snapshots too: it makes them.
+    expect(partsIn(files)).toEqual(['features/nextstack/vm/VmList.tsx', 'locales/zh/nextstack.ts', 'locales/zh/snapshot.ts'])
     expect(librariesIn(files)).toEqual([])
   })
 })

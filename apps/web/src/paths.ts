@@ -25,7 +25,21 @@ export function withQuery(to: string, query: Readonly<Record<string, string | nu
   const search = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(key, String(value))
   const text = search.toString()
-  return text === '' ? to : `${to}?${text}`
+  return text === '' ? to : `${to}${to.includes('?') ? '&' : '?'}${text}`
+}
+
+/** In the address of pages about one cloud's things: a link leads everybody to the same. */
+export const cloudParameter = 'cloud'
+
+let cloudHere: () => string | null = () => null
+/** By what the addresses of one cloud's things name it: what knows that stands above this. */
+export const nameCloudBy = (read: () => string | null): void => {
+  cloudHere = read
+}
+
+function cloudPath<const P extends string>(template: P): PathBuilder<P> {
+  const bare = path(template)
+  return Object.assign((...values: Values<P>) => withQuery(bare(...values), { [cloudParameter]: cloudHere() ?? undefined }), { template })
 }
 
 /** Every address of the console. Nobody writes one as a string. */
@@ -74,26 +88,27 @@ export const paths = {
     publicImage: { list: path('/nextStack/publicImage'), detail: path('/nextStack/publicImage/detail/{id}') },
     privateImage: { list: path('/nextStack/privateImage'), detail: path('/nextStack/privateImage/detail/{id}') },
   },
+  /** Each names the cloud that the page is about on which the link stands. */
   compute: {
     instance: {
-      list: path('/instance'),
-      recovery: path('/instance-recovery'),
-      add: path('/instanceadd'),
-      detail: path('/instancedesc/{id}'),
+      list: cloudPath('/instance'),
+      recovery: cloudPath('/instance-recovery'),
+      add: cloudPath('/instanceadd'),
+      detail: cloudPath('/instancedesc/{id}'),
     },
-    instanceSnapshot: { list: path('/instance-snapshot'), detail: path('/instance-snapshotdesc/{id}') },
-    flavor: { list: path('/flavor'), detail: path('/flavordesc/{id}') },
-    image: { list: path('/image'), detail: path('/imagedesc/{id}'), add: path('/imageadd') },
-    keypair: { list: path('/keypair'), detail: path('/keypairdesc/{id}') },
-    network: { list: path('/networks'), detail: path('/networksdesc/{id}'), subnet: path('/subnetdesc/{id}/{network_id}') },
-    port: { list: path('/port'), detail: path('/portdesc/{id}') },
-    router: { list: path('/router'), detail: path('/routerdesc/{id}') },
-    floatingIp: { list: path('/floatingip'), detail: path('/floatingipdesc/{id}') },
-    securityGroup: { list: path('/security-group'), detail: path('/security-groupdesc/{id}') },
-    firewall: { list: path('/firewall'), strategies: path('/firewall-strategy'), rules: path('/firewall-rule') },
-    volume: { list: path('/volume'), detail: path('/volumedesc/{id}'), add: path('/volumeadd') },
-    backup: { list: path('/backup'), detail: path('/backupdesc/{id}') },
-    snapshot: { list: path('/snapshot'), detail: path('/snapshotdesc/{id}') },
+    instanceSnapshot: { list: cloudPath('/instance-snapshot'), detail: cloudPath('/instance-snapshotdesc/{id}') },
+    flavor: { list: cloudPath('/flavor'), detail: cloudPath('/flavordesc/{id}') },
+    image: { list: cloudPath('/image'), detail: cloudPath('/imagedesc/{id}'), add: cloudPath('/imageadd') },
+    keypair: { list: cloudPath('/keypair'), detail: cloudPath('/keypairdesc/{id}') },
+    network: { list: cloudPath('/networks'), detail: cloudPath('/networksdesc/{id}'), subnet: cloudPath('/subnetdesc/{id}/{network_id}') },
+    port: { list: cloudPath('/port'), detail: cloudPath('/portdesc/{id}') },
+    router: { list: cloudPath('/router'), detail: cloudPath('/routerdesc/{id}') },
+    floatingIp: { list: cloudPath('/floatingip'), detail: cloudPath('/floatingipdesc/{id}') },
+    securityGroup: { list: cloudPath('/security-group'), detail: cloudPath('/security-groupdesc/{id}') },
+    firewall: { list: cloudPath('/firewall'), strategies: cloudPath('/firewall-strategy'), rules: cloudPath('/firewall-rule') },
+    volume: { list: cloudPath('/volume'), detail: cloudPath('/volumedesc/{id}'), add: cloudPath('/volumeadd') },
+    backup: { list: cloudPath('/backup'), detail: cloudPath('/backupdesc/{id}') },
+    snapshot: { list: cloudPath('/snapshot'), detail: cloudPath('/snapshotdesc/{id}') },
   },
   container: {
     node: {

@@ -62,8 +62,8 @@ export const kindTexts = {
     firewallGroup: '防火墙',
     firewallPolicy: '防火墙策略',
     firewallRule: '防火墙规则',
-    instance: '云主机',
-    serverGroup: '云主机组',
+    instance: '实例',
+    serverGroup: '实例组',
     zone: '可用区',
     recycled: '回收站',
     retention: '回收站保留时间',
@@ -143,5 +143,5 @@ export function kindText(kind: string, otherwise?: string): string {
   return (types !== undefined && Object.hasOwn(types, type) ? types[type] : undefined) ?? otherwise ?? type
 }
 
-/** The same where kinds of both families of clouds stand together: 云主机（OpenStack）. */
+/** The same where kinds of both families of clouds stand together: 实例（OpenStack）. */
 export const kindApart = (kind: string): string => (kind.startsWith('compute.') ? `${kindText(kind)}（OpenStack）` : kindText(kind))

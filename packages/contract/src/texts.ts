@@ -314,7 +314,7 @@ export const cloudQuotaTexts = {
 export type CloudQuota = keyof typeof cloudQuotaTexts
 
 export const heldTexts = {
-  instances: '{count}台云主机',
+  instances: '{count}台实例',
   volumes: '{count}个云硬盘',
   snapshots: '{count}个云硬盘快照',
   backups: '{count}个备份',

@@ -1,5 +1,4 @@
 import type { Operation } from '@zhisuan/contract/operation'
-import { errors } from '@zhisuan/contract/errors'
 import { iso, isoOrNull, type Sql } from './db/database.ts'
 import { shapedPage, pageWithTotal, paged, type PageQuery } from './db/page.ts'
 import { found } from './errors.ts'
@@ -18,9 +17,7 @@ export function createHistory({ db, operations }: Pick<Platform, 'db' | 'operati
     step: row.step,
     steps_done: row.steps_done,
     steps_total: row.steps_total,
-    // What somebody wished for is no error.
-    error: row.error === null || row.error === 'operationCancelled' ? null : (row.error_text ?? errors[row.error].text),
-    detail: row.error_detail,
+    ...operations.said(row),
     actor_name: row.actor_name,
     created_at: iso(row.created_at),
     started_at: isoOrNull(row.started_at),

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { errors } from '@zhisuan/contract/errors'
 import { EngineError } from '@zhisuan/engines/errors'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { shortened } from '../testing/app.ts'
+import { tablesWith } from '../testing/clear.ts'
 import { freshDatabase } from '../testing/database.ts'
 import { readConfig } from './config.ts'
 import { Refusal } from './errors.ts'
@@ -91,7 +93,11 @@ async function stop(server: Server): Promise<void> {
   servers = servers.filter((one) => one !== server)
   await server.platform.close()
 }
-const rowOf = ({ platform }: Server, id: string) => platform.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+/** What is said of it opened. */
+const rowOf = async ({ platform }: Server, id: string) => {
+  const row = await platform.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  return { ...row, error_text: row.error_text === null ? null : platform.operations.said(row).error }
+}
 const ended = (server: Server, id: string) =>
   vi.waitFor(
     async () => {
@@ -202,6 +208,22 @@ describe('a step that fails', () => {
     })
     expect(happened).toEqual(['one', 'undo', 'ended nodeResourcesInsufficient'])
     expect(await ends(server)).toMatchObject([{ message: '节点资源不足' }])
+  })
+
+  it('is told to people, and lies in no table: it may repeat what a program said', async () => {
+    const server = await start()
+    steps.one = async () => {
+      throw new Refusal('composeFailed', { values: { reason: 'password is hunter2' }, detail: 'hunter2 again' })
+    }
+    const { platform } = server
+    const row = await platform.db
+      .selectFrom('operations')
+      .selectAll()
+      .where('id', '=', (await ended(server, await server.begin())).id)
+      .executeTakeFirstOrThrow()
+    expect(platform.operations.said(row)).toEqual({ error: '应用部署失败：password is hunter2', detail: 'hunter2 again' })
+    expect(await tablesWith(platform.database.pool, 'hunter2')).toEqual([])
+    expect(platform.operations.said({ ...row, id: randomUUID() })).toEqual({ error: errors.composeFailed.text, detail: null })
   })
 
   it('fails it also where nothing can be taken back, and tells people nothing of programs', async () => {

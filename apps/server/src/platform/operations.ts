@@ -12,6 +12,7 @@ import { connect } from './db/connections.ts'
 import { migration, type Database, type Migrations, type Sql, type Tables, type Tx } from './db/database.ts'
 import type { OutageLog } from './db/outage.ts'
 import { refusing } from './db/refusing.ts'
+import { layOutAnew, rewriteRows } from './db/rewriting.ts'
 import { Refusal } from './errors.ts'
 import { toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
@@ -66,7 +67,7 @@ interface OperationTable {
   /** Sealed JSON: inputs may hold passwords. Emptied when the operation ends; of one that failed when it can go on no more. */
   input: string
   error: ErrorName | null
-  /** Chinese, for people. */
+  /** Chinese, for people; sealed, as is the next: both may repeat what a program said. See {@link Operations.said}. */
   error_text: string | null
   /** What the engine said, in its own words. */
   error_detail: Generated<string | null>
@@ -117,6 +118,47 @@ export const operationMigrations: Migrations = {
     create index operations_late on operations (finished_at desc) where status = 'failed' and input <> '';
   `),
 }
+
+/** Seals what lay in clear. */
+export const sealedOperationMigrations = (secrets: Secrets): Migrations => ({
+  '20261126_72_operations_sealed': async (tx) => {
+    await rewriteRows(
+      tx,
+      'operations',
+      sql<{ id: string } & Words>`select id, error_text, error_detail from operations where error_text is not null or error_detail is not null`,
+      ({ id, ...words }) => {
+        const { error_text, error_detail } = sealWords(secrets, id, words)
+        return sql`update operations set error_text = ${error_text}, error_detail = ${error_detail} where id = ${id}`
+      },
+    )
+    await layOutAnew(tx, 'operations', 'error_text')
+  },
+})
+
+/** What is said of a failure. */
+interface Words {
+  readonly error_text: string | null
+  readonly error_detail: string | null
+}
+const placeOfWords = (column: keyof Words, id: string): string => `operations.${column}:${id}`
+const sealWords = (secrets: Secrets, id: string, words: Words): Words => ({
+  error_text: words.error_text === null ? null : secrets.seal(words.error_text, placeOfWords('error_text', id)),
+  error_detail: words.error_detail === null ? null : secrets.seal(words.error_detail, placeOfWords('error_detail', id)),
+})
+/** Null also for what another key sealed: then the catalogue's text is what there is to say. */
+const openWords = (secrets: Secrets, { id, ...words }: Pick<OperationRow, 'id' | keyof Words>): Words => {
+  const opened = (column: keyof Words): string | null => {
+    try {
+      return words[column] === null ? null : secrets.open(words[column], placeOfWords(column, id))
+    } catch {
+      return null
+    }
+  }
+  return { error_text: opened('error_text'), error_detail: opened('error_detail') }
+}
+
+const silent: Words = { error_text: null, error_detail: null }
+type Changes = Omit<UpdateObject<Tables, 'operations'>, keyof Words> & { readonly words?: Words }
 
 /** The open operation of a resource, if any. */
 export const openOperation = async (on: Sql, resourceId: string): Promise<string | undefined> =>
@@ -209,6 +251,8 @@ export interface Operations {
   cancel(tx: Tx, id: string): Promise<void>
   /** Whether {@link Operations.cancel} would take it now. */
   cancellable(row: Pick<OperationRow, 'kind' | 'status' | 'step'>): boolean
+  /** What is said of its failure, for people, and what the engine said; null where it has none. */
+  said(row: Pick<OperationRow, 'id' | 'error' | 'error_text' | 'error_detail'>): { error: string | null; detail: string | null }
   readonly job: typeof runJob
   readonly jobHandler: JobHandler
   /** Takes up what a killed server left, now and every few seconds. */
@@ -360,8 +404,14 @@ export function createOperations(parts: {
   }
 
   /** Changes an operation that is in one of these states; false where somebody moved it on meanwhile: cancelled it, or removed its resource. */
-  const advance = async (on: Sql, id: string, from: readonly OperationStatus[], changes: UpdateObject<Tables, 'operations'>): Promise<boolean> => {
-    const { numUpdatedRows } = await on.updateTable('operations').set(changes).where('id', '=', id).where('status', 'in', from).executeTakeFirst()
+  const advance = async (on: Sql, id: string, from: readonly OperationStatus[], { words, ...changes }: Changes): Promise<boolean> => {
+    const said = words && sealWords(secrets, id, words)
+    const { numUpdatedRows } = await on
+      .updateTable('operations')
+      .set({ ...changes, ...said })
+      .where('id', '=', id)
+      .where('status', 'in', from)
+      .executeTakeFirst()
     return numUpdatedRows > 0n
   }
 
@@ -383,7 +433,7 @@ export function createOperations(parts: {
       steps_done: done,
       step: definition.steps[done]?.name ?? null,
       error: null,
-      error_text: null,
+      words: silent,
     })
     if (!(await advance(db, row.id, forwardStatuses, { ...entered(row.steps_done), started_at: sql`coalesce(started_at, now())` }))) return false
     for (const [index, step] of steps.entries()) {
@@ -394,7 +444,7 @@ export function createOperations(parts: {
         context.signal,
         context.log,
         () => isReached(step, context),
-        async () => void (await advance(db, row.id, ['running'], { error: 'outcomeUnknown', error_text: errors.outcomeUnknown.text })),
+        async () => void (await advance(db, row.id, ['running'], { error: 'outcomeUnknown', words: { ...silent, error_text: errors.outcomeUnknown.text } })),
       )
       await fault(row.kind, `${step.name}:after`)
       // That one is done and the next begins is one record: each costs a write to the disk. The last one's is the operation's end.
@@ -431,7 +481,7 @@ export function createOperations(parts: {
     const input = inputOf(definition, row, stepLog)
     // Without its input no step runs; what takes back and what ends a failure look at the resource alone.
     const context: StepContext<unknown> = { operation_id: id, resource_id: row.resource_id, input: input?.value, signal: hold, log: stepLog }
-    const end = (from: readonly OperationStatus[], refusal: Refusal | null, changes: UpdateObject<Tables, 'operations'>): Promise<boolean> =>
+    const end = (from: readonly OperationStatus[], refusal: Refusal | null, changes: Changes): Promise<boolean> =>
       db.transaction().execute(async (tx) => {
         const kept = changes.status === 'failed' && mayComeTrue(definition, (await stepsDone(tx, id)) ?? 0)
         const ended = await advance(tx, id, from, { ...changes, finished_at: sql`now()`, ...(!kept && { input: '' }) })
@@ -454,29 +504,34 @@ export function createOperations(parts: {
         }
       }
       if (failure !== null)
-        await advance(db, id, forwardStatuses, { status: 'undoing', error: failure.refusal, error_text: failure.message, error_detail: failure.detail ?? null })
+        await advance(db, id, forwardStatuses, {
+          status: 'undoing',
+          error: failure.refusal,
+          words: { error_text: failure.message, error_detail: failure.detail ?? null },
+        })
       // Not where it was cancelled in the last moment: then the row says so.
-      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total, error: null, error_text: null })))
+      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total, error: null, words: silent })))
         return stepLog.info({ outcome: 'succeeded' }, 'operation ended')
     }
 
     const now = await db
       .selectFrom('operations')
-      .select(['error', 'error_text', 'error_detail'])
+      .select(['id', 'error', 'error_text', 'error_detail'])
       .where('id', '=', id)
       .where('status', '=', 'undoing')
       .executeTakeFirst()
     // Somebody else ended it, such as who removed its resource.
     if (now === undefined) return
     const name = now.error !== null && now.error in errors ? now.error : 'unknown'
-    const reason = failure?.refusal === name ? failure : new Refusal(name, { message: now.error_text ?? undefined, detail: now.error_detail ?? undefined })
+    const { error_text: message, error_detail: detail } = openWords(secrets, now)
+    const reason = failure?.refusal === name ? failure : new Refusal(name, { message: message ?? undefined, detail: detail ?? undefined })
     const kept = await takeBack(definition, context, reason)
     // One that was cancelled and cannot be taken back has failed by that.
     const outcome = name === 'operationCancelled' && kept !== null ? kept : reason
     await end(['undoing'], outcome, {
       status: outcome.refusal === 'operationCancelled' ? 'cancelled' : 'failed',
       error: outcome.refusal,
-      ...(outcome !== reason && { error_text: outcome.message }),
+      ...(outcome !== reason && { words: { error_text: outcome.message, error_detail: outcome.detail ?? null } }),
     })
     stepLog.info({ outcome: outcome.refusal }, 'operation ended')
   }
@@ -499,8 +554,7 @@ export function createOperations(parts: {
         steps_done: row.steps_done + 1,
         finished_at: null,
         error: null,
-        error_text: null,
-        error_detail: null,
+        words: silent,
       }),
     )
   }
@@ -645,6 +699,11 @@ export function createOperations(parts: {
       await bus.publish(tx, cancelTopic, id)
     },
     cancellable,
+    said(row) {
+      const { error_text, error_detail } = openWords(secrets, row)
+      // What somebody wished for is no error.
+      return { error: row.error === null || row.error === 'operationCancelled' ? null : (error_text ?? errors[row.error].text), detail: error_detail }
+    },
     job: runJob,
     jobHandler: handleJob(runJob, ({ operation_id }) => run(operation_id)),
     async start() {

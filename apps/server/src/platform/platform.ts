@@ -14,7 +14,7 @@ import { createJobs, type Jobs } from './jobs.ts'
 import { kindsOf, type Kinds } from './kinds.ts'
 import type { ModuleParts } from './module.ts'
 import { createOpenStreams, type OpenStreams } from './openStreams.ts'
-import { createOperations, operationMigrations, type Operations } from './operations.ts'
+import { createOperations, operationMigrations, sealedOperationMigrations, type Operations } from './operations.ts'
 import { keepPrivate } from './private.ts'
 import { createSecrets, readSecretKey, type Secrets } from './secrets.ts'
 
@@ -119,7 +119,8 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
       async compose(all) {
         modules = all
         kinds = kindsOf(all)
-        const stores: Migrations[] = [auditMigrations, operationMigrations, changeMigrations, kindMigrations, ...all.map(({ migrations = {} }) => migrations)]
+        const own = [auditMigrations, operationMigrations, sealedOperationMigrations(secrets), changeMigrations, kindMigrations]
+        const stores: Migrations[] = [...own, ...all.map(({ migrations = {} }) => migrations)]
         const names = stores.flatMap((one) => Object.keys(one))
         const twice = names.find((name, index) => names.indexOf(name) !== index)
         if (twice !== undefined) throw new Error(`two stores have a migration ${twice}`)

@@ -1,11 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModules } from '../app.ts'
+import { openSaid } from '../modules/aos/stack/stack.store.ts'
+import { getTemplate } from '../modules/aos/template/template.store.ts'
+import { getCommand, getResult, listResults } from '../modules/nextstack/command/command.store.ts'
+import { auditMigrations } from '../platform/audit.ts'
+import { platformScope } from '../platform/auth/actor.ts'
+import { changeMigrations } from '../platform/changes.ts'
 import { readConfig } from '../platform/config.ts'
 import { migrate, migration, openDatabase, type Migrations } from '../platform/db/database.ts'
+import { kindMigrations } from '../platform/db/kinds.migration.ts'
 import { squashed } from '../platform/db/squashed.ts'
 import { createLog } from '../platform/log.ts'
+import type { ModuleParts } from '../platform/module.ts'
+import { operationMigrations } from '../platform/operations.ts'
 import { openPlatform } from '../platform/platform.ts'
 import { freshDatabase } from './database.ts'
 import { schemaOf } from './schema.ts'
@@ -16,8 +26,16 @@ const rows = JSON.parse(fixture('rows.json')) as Readonly<Record<string, readonl
 
 /** Whose rows a migration since writes anew: what becomes of them is said in a test beside it. */
 const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'])
-/** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), or added. */
-const columnsSince: Readonly<Record<string, readonly string[]>> = { users: ['wrong_passwords', 'frozen_until'], edges: ['docker_trouble'] }
+/** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), added, or sealed. */
+const columnsSince: Readonly<Record<string, readonly string[]>> = {
+  users: ['wrong_passwords', 'frozen_until'],
+  edges: ['docker_trouble'],
+  commands: ['name', 'named', 'script'],
+  command_results: ['stdout', 'stderr', 'output', 'tail'],
+  operations: ['error_text', 'error_detail'],
+  stacks: ['error_text', 'output'],
+  stack_templates: ['compose', 'variables', 'content'],
+}
 /** Where kinds of things are named, and how they were: nothing else of these rows changes. */
 const spelledIn = ['operations', 'usage_events', 'metered_resources', 'bill_orders', 'prepaid_resources', 'suspended_resources']
 const spelled: Readonly<Record<string, string>> = {
@@ -49,9 +67,12 @@ async function connected(database: { url: string; drop(): Promise<void> }): Prom
 
 const log = createLog({ LOG_LEVEL: 'silent' })
 
+const configOf = (url: string) =>
+  readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: url, DATABASE_POOL_SIZE: '2', SECRET_KEY: Buffer.alloc(32, 7).toString('base64') })
+
 /** Brings a database up as a server does at its start. */
 async function upgraded(url: string): Promise<void> {
-  const platform = await openPlatform(readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: url, DATABASE_POOL_SIZE: '2' }), log)
+  const platform = await openPlatform(configOf(url), log)
   try {
     await platform.compose(createModules(platform).modules)
   } finally {
@@ -132,6 +153,88 @@ describe('a database of the days before the first release', () => {
   })
 })
 
+describe('a database in which scripts, outputs and what was said of failures lay in clear', () => {
+  it('has them sealed, and says what it said; nothing of them is left in its files', async () => {
+    const database = await freshDatabase({ schema: false })
+    const client = await connected(database)
+    const mark = 'plain-text-of-before'
+    const [cloud, command, named, operation, stack, template] = Array.from({ length: 6 }, () => randomUUID()) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    const tables = ['command_results', 'commands', 'operations', 'stack_templates', 'stacks']
+    const vms = Array.from({ length: 120 }, () => randomUUID())
+    const long = `${mark} ${'汉😀'.repeat(6_000)} end`
+    const platform = await openPlatform(configOf(database.url), log)
+    try {
+      const modules = createModules(platform).modules
+      const before = Object.entries(Object.assign({}, ...allMigrations(modules)) as Migrations).filter(([name]) => name < '20261126_70')
+      await migrate(platform.db, Object.fromEntries(before))
+      await client.query(`set session_replication_role = 'replica'`)
+      await client.query(
+        `insert into commands (id, cloud_id, name, script, timeout_seconds, vm_count, created_by_name) values
+           ($1, $3, $4, $4, 60, 120, 'x'), ($2, $3, $5, $6, 60, 1, 'x')`,
+        [command, named, cloud, `mysql -p${mark}`, 'nightly', `echo ${mark}`],
+      )
+      await client.query(
+        `insert into command_results (command_id, vm_id, vm_name, position, cloud_id, stdout, stderr)
+         select $1, vm, 'vm', nr, $2, $3 || nr, case when nr = 1 then $4 else '' end from unnest($5::uuid[]) with ordinality as of (vm, nr)`,
+        [command, cloud, mark, long, vms],
+      )
+      await client.query('insert into command_results (command_id, vm_id, vm_name, position, cloud_id) values ($1, $2, $3, 0, $4)', [
+        named,
+        vms[0],
+        'vm',
+        cloud,
+      ])
+      await client.query(
+        `insert into operations (id, kind, resource_type, resource_id, actor_name, status, steps_total, input, error, error_text, error_detail)
+         values ($1, 'aos.stack.create', 'aos.stack', $2, 'x', 'failed', 1, '', 'composeFailed', $3, $4)`,
+        [operation, stack, `${mark}-text`, `${mark}-detail`],
+      )
+      await client.query(
+        `insert into stacks (id, deployment_id, edge_id, name, project, status, revision, error_text, output, created_by_name)
+         values ($1, $1, $1, 's', 'p', 'error', 1, $2, $3, 'x')`,
+        [stack, `${mark}-text`, `${mark}-output`],
+      )
+      await client.query(
+        `insert into stack_templates (id, name, version, description, labels, compose, variables, created_by_name) values ($1, 't', '1', '', '[]', $2, $3, 'x')`,
+        [template, `a: ${mark}`, JSON.stringify([{ name: 'A', label: '', type: 'password', required: true, default: mark, choices: [] }])],
+      )
+      await client.query('reset session_replication_role')
+      await client.query('checkpoint')
+      expect(await filesWith(client, mark, ...tables)).toEqual(tables)
+
+      await platform.compose(modules)
+      await client.query('checkpoint')
+      expect(await filesWith(client, mark, ...tables)).toEqual([])
+      const { db, secrets } = platform
+      expect(await getCommand(db, secrets, platformScope, command)).toMatchObject({ name: `mysql -p${mark}`, script: `mysql -p${mark}`, named: false })
+      expect(await getCommand(db, secrets, platformScope, named)).toMatchObject({ name: 'nightly', script: `echo ${mark}`, named: true })
+      const results = await listResults(db, secrets, command)
+      expect(results.map(({ stdout }) => stdout).toSorted()).toEqual(vms.map((_, index) => `${mark}${index + 1}`).toSorted())
+      expect(results[0]).toMatchObject({ stderr: [...long].slice(-8_192).join(''), more: true })
+      expect(await getResult(db, secrets, { command_id: command, vm_id: vms[0] ?? '' })).toMatchObject({ stdout: `${mark}1`, stderr: long })
+      expect(await listResults(db, secrets, named)).toMatchObject([{ stdout: '', stderr: '', more: false }])
+      expect(platform.operations.said(await db.selectFrom('operations').selectAll().executeTakeFirstOrThrow())).toEqual({
+        error: `${mark}-text`,
+        detail: `${mark}-detail`,
+      })
+      expect(openSaid(secrets, await db.selectFrom('stacks').selectAll().executeTakeFirstOrThrow())).toEqual({
+        error_text: `${mark}-text`,
+        output: `${mark}-output`,
+      })
+      expect(await getTemplate(db, secrets, platformScope, template)).toMatchObject({ compose: `a: ${mark}`, variables: [{ name: 'A', default: mark }] })
+    } finally {
+      await platform.close()
+    }
+  })
+})
+
 describe('migrations', () => {
   it('are refused where one would run after what was written later, and nothing is done', async () => {
     const database = await freshDatabase({ schema: false })
@@ -147,6 +250,25 @@ describe('migrations', () => {
     expect(names.filter((name) => !/^20\d{6}(_\d\d){1,2}_[a-z_]+$/.test(name))).toEqual([])
   })
 })
+
+const allMigrations = (modules: readonly ModuleParts[]): Migrations[] => [
+  auditMigrations,
+  operationMigrations,
+  changeMigrations,
+  kindMigrations,
+  ...modules.map(({ migrations = {} }) => migrations),
+]
+
+/** Tables whose files, those of what is too long for a row too, hold a text. */
+async function filesWith(client: pg.Client, text: string, ...tables: readonly string[]): Promise<string[]> {
+  const { rows: files } = await client.query<{ table: string; path: string }>(
+    `select relname as table, current_setting('data_directory') || '/' || pg_relation_filepath(of) as path
+     from pg_class, unnest(array[oid, nullif(reltoastrelid, 0)]) as of where relname = any($1) and relkind = 'r' and of is not null`,
+    [tables],
+  )
+  const holding = files.filter(({ path }) => readFileSync(path).includes(text))
+  return [...new Set(holding.map(({ table }) => table))].sort()
+}
 
 /** The columns that are not computed by the database. */
 async function stored(client: pg.Client, table: string): Promise<string> {

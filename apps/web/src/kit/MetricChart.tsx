@@ -3,6 +3,7 @@ import { useTranslation } from '../i18n.ts'
 import './chart.css'
 import type { Base } from './chartScale.ts'
 import { summarise, type ChartSeries } from './chartSeries.ts'
+import { nothing } from './format.ts'
 
 export interface MetricChartProps {
   readonly title: string
@@ -30,7 +31,7 @@ export function MetricChart(props: MetricChartProps) {
   const { title, series, format, loading = false } = props
   const summaries = summarise(series)
   const empty = summaries.every(({ max }) => max === null)
-  const said = (value: number | null): string => (value === null ? '—' : format(value))
+  const said = (value: number | null): string => (value === null ? nothing : format(value))
   return (
     <figure className="zs-chart">
       <figcaption className="zs-chart-head">

@@ -133,7 +133,7 @@ export function RowsTable<Row extends object>({
     columns.push({
       key: '@actions',
       title: t('table.actions'),
-      fixed: 'end',
+      className: 'zs-cell-actions',
       width: 136,
       render: (_, row) => <ActionMenu actions={rowActions(row)} />,
     })
@@ -188,7 +188,6 @@ export function RowsTable<Row extends object>({
         columns={columns}
         dataSource={first ? [] : [...rows]}
         pagination={false}
-        scroll={{ x: 'max-content' }}
         locale={{ emptyText: first ? <Skeleton active title={false} paragraph={{ rows: 6, width: '100%' }} /> : placeholder }}
         onChange={(_page, _filters, sorter) => {
           const one = Array.isArray(sorter) ? sorter[0] : sorter

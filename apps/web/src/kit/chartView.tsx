@@ -13,6 +13,7 @@ import { SVGRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
 import { scaleTo } from './chartScale.ts'
 import { summarise } from './chartSeries.ts'
+import { nothing } from './format.ts'
 import type { MetricChartProps } from './MetricChart.tsx'
 import './chart.css'
 
@@ -68,7 +69,7 @@ export default function ChartView({ series, format, from, until, max, base = 100
         transitionDuration: 0,
         axisPointer: { type: 'line', lineStyle: { color: '#5b6782' } },
         // Names come from the locale and values from the formatter: nothing here is a person's text.
-        valueFormatter: (value) => (typeof value === 'number' ? format(value) : '—'),
+        valueFormatter: (value) => (typeof value === 'number' ? format(value) : nothing),
       },
       xAxis: {
         type: 'time',

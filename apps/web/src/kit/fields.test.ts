@@ -12,6 +12,12 @@ it('every form says itself what is wrong', () => {
   expect(forms.filter(([, opening]) => !opening.includes('noValidate')).map(([file]) => file)).toEqual([])
 })
 
+// Those of browsers differ from each other, and speak the browser's language.
+it('days and moments are chosen in one calendar', () => {
+  expect(found(/type="(?:date|datetime-local|time|month|week)"/)).toEqual([])
+  expect(found(/from 'antd\/es\/(?:date-picker|time-picker)'/)).toEqual(['./dates.tsx'])
+})
+
 // antd sets a number to its end and rounds it, and a browser cuts off what is too long: what was meant is gone, and nobody was told.
 it('no field changes what was typed: rules refuse it', () => {
   expect(found(/from 'antd\/es\/input-number'/)).toEqual(['./NumberInput.tsx'])

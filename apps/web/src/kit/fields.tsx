@@ -23,6 +23,7 @@ export function Field({
   missing,
   rules = [],
   required = schema && !schema.safeParse(undefined).success,
+  extra,
   children,
   ...item
 }: FieldProps & Pick<FormItemProps, 'className' | 'valuePropName'> & { readonly children: ReactNode }) {
@@ -30,6 +31,8 @@ export function Field({
     <Form.Item
       {...item}
       {...(required !== undefined && { required })}
+      // Only words give way to what is wrong (see classes.css): a link is still needed.
+      {...(extra !== undefined && { extra: typeof extra === 'string' && extra !== '' ? <span className="zs-hint">{extra}</span> : extra })}
       rules={[...(missing === undefined ? [] : [{ required: true, message: missing }]), ...(schema === undefined ? [] : rulesOf(schema)), ...rules]}
     >
       {children}

@@ -50,3 +50,12 @@ it('money of an hour has up to four decimals: of a month of 20.08 it is not 0.02
   expect(['0.0275', '0.02', '0.005', '0.00009', '1234.56789'].map(rate)).toEqual(['0.0275', '0.02', '0.005', '0.00', '1,234.5678'])
   expect(rate(null)).toBe('—')
 })
+
+it('where there is nothing to say, one sign says so everywhere', () => {
+  const sources: Readonly<Record<string, string>> = import.meta.glob(['../**/*.{ts,tsx}', '!../**/*.test.ts'], {
+    query: '?raw',
+    import: 'default',
+    eager: true,
+  })
+  expect(Object.entries(sources).flatMap(([file, code]) => (/'(?:—|暂无)'/.test(code) ? file : []))).toEqual(['./format.ts'])
+})

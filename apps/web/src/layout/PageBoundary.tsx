@@ -1,6 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { notify } from '../api/notify.ts'
-import { translate } from '../i18n.ts'
+import { translate, useTranslation } from '../i18n.ts'
+import { useSystemInfo } from '../session/useSystemInfo.ts'
 import '../kit/panel.css'
 
 interface State {
@@ -31,6 +32,13 @@ async function reloadOnce(): Promise<void> {
   }
 }
 
+/** Whom to call, where the platform names somebody. It is asked before anything fails: then it may not answer. */
+function Support() {
+  const { t } = useTranslation()
+  const phone = useSystemInfo().data?.support_phone ?? ''
+  return phone === '' ? null : <p>{t('boundary.support', { phone })}</p>
+}
+
 /** Keeps what fails on a page within it: says what, and offers to try again. */
 export class PageBoundary extends Component<{ readonly children: ReactNode; readonly onRetry?: () => void }, State> {
   override state: State = { error: null }
@@ -52,6 +60,7 @@ export class PageBoundary extends Component<{ readonly children: ReactNode; read
         <div className="zs-panel" role="alert">
           <p className="zs-panel-title">{translate(missing ? 'boundary.missingTitle' : 'boundary.title')}</p>
           <p>{translate(missing ? 'boundary.missingText' : 'boundary.text')}</p>
+          <Support />
           <p className="zs-panel-note">
             <code>{error.message}</code>
           </p>

@@ -15,7 +15,8 @@ export function pathAfterCloudChange(
 ): string | null {
   if (!isCloudGroup(route.group)) return null
   const family = familyOf(cloud)
-  const instances = family === 'compute' ? paths.compute.instance.list() : paths.nextstack.vm.list()
+  // Without the former cloud's name.
+  const instances = family === 'compute' ? paths.compute.instance.list.template : paths.nextstack.vm.list.template
   if (family !== route.group || former.product !== cloud.product) return route.path === instances ? null : instances
   return route.kind === 'hidden' ? (route.parent ?? null) : null
 }

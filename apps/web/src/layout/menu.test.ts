@@ -1,5 +1,6 @@
 import { roles, type Role } from '@zhisuan/contract/roles'
 import { describe, expect, it } from 'vitest'
+import { translate } from '../i18n.ts'
 import { groupSort, routes, type Route } from '../routes.ts'
 import { menuOf } from './menu.ts'
 
@@ -43,6 +44,12 @@ describe('the menu', () => {
     }
     expect(pathsOf(menuOf(as('TENANT_ADMIN')))).toContain('/index')
     expect(pathsOf(menuOf(as('TENANT')))).not.toContain('/index')
+  })
+
+  // Its search goes over what is written in it.
+  it('names what people look for by its name', () => {
+    const titles = menuOf(as('TENANT')).flatMap(({ sections }) => sections.flatMap(({ entries }) => entries.map(({ title }) => translate(`routes:${title}`))))
+    for (const wanted of ['发票', '充值', '云主机']) expect(titles.filter((title) => title.includes(wanted))).not.toEqual([])
   })
 
   it('has no detail and add pages, and no page that is not built', () => {

@@ -28,3 +28,10 @@ it('words are said by several namespaces', () => {
   )
   expect(lonely.map(([, key]) => key)).toEqual([])
 })
+
+// As the specification's menu calls it. What runs in the first family is a 云主机.
+it('what runs in an OpenStack is called 实例, and only that', () => {
+  const family = Object.entries(namespaces).filter(([namespace]) => namespace.startsWith('compute'))
+  expect(family.length).toBeGreaterThan(5)
+  expect(family.filter(([, source]) => /云主机|words\.(?:vm|createVm|chooseVm|vmSnapshot)\b/.test(source)).map(([namespace]) => namespace)).toEqual([])
+})

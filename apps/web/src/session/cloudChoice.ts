@@ -1,13 +1,11 @@
-import { paths } from '../paths.ts'
+import { cloudParameter, nameCloudBy, paths } from '../paths.ts'
 
 /** The one thing of local storage that outlives a session: section 4. */
 export const cloudChoiceKey = 'zhisuan.cloud'
 
 const listeners = new Set<() => void>()
 
-/** In the address of pages about one cloud's things: a link leads everybody to the same. */
-export const cloudParameter = 'cloud'
-/** What their addresses begin with. */
+/** What addresses of pages about one cloud's things begin with. */
 const namingPages = new Set(Object.values(paths.compute).flatMap((group) => Object.values(group).map(({ template }) => template.split('/')[1])))
 
 /** What the address says comes before what was chosen last. */
@@ -15,6 +13,10 @@ export const readCloudChoice = (): string | null => cloudOfAddress() ?? readLast
 
 export const cloudOfAddress = (): string | null =>
   namingPages.has(location.pathname.split('/')[1]) ? new URLSearchParams(location.search).get(cloudParameter) : null
+
+// On a page of no cloud nobody knows where a thing is: the choice says it when the link is followed.
+// Rules that lead somewhere are also read where there are no addresses.
+if ('location' in globalThis) nameCloudBy(cloudOfAddress)
 
 export function readLastChoice(): string | null {
   try {

@@ -19,6 +19,8 @@ export const auditRecord = z.object({
   access_key: z.object({ id: z.uuid(), name: z.string() }).nullable(),
   bp_id: z.uuid().nullable(),
   object_id: z.string().nullable(),
+  /** What that is called now; null of what is gone, has no name, or was refused to a tenant, who is told no names of others. */
+  object_name: z.string().nullable(),
   request_id: z.string(),
   ip: z.string(),
   /** 0 for success, else the code of the refusal. */

@@ -81,7 +81,7 @@ export const commands = {
     access: tenants,
     status: 202,
     body: z.object({
-      /** Left out: its first line. */
+      /** Left out: its first line, of which it is found by the program alone. */
       name: name.optional(),
       vm_ids: z.array(z.uuid()).min(1, fieldTexts.commandVms).max(50, fieldTexts.commandVms),
       /** Given to `sh` on its standard input. */

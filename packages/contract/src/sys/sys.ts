@@ -17,6 +17,8 @@ export const system = {
     always: true,
     response: z.object({
       title: z.string(),
+      /** Whom people call where a page fails; empty where nobody is named. */
+      support_phone: z.string(),
       version: z.string(),
       register_mode: z.enum(registerModes),
       /** Whether codes are sent at all; without, code logins are not offered. */
@@ -35,6 +37,8 @@ const line = z.string().trim().max(128).regex(plainLine, fieldTexts.controlChara
 export const settings = {
   register_mode: z.enum(registerModes),
   title: z.string(fieldTexts.contentRequired).trim().min(1).max(64).regex(plainLine, fieldTexts.controlCharacters),
+  /** Whom people call where a page fails. */
+  support_phone: line,
   /** Where people send money to, and who invoices are from. Without account nobody can remit. */
   remittance_receiver: line,
   remittance_bank: line,

@@ -70,7 +70,7 @@ export function createContainers(asker: DockerAsker): Containers {
         .catch(unless('not_found'))
     },
     async wait(id, options = {}) {
-      const { StatusCode } = await asker.json(waited, { method: 'POST', path: `${at(id)}/wait`, timeoutMs: 2 ** 31 - 1, ...signalOf(options) })
+      const { StatusCode } = await asker.json(waited, { method: 'POST', path: `${at(id)}/wait`, timeoutMs: 2 ** 31 - 1, changes: false, ...signalOf(options) })
       return { exitCode: StatusCode }
     },
     stats: async (id, options = {}) => shapeStats(await asker.json(stats, { path: `${at(id)}/stats?stream=false`, ...signalOf(options) })),

@@ -56,6 +56,17 @@ describe('errors', () => {
     [502, 'docker: connect ENOENT /var/run/docker.sock', 'unreachable'],
     [500, 'something else', 'failed'],
   ])('%i %s is %s', async (status, message, kind) => expect(await kindOf(status, message)).toBe(kind))
+  it('a change that whoever passes it on had no answer to is unanswered, but where it did not get there', async () => {
+    const started = (status: number, message: string) =>
+      fake({ '/containers/x/start': { status, body: { message } } })
+        .docker.containers.start('x')
+        .catch((error: unknown) => (error as { kind: string }).kind)
+    expect(await started(502, 'docker: socket hang up')).toBe('unanswered')
+    expect(await started(504, 'timeout')).toBe('unanswered')
+    expect(await started(502, 'docker: connect ENOENT /var/run/docker.sock')).toBe('unreachable')
+    expect(await started(503, 'starting')).toBe('unreachable')
+    expect(await kindOf(502, 'docker: socket hang up')).toBe('unreachable')
+  })
   it('nonsense is a bad answer', async () => {
     await expect(fake({ '/version': { body: '<html>' } }).docker.version()).rejects.toMatchObject({ kind: 'bad_answer' })
     await expect(fake({ '/version': { body: { Version: 1 } } }).docker.version()).rejects.toMatchObject({

@@ -24,6 +24,8 @@ export function createExecs(asker: DockerAsker): Execs {
         User: spec.user,
         WorkingDir: spec.workingDir,
       },
+      // Nothing runs before it is joined.
+      changes: false,
       ...signalOf(options),
     })
     return Id
@@ -42,7 +44,7 @@ export function createExecs(asker: DockerAsker): Execs {
     attach,
     inspect,
     resize: (execId, { columns, rows }, options = {}) =>
-      asker.done({ method: 'POST', path: `/exec/${encodeURIComponent(execId)}/resize?h=${rows}&w=${columns}`, ...signalOf(options) }),
+      asker.done({ method: 'POST', path: `/exec/${encodeURIComponent(execId)}/resize?h=${rows}&w=${columns}`, changes: false, ...signalOf(options) }),
     async run(containerId, spec, options = {}) {
       const limitBytes = options.limitBytes ?? defaultLimitBytes
       const id = await create(containerId, spec, options)

@@ -71,6 +71,8 @@ export function createImages(asker: DockerAsker): Images {
         method: 'POST',
         path: withQuery('/images/create', { fromImage: name, tag }),
         timeoutMs: pullMs,
+        // Whoever asks once more gets the same.
+        changes: false,
         ...(options.auth !== undefined && { headers: { 'x-registry-auth': authOf(options.auth) } }),
         ...signalOf(options),
       })

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Readable, type Duplex } from 'node:stream'
 import { EngineError } from '../errors.ts'
-import { defaultTimeoutMs, type DockerAsk, type DockerTransport } from './transport.ts'
+import { defaultTimeoutMs, isChange, type DockerAsk, type DockerTransport } from './transport.ts'
 
 export const defaultSocketPath = '/var/run/docker.sock'
 
@@ -18,6 +18,12 @@ export function socketTransport(socketPath: string = defaultSocketPath): DockerT
         path: ask.path,
         headers: { host: 'docker', ...ask.headers, ...(upgrade && { connection: 'Upgrade', upgrade: 'tcp' }) },
       })
+      let sent = false
+      request.once('socket', (socket) =>
+        socket.once('connect', () => {
+          sent = true
+        }),
+      )
       const abort = () => request.destroy(new Error('cancelled'))
       const timer = setTimeout(() => request.destroy(new Error(`${ask.path}: no answer in time`)), ask.timeoutMs ?? defaultTimeoutMs)
       signal?.addEventListener('abort', abort, { once: true })
@@ -27,7 +33,11 @@ export function socketTransport(socketPath: string = defaultSocketPath): DockerT
         if (body instanceof Readable) body.destroy()
       })
       // Also what goes wrong after the head: it is told to whoever reads.
-      request.on('error', (error) => reject(new EngineError(signal?.aborted === true ? 'cancelled' : 'unreachable', error.message, { cause: error })))
+      request.on('error', (error) => {
+        // What nobody took was not done.
+        const lost = isChange(ask) && sent ? 'unanswered' : 'unreachable'
+        reject(new EngineError(signal?.aborted === true ? 'cancelled' : lost, error.message, { cause: error }))
+      })
       request.once('response', (answer) => {
         clearTimeout(timer)
         resolve({ answer, joined: null })
@@ -59,6 +69,7 @@ export function socketTransport(socketPath: string = defaultSocketPath): DockerT
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ Detach: false, Tty: tty }),
           signal,
+          changes: false,
         },
         true,
       )

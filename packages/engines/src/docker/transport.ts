@@ -14,7 +14,11 @@ export interface DockerAsk {
   readonly signal?: AbortSignal | undefined
   /** Until the head of the answer has come. Default 30 s. */
   readonly timeoutMs?: number
+  /** Whether it matters what became of it where no answer comes. Default: by its method. */
+  readonly changes?: boolean
 }
+
+export const isChange = ({ method = 'GET', changes = method !== 'GET' && method !== 'HEAD' }: Pick<DockerAsk, 'method' | 'changes'>): boolean => changes
 
 export interface DockerAnswer {
   readonly status: number
@@ -23,7 +27,7 @@ export interface DockerAnswer {
   readonly stream: Readable
 }
 
-/** A way to a Docker Engine: its socket on this host, or the tunnel to a node. Both throw EngineError `unreachable` or `cancelled`. */
+/** A way to a Docker Engine: its socket on this host, or the tunnel to a node. Both throw EngineError `unreachable`, `cancelled`, or `unanswered` where a change was sent. */
 export interface DockerTransport {
   request(ask: DockerAsk): Promise<DockerAnswer>
   /** Starts an exec and joins it: a status of 200 comes with a stream both ways, any other with what Docker says. */
@@ -67,7 +71,7 @@ export function createAsker(transport: DockerTransport): DockerAsker {
       throw error
     }
     if (answer.status < 400) return answer
-    throw refusalOf(ask.path, answer.status, await wholeOf(ask.path, answer.stream, ask.signal))
+    throw refusalOf(ask.path, answer.status, await wholeOf(ask.path, answer.stream, ask.signal, lostBy(ask)), isChange(ask))
   }
   const withJson = ({ body, headers, ...ask }: Omit<DockerAsk, 'body'> & { readonly body?: unknown }): DockerAsk => ({
     ...ask,
@@ -79,12 +83,12 @@ export function createAsker(transport: DockerTransport): DockerAsker {
     open,
     async json(schema, ask) {
       const { stream } = await open(withJson(ask))
-      const text = (await wholeOf(ask.path, stream, ask.signal)).toString('utf8')
+      const text = (await wholeOf(ask.path, stream, ask.signal, lostBy(ask))).toString('utf8')
       return parsed(schema, jsonOf(ask.path, text), ask.path)
     },
     async done(ask) {
       const { stream } = await open(withJson(ask))
-      await wholeOf(ask.path, stream, ask.signal)
+      await wholeOf(ask.path, stream, ask.signal, lostBy(ask))
     },
   }
 }
@@ -109,8 +113,11 @@ async function negotiate(transport: DockerTransport): Promise<string> {
 }
 const below = (one: readonly [number, number], other: readonly [number, number]): boolean => one[0] < other[0] || (one[0] === other[0] && one[1] < other[1])
 
-/** A body that is read at once. */
-export async function wholeOf(path: string, stream: Readable, signal?: AbortSignal): Promise<Buffer> {
+type Lost = 'unreachable' | 'unanswered'
+const lostBy = (ask: Pick<DockerAsk, 'method' | 'changes'>): Lost => (isChange(ask) ? 'unanswered' : 'unreachable')
+
+/** A body that is read at once. @param lost what it is where it breaks off */
+export async function wholeOf(path: string, stream: Readable, signal?: AbortSignal, lost: Lost = 'unreachable'): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
   try {
@@ -120,7 +127,7 @@ export async function wholeOf(path: string, stream: Readable, signal?: AbortSign
       parts.push(part)
     }
   } catch (error) {
-    throw brokenOff(path, error, signal)
+    throw brokenOff(path, error, signal, lost)
   }
   return Buffer.concat(parts)
 }
@@ -140,11 +147,11 @@ export function through<T extends Transform>(path: string, source: Readable, sin
   return sink
 }
 
-function brokenOff(path: string, error: unknown, signal: AbortSignal | undefined): EngineError {
+function brokenOff(path: string, error: unknown, signal: AbortSignal | undefined, lost: Lost = 'unreachable'): EngineError {
   if (error instanceof EngineError) return error
   return signal?.aborted === true
     ? new EngineError('cancelled', 'cancelled', { cause: error })
-    : new EngineError('unreachable', `${path}: the answer broke off`, { cause: error })
+    : new EngineError(lost, `${path}: the answer broke off`, { cause: error })
 }
 
 export function jsonOf(path: string, text: string): unknown {
@@ -158,13 +165,15 @@ export function jsonOf(path: string, text: string): unknown {
 /** `{"message": "…"}` is what Docker says of what it does not do. */
 const complaint = z.object({ message: z.string() })
 
-export function refusalOf(path: string, status: number, body: Buffer): EngineError {
+export function refusalOf(path: string, status: number, body: Buffer, changes = false): EngineError {
   let message = `${path}: HTTP ${status}`
   try {
     message = complaint.parse(JSON.parse(body.toString('utf8'))).message
   } catch {
     // Something between us and Docker said it in its own words.
   }
+  // Whoever passes it on, such as an agent, had no answer to it; only where it did not get there nothing was done.
+  if (changes && (status === 502 || status === 504) && !message.startsWith('docker: connect ')) return new EngineError('unanswered', message, { status })
   return dockerError(message, status)
 }
 

@@ -50,6 +50,7 @@ const actions: Readonly<Record<string, object>> = {
   'os-start': active,
   unpause: active,
   unrescue: active,
+  forceDelete: { 'OS-EXT-STS:task_state': 'deleting' },
 }
 
 /** A cloud of which there is nothing but its lists, page by page as they are set, what goes wrong with them, and servers that are started and stopped. */

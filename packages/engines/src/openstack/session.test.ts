@@ -293,6 +293,30 @@ describe('a session with a cloud that misbehaves', () => {
     }
   })
 
+  it('tells whoever looks again that a slow service fails by now, whatever it answered before', async () => {
+    const own = open()
+    const looking = own.sharing()
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+    replies = {
+      'GET /network/v2.0/networks': () => {
+        now.mockReturnValue(21_000)
+        return { json: { networks: [] } }
+      },
+    }
+    const look = () => all(looking.network.networks.list())
+    try {
+      expect(await look()).toEqual([])
+      replies['GET /network/v2.0/networks'] = { status: 500, json: {} }
+      now.mockReturnValue(24_900)
+      expect(await look()).toEqual([])
+      now.mockReturnValue(26_000)
+      await expect(look()).rejects.toMatchObject({ service: 'network' })
+    } finally {
+      now.mockRestore()
+      await own.close()
+    }
+  })
+
   it('tells Keystone who asks, and shows the password to nobody', async () => {
     replies = {
       'POST /v3/auth/tokens': {

@@ -120,8 +120,8 @@ const longestPauseMs = 10_000
 const sharedMs = 2_000
 /** A service that takes long for an answer is kept busy by it at most this part of the time, however many look. */
 const share = 1 / 5
-/** But nobody looks at anything older. */
-const longestSharedMs = 30_000
+/** But nobody looks at anything older than the next look is: a service that fails meanwhile is to be seen to. */
+const longestSharedMs = 4_000
 /** A token that ends sooner may end on its way. */
 const marginMs = 60_000
 const repeatable = new Set(['GET', 'HEAD', 'DELETE'])

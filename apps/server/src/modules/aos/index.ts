@@ -14,11 +14,11 @@ import { revisionMigrations } from './stack/revision.store.ts'
 import { serviceMigrations } from './stack/service.store.ts'
 import { createStackOperations } from './stack/stack.operations.ts'
 import { createStacks } from './stack/stack.service.ts'
-import { countByEdge, stackMigrations } from './stack/stack.store.ts'
+import { countByEdge, sealedStackMigrations, stackMigrations } from './stack/stack.store.ts'
 import { createStackSuspension } from './stack/stack.suspension.ts'
 import { createStackWatch } from './stack/stack.watch.ts'
 import { createTemplates } from './template/template.service.ts'
-import { hasTemplateNamed, templateMigrations } from './template/template.store.ts'
+import { hasTemplateNamed, sealedTemplateMigrations, templateMigrations } from './template/template.store.ts'
 
 /** Applications: compose files, and what runs of them on nodes. */
 export function createAos(
@@ -42,8 +42,10 @@ export function createAos(
   return {
     migrations: {
       ...templateMigrations,
+      ...sealedTemplateMigrations(platform.secrets),
       ...deploymentMigrations,
       ...stackMigrations,
+      ...sealedStackMigrations(platform.secrets),
       ...revisionMigrations,
       ...serviceMigrations,
       ...stackConfigMigrations,

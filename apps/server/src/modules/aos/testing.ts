@@ -69,6 +69,7 @@ export function fakeCompose(docker: FakeDocker): FakeCompose {
     response.writeHead(200)
     const say = (line: object): void => void response.write(`${JSON.stringify(line)}\n`)
     say({ line: `compose ${order.action}` })
+    if (reason !== null) say({ line: reason })
     if (reason === null) {
       if (order.file !== undefined) files.set(order.project, order.file)
       if (order.action === 'up') up(order)

@@ -16,6 +16,7 @@ import { createImages } from './image/image.service.ts'
 import { createImageUploads } from './image/image.uploads.ts'
 import type { PublicKeys } from './instance/instance.ground.ts'
 import { instanceRoutes } from './instance/instance.routes.ts'
+import { createKeySweep } from './instance/instance.keys.ts'
 import { createInstances } from './instance/instance.service.ts'
 import { createSerialConsoles } from './instance/serial.service.ts'
 import { createUsageLooks } from './metering/metering.service.ts'
@@ -59,6 +60,7 @@ export function createCompute(
   const { publicKeys } = others
   const { config } = platform
   const recycling = createRecycleOperations({ db: platform.db, tenancy })
+  const keys = createKeySweep({ ...platform, ...others })
   const usage = createUsageLooks({ ...platform, ...others })
   const suspension = createInstanceSuspension(platform, { tenancy, usage })
   const bin = createRecycleBin(platform, { tenancy, operations: recycling })
@@ -76,11 +78,11 @@ export function createCompute(
     drain: uploads.drain,
     kinds: { 'compute.instance': { suspendable: suspension.suspendable }, 'compute.recycled': {} },
     operations: [...recycling.definitions, ...suspension.operations],
-    jobs: [bin.job, usage.job],
-    jobHandlers: [bin.jobHandler, usage.jobHandler],
+    jobs: [bin.job, usage.job, keys.job],
+    jobHandlers: [bin.jobHandler, usage.jobHandler, keys.jobHandler],
     stop: usage.stop,
     handlers: [
-      ...instanceRoutes(createInstances({ db: platform.db, tenancy, publicKeys }), serialConsoles),
+      ...instanceRoutes(createInstances({ ...platform, tenancy, publicKeys }), serialConsoles),
       ...recycleRoutes(bin),
       ...flavorRoutes(createFlavors(tenancy)),
       ...storageRoutes(platform.db, tenancy),

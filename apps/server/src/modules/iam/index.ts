@@ -30,6 +30,7 @@ export function createIam(platform: Platform): ModuleParts & { rules: RulesServi
     migrations: { ...iamMigrations, ...liveUpdatesMigrations, ...serviceMigrations },
     rules,
     limits,
+    kinds: { 'iam.policy': { table: 'policies' }, 'iam.role': { table: 'roles' }, 'iam.project': { table: 'projects' } },
     handlers: [
       ...policyRoutes(createPolicyService(platform, limits)),
       ...roleRoutes(createRoleService(platform, limits)),

@@ -10,6 +10,7 @@ import { flavorRoutes } from './flavor/flavor.routes.ts'
 import { commandRoutes } from './command/command.routes.ts'
 import { createCommandRunner } from './command/command.runner.ts'
 import { createCommands, pruneCommandsHandler, pruneCommandsJob } from './command/command.service.ts'
+import { sealedCommandMigrations } from './command/command.seal.ts'
 import { commandMigrations, forgetCommands } from './command/command.store.ts'
 import { createFlavors } from './flavor/flavor.service.ts'
 import { flavorMigrations } from './flavor/flavor.store.ts'
@@ -79,7 +80,7 @@ export function createNextstack(
   const snapshotting = createSnapshotting(platform, { clouds, quotas, vms })
   const imaging = createImaging(platform, { clouds, quotas, catalogue })
   const runner = createCommandRunner(platform, clouds)
-  const commands = createCommands({ db: platform.db, clouds, runner })
+  const commands = createCommands({ db: platform.db, secrets: platform.secrets, clouds, runner })
   const terminals = createTerminalService(platform, { vms })
   const instances = createVmSync({ db: platform.db, pause: platform.pause, metrics })
   const hostOperations = createHostOperations({ db: platform.db, clouds, instances })
@@ -98,6 +99,7 @@ export function createNextstack(
       ...vmMigrations,
       ...keyPairMigrations,
       ...commandMigrations,
+      ...sealedCommandMigrations(platform.secrets),
       ...networkingMigrations,
       ...storageMigrations,
       ...hostMigrations,

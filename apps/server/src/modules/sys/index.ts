@@ -30,6 +30,7 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
     handlers: [
       handle(system.info, async () => ({
         title: await settings.get('title'),
+        support_phone: await settings.get('support_phone'),
         version: config.version,
         register_mode: await settings.get('register_mode'),
         sms_available: development || config.SMS_GATEWAY_URL !== undefined,

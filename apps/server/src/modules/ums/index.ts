@@ -115,6 +115,7 @@ export function createUms(
 
   return {
     migrations: { ...ownMigrations, ...guessMigrations, ...invitationMigrations, ...passkeyMigrations, ...oidcMigrations, ...accessKeyMigrations },
+    kinds: { 'ums.user': { table: 'users' }, 'ums.organisation': { table: 'organisations' } },
     authenticate: (credential, ip) => {
       if ('signature' in credential) return accessKeys.ofSignature(credential.signature, ip)
       return isAccessKeyToken(credential.token) ? accessKeys.ofToken(credential.token, ip) : actors.of(credential.token)

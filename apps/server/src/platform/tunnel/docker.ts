@@ -10,12 +10,14 @@ export function dockerOver(tunnel: Tunnel): DockerTransport {
       return await tunnel.request(ask)
     } catch (error) {
       if (ask.signal?.aborted === true || isAgentError(error, 'cancelled')) throw new EngineError('cancelled', 'cancelled', { cause: error })
-      throw new EngineError('unreachable', error instanceof Error ? error.message : String(error), { cause: error })
+      throw new EngineError(isAgentError(error, 'unanswered') ? 'unanswered' : 'unreachable', error instanceof Error ? error.message : String(error), {
+        cause: error,
+      })
     }
   }
   return {
     request: (ask) => request({ ...ask, path: `${agentPaths.docker}${ask.path}` }),
     attach: (execId, { tty, signal }) =>
-      request({ method: 'POST', path: `${agentPaths.exec}/${encodeURIComponent(execId)}?tty=${tty ? 1 : 0}`, body: 'open', signal }),
+      request({ method: 'POST', path: `${agentPaths.exec}/${encodeURIComponent(execId)}?tty=${tty ? 1 : 0}`, body: 'open', signal, changes: false }),
   }
 }

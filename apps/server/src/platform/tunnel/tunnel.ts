@@ -1,9 +1,10 @@
 import { constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
 import type { Readable } from 'node:stream'
+import { isChange } from '@zhisuan/engines/docker/transport'
 import type { z } from 'zod'
 
-/** `offline`: no tunnel, or it broke. `refused`: the agent's own 4xx. `failed`: its 5xx. `bad_answer`: what it says makes no sense. */
-export type AgentErrorKind = 'offline' | 'refused' | 'failed' | 'bad_answer' | 'cancelled'
+/** `offline`: no tunnel, or it broke. `unanswered`: it broke, or nobody answered, when a change had been sent. `refused`: the agent's own 4xx. `failed`: its 5xx. `bad_answer`: what it says makes no sense. */
+export type AgentErrorKind = 'offline' | 'unanswered' | 'refused' | 'failed' | 'bad_answer' | 'cancelled'
 
 export class AgentError extends Error {
   readonly kind: AgentErrorKind
@@ -29,6 +30,8 @@ export interface AgentAsk {
   readonly signal?: AbortSignal | undefined
   /** Until the head of the answer has come. */
   readonly timeoutMs?: number
+  /** Whether it matters what became of it where no answer comes. Default: by its method. */
+  readonly changes?: boolean
 }
 
 export interface AgentAnswer {
@@ -43,7 +46,7 @@ export interface Tunnel {
   readonly edgeId: string
   readonly version: string
   readonly since: Date
-  /** Whatever the agent answers. @throws AgentError `offline`, `cancelled` */
+  /** Whatever the agent answers. @throws AgentError `offline`, `unanswered`, `cancelled` */
   request(ask: AgentAsk): Promise<AgentAnswer>
   /** @throws AgentError also where it refuses, fails, or answers something else */
   json<T extends z.ZodType>(schema: T, ask: Omit<AgentAsk, 'body'> & { readonly body?: unknown }): Promise<z.output<T>>
@@ -68,7 +71,8 @@ export function openTunnel(parts: { edgeId: string; version: string; session: Cl
     } catch (error) {
       throw new AgentError('offline', 'the agent is not connected', { cause: error })
     }
-    endsOnlyWhole(stream)
+    const lost = isChange(ask) ? 'unanswered' : 'offline'
+    endsOnlyWhole(stream, lost)
     const cancel = () => stream.close(constants.NGHTTP2_CANCEL)
     ask.signal?.addEventListener('abort', cancel, { once: true })
     stream.on('close', () => ask.signal?.removeEventListener('abort', cancel))
@@ -84,14 +88,14 @@ export function openTunnel(parts: { edgeId: string; version: string; session: Cl
     return new Promise<AgentAnswer>((resolve, reject) => {
       const timer = setTimeout(() => {
         cancel()
-        reject(new AgentError('offline', 'the agent did not answer in time'))
+        reject(new AgentError(lost, 'the agent did not answer in time'))
       }, ask.timeoutMs ?? defaultTimeoutMs)
       const broke = (): void => {
         clearTimeout(timer)
         reject(
           ask.signal?.aborted === true
             ? new AgentError('cancelled', 'cancelled')
-            : new AgentError('offline', 'the tunnel broke', { cause: stream.errored ?? undefined }),
+            : new AgentError(lost, 'the tunnel broke', { cause: stream.errored ?? undefined }),
         )
       }
       stream.once('close', broke)
@@ -114,7 +118,7 @@ export function openTunnel(parts: { edgeId: string; version: string; session: Cl
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
-      const text = (await whole(answer.stream)).toString('utf8')
+      const text = (await whole(answer.stream, isChange(ask) ? 'unanswered' : 'offline')).toString('utf8')
       if (answer.status >= 400)
         throw new AgentError(answer.status >= 500 ? 'failed' : 'refused', messageOf(text) ?? `the agent answered ${answer.status}`, { status: answer.status })
       try {
@@ -128,16 +132,16 @@ export function openTunnel(parts: { edgeId: string; version: string; session: Cl
 }
 
 /** An answer that the other side left off is an error to whoever reads it: Node's HTTP/2 ends it as if it were whole. */
-function endsOnlyWhole(stream: ClientHttp2Stream): void {
+function endsOnlyWhole(stream: ClientHttp2Stream, lost: AgentErrorKind): void {
   const push = stream.push.bind(stream)
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
     if (chunk !== null || stream.rstCode === constants.NGHTTP2_NO_ERROR) return push(chunk, encoding)
-    stream.destroy(new AgentError('offline', 'the answer broke off'))
+    stream.destroy(new AgentError(lost, 'the answer broke off'))
     return false
   }
 }
 
-async function whole(stream: ClientHttp2Stream): Promise<Buffer> {
+async function whole(stream: ClientHttp2Stream, lost: AgentErrorKind): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
   try {
@@ -147,7 +151,7 @@ async function whole(stream: ClientHttp2Stream): Promise<Buffer> {
       parts.push(part)
     }
   } catch (error) {
-    throw error instanceof AgentError ? error : new AgentError('offline', 'the tunnel broke', { cause: error })
+    throw isAgentError(error, 'bad_answer') ? error : new AgentError(lost, 'the tunnel broke', { cause: error })
   }
   return Buffer.concat(parts)
 }

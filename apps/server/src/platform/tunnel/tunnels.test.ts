@@ -11,6 +11,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { z } from 'zod'
 import { newPrivateKey, publicKeyOf } from '../../../../agent/src/identity.ts'
 import { keepTunnel, type TunnelParts } from '../../../../agent/src/tunnel.ts'
+import { dockerOver } from './docker.ts'
 import { createTunnels, newIdentity, openIdentity, type Tunnels } from './tunnels.ts'
 
 const edgeId = '01900000-0000-7000-8000-000000000001'
@@ -176,8 +177,16 @@ describe('an agent that is enrolled', () => {
     const { stop } = agent(() => undefined)
     await connected()
     const asked = expect(tunnels.to(edgeId).request({ path: '/' })).rejects.toMatchObject({ kind: 'offline' })
+    // Nobody knows whether a change that was sent happened; Docker behind it neither, but of what only joins.
+    const docker = dockerOver(tunnels.to(edgeId))
+    const changed = Promise.all([
+      expect(tunnels.to(edgeId).json(z.unknown(), { method: 'PUT', path: '/' })).rejects.toMatchObject({ kind: 'unanswered' }),
+      expect(docker.request({ method: 'POST', path: '/' })).rejects.toMatchObject({ kind: 'unanswered' }),
+      expect(docker.request({ path: '/' })).rejects.toMatchObject({ kind: 'unreachable' }),
+      expect(docker.attach('x', { tty: false })).rejects.toMatchObject({ kind: 'unreachable' }),
+    ])
     stop()
-    await asked
+    await Promise.all([asked, changed])
     await gone()
     expect(() => tunnels.to(edgeId)).toThrow(/not connected/)
   })

@@ -51,10 +51,10 @@ export function CapacityHistory({ cloudId }: { readonly cloudId: string }) {
         <>
           {data !== undefined && data.items.length < 2 && <p className="zs-soft">{t('history.young')}</p>}
           <div className="zs-charts">
-            <MetricChart {...common} title={t('resource.cpu')} series={series.cpu} format={cores} />
+            <MetricChart {...common} title={t('resource.cpu')} series={series.cpu} format={cores} base="whole" />
             <MetricChart {...common} title={t('resource.memory')} series={series.memory} format={bytes} base={1024} />
             <MetricChart {...common} title={t('resource.disk')} series={series.disk} format={bytes} base={1024} />
-            <MetricChart {...common} title={t('column.instances')} series={series.instances} format={count} />
+            <MetricChart {...common} title={t('column.instances')} series={series.instances} format={count} base="whole" />
           </div>
         </>
       )}

@@ -101,7 +101,7 @@ function Answered({ answer }: { readonly answer: Answer }) {
             ]
           : [
               { key: 'roles', label: t('test.roles'), children: access.roles.join('、') || t('test.noRoles') },
-              { key: 'regions', label: t('test.regions'), children: access.regions.join('、') || '—' },
+              { key: 'regions', label: t('test.regions'), children: access.regions.join('、') || format.nothing },
             ]),
       ]}
     />

@@ -44,7 +44,7 @@ export function ServicesTable({ services }: { readonly services: readonly CloudS
           width: 84,
           render: (_, one) => <StatusTag tone={serviceTone(one)}>{t(`services.states.${one.state}`)}</StatusTag>,
         },
-        { key: 'version', title: t('services.version'), width: 72, align: 'right', render: (_, one) => one.version ?? '—' },
+        { key: 'version', title: t('services.version'), width: 72, align: 'right', render: (_, one) => one.version ?? format.nothing },
         {
           key: 'took',
           title: t('services.took'),

@@ -4,9 +4,9 @@ import { useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { Link, useLocation, useSearchParams } from 'react-router'
 import { NoCloud } from '../../kit/NoCloud.tsx'
-import { paths } from '../../paths.ts'
+import { cloudParameter, paths } from '../../paths.ts'
 import { useClouds } from '../../session/cloud.ts'
-import { cloudParameter, onCloudChoice, readChoiceHere, readLastChoice, writeCloudChoice } from '../../session/cloudChoice.ts'
+import { onCloudChoice, readChoiceHere, readLastChoice, writeCloudChoice } from '../../session/cloudChoice.ts'
 import { useMayCall } from '../../session/user.ts'
 
 /**

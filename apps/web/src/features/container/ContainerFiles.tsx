@@ -129,7 +129,6 @@ function Files({ containerId }: { readonly containerId: string }) {
           rowKey="name"
           dataSource={rows}
           pagination={rows.length > rowsShown ? { pageSize: rowsShown, showSizeChanger: false, size: 'small' } : false}
-          scroll={{ x: 'max-content' }}
           locale={{ emptyText: <EmptyState title={text === '' ? t('file.empty') : t('file.noMatch')} /> }}
           columns={[
             { key: 'name', title: t('file.name'), render: (_, entry) => <EntryName entry={entry} to={address(childPath(directory, entry.name))} /> },

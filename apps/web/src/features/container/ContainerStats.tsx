@@ -69,7 +69,7 @@ export function ContainerStats({
         />
         <MetricChart {...common} title={t('stats.network')} series={series.network} format={rate} base={1024} />
         <MetricChart {...common} title={t('stats.disk')} series={series.disk} format={rate} base={1024} />
-        <MetricChart {...common} title={t('stats.pids')} series={series.pids} format={count} />
+        <MetricChart {...common} title={t('stats.pids')} series={series.pids} format={count} base="whole" />
       </div>
     </>
   )

@@ -52,7 +52,6 @@ export function ImageTable({
         loading={isPending}
         columns={columns}
         dataSource={data?.items ?? []}
-        scroll={{ x: 'max-content' }}
         pagination={{ size: 'small', pageSize: 20, hideOnSinglePage: true }}
         locale={{ emptyText: <EmptyState title={t(keyword === '' ? 'image.none' : 'image.noMatch')} /> }}
       />

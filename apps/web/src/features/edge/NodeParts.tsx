@@ -27,7 +27,7 @@ function Parts<Part extends object>({
       {parts.length === 0 ? (
         <EmptyState title={none} />
       ) : (
-        <Table<Part> size="small" pagination={false} scroll={{ x: 'max-content' }} dataSource={parts} rowKey={rowKey} columns={[...columns]} />
+        <Table<Part> size="small" pagination={false} dataSource={parts} rowKey={rowKey} columns={[...columns]} />
       )}
     </section>
   )

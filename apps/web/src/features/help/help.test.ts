@@ -1,7 +1,7 @@
 import { stackCan, stackStatuses } from '@zhisuan/contract/aos/stack'
 import { containerCan, containerStatuses } from '@zhisuan/contract/cis/container'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { errorByCode } from '@zhisuan/contract/errors'
+import { errorByCode, errors } from '@zhisuan/contract/errors'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vmCan, vms, vmStatuses } from '@zhisuan/contract/nextstack/vm'
 import { volumeCan } from '@zhisuan/contract/nextstack/volume'
@@ -69,6 +69,12 @@ describe('the articles', () => {
   it.each(articles)('$id: every code that it names is in the catalogue', ({ markdown }) => {
     for (const match of markdown.matchAll(/`(\d{4,5})`/g)) expect(errorByCode.has(Number(match[1])), match[0]).toBe(true)
     for (const match of markdown.matchAll(/```error-codes\n([\s\S]*?)```/g)) expect(readErrorAdvice(match[1] ?? '').length).toBeGreaterThan(0)
+  })
+
+  it('an advice does not lead from one refusal to another: without a limit only where bandwidth costs nothing', async () => {
+    const said = [...(await loadArticle('error-codes')).matchAll(/```error-codes\n([\s\S]*?)```/g)].flatMap((match) => readErrorAdvice(match[1] ?? ''))
+    const { advice = '' } = said.find(({ entry }) => entry.code === errors.bandwidthUnsupported.code) ?? {}
+    expect(advice).toContain('按 Mbps 计费时须保留上限')
   })
 
   it.each(articles)('$id: has no HTML, which would not be drawn', ({ markdown }) => {

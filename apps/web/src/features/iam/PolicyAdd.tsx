@@ -1,7 +1,6 @@
 import Form from 'antd/es/form'
-import type { Rule } from 'antd/es/form'
 import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
-import { translate, useTranslation } from '../../i18n.ts'
+import { useTranslation } from '../../i18n.ts'
 import { useNavigate, useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
@@ -12,7 +11,8 @@ import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { newDocument, writeJson } from './editor/builderDocument.ts'
-import { PolicyEditor, problemsOf } from './editor/PolicyEditor.tsx'
+import { documentRules } from './editor/documentProblems.ts'
+import { PolicyEditor } from './editor/PolicyEditor.tsx'
 import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
 import { Touched } from './Touched.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
@@ -34,15 +34,6 @@ export default function PolicyAdd() {
   )
 }
 
-/** The same judge as the server's. */
-const documentRule = ({ known }: Vocabulary): Rule => ({
-  validator: async (_rule, text: string) => {
-    const problems = problemsOf(text, known)
-    if (problems === null) throw new Error(translate('iam:editor.syntax'))
-    if (problems.length > 0) throw new Error(translate('iam:policy.wrong', { count: problems.length }))
-  },
-})
-
 function DocumentField({ vocabulary }: { readonly vocabulary: Vocabulary }) {
   const { t } = useTranslation('iam')
   return (
@@ -52,7 +43,8 @@ function DocumentField({ vocabulary }: { readonly vocabulary: Vocabulary }) {
       extra={t('policy.documentNote')}
       className="ia-document"
       required
-      rules={[documentRule(vocabulary)]}
+      rules={documentRules(vocabulary.known)}
+      validateFirst
       validateDebounce={400}
     >
       <PolicyEditor vocabulary={vocabulary} />

@@ -53,7 +53,6 @@ export function SearchTable<Row extends object>({
         rowKey={rowKey}
         dataSource={found}
         pagination={false}
-        scroll={{ x: 'max-content' }}
         locale={{ emptyText: <EmptyState title={t('noMatch')} /> }}
         // On a phone a row is a card, and each cell says itself what it is.
         columns={columns.map((column) => ({ ...column, onCell: () => ({ 'data-label': column.title }) as object }))}

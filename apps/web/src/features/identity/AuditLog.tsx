@@ -1,8 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
-import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
-import dayjs from 'dayjs'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { audits, type auditFormats } from '@zhisuan/contract/iam/audit'
 import { users } from '@zhisuan/contract/ums/user'
@@ -11,6 +9,7 @@ import { useTranslation } from '../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { copyText } from '../../kit/copy.ts'
+import { MomentInput } from '../../kit/dates.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { saveFrom } from '../../kit/save.ts'
 import { OneActionSelect, UserSelect } from '../../kit/identitySelects.tsx'
@@ -75,14 +74,10 @@ export default function AuditLog() {
           </span>
         )}
         {(['from', 'to'] as const).map((end) => (
-          <label className="zs-labelled" key={end}>
-            {t(`audit.${end}`)}
-            <Input
-              type="datetime-local"
-              value={localTime(query[end])}
-              onChange={({ target }) => set(end, target.value === '' ? undefined : dayjs(target.value).toISOString())}
-            />
-          </label>
+          <span className="zs-labelled" key={end}>
+            <label htmlFor={`audit-${end}`}>{t(`audit.${end}`)}</label>
+            <MomentInput id={`audit-${end}`} value={query[end] ?? ''} onChange={(moment) => set(end, moment)} />
+          </span>
         ))}
       </div>
       <AuditTable
@@ -106,12 +101,6 @@ export default function AuditLog() {
       {verdict !== null && <VerdictDialog verdict={verdict} onClose={() => setVerdict(null)} />}
     </div>
   )
-}
-
-/** As the control writes it, in the person's own zone. */
-function localTime(moment: string | undefined): string {
-  const at = dayjs(moment ?? '')
-  return at.isValid() ? at.format('YYYY-MM-DDTHH:mm') : ''
 }
 
 function VerdictDialog({ verdict, onClose }: { readonly verdict: ResponseOf<typeof audits.verify>; readonly onClose: () => void }) {

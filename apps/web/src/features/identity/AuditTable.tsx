@@ -48,14 +48,18 @@ export function AuditTable({
           col.date<AuditRecord>('at', t('column.at'), ({ at }) => at),
           col.text<AuditRecord>('actor', t('column.actor'), ({ actor }) => actor?.name ?? t('audit.nobody'), {
             to: ({ actor }) => (actor === null ? null : pages.user.detail(actor.id)),
-            width: 120,
+            // No column of its own: the last one would lie under the actions, which stay in sight.
+            note: ({ ip }) => ip,
+            width: 130,
           }),
           col.text<AuditRecord>('call', t('column.action'), ({ call }) => actionText(call), { width: 200, note: ({ call }) => call }),
           col.status<AuditRecord>('result', t('column.result'), ({ code }) => ({ tone: code === 0 ? 'good' : 'bad', text: resultText(t, code) }), {
             width: 160,
           }),
-          col.code<AuditRecord>('object', t('column.object'), ({ object_id }) => object_id, { width: 140 }),
-          col.code<AuditRecord>('ip', t('column.ip'), ({ ip }) => ip, { width: 130 }),
+          col.text<AuditRecord>('object', t('column.object'), ({ object_name, object_id }) => object_name ?? object_id, {
+            note: ({ object_name, object_id }) => (object_name === null ? '' : (object_id ?? '')),
+            width: 160,
+          }),
         ]}
         filters={[
           filter.keyword(t('audit.keyword')),
@@ -75,7 +79,7 @@ function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onC
   const { t } = useTranslation('identity')
   const { everybody, pages } = useKeeping()
   useReturnFocus()
-  const { number, at, actor, access_key, call, code, object_id, bp_id, ip, request_id, hash } = record
+  const { number, at, actor, access_key, call, code, object_id, object_name, bp_id, ip, request_id, hash } = record
   const facts: readonly (readonly [label: string, value: ReactNode])[] = [
     [t('column.at'), format.dateTime(at)],
     [
@@ -125,7 +129,7 @@ function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onC
         format.nothing
       ) : (
         <>
-          <span className="zs-code">{object_id}</span>{' '}
+          {object_name} <span className="zs-code">{object_id}</span>{' '}
           <Link to={withQuery(pages.audit(), { object_id })} onClick={onClose}>
             {t('audit.sameObject')}
           </Link>

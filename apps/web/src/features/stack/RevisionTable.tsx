@@ -36,7 +36,6 @@ export function RevisionTable({ stack }: { readonly stack: Stack }) {
       <Table<StackRevision>
         size="small"
         rowKey="revision"
-        scroll={{ x: 'max-content' }}
         dataSource={[...revisions]}
         pagination={revisions.length > 10 ? { pageSize: 10, size: 'small', showSizeChanger: false } : false}
         columns={labelled<StackRevision>([

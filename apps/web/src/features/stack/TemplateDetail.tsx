@@ -59,7 +59,6 @@ function VariableTable({ variables }: { readonly variables: readonly Variable[] 
         size="small"
         rowKey="name"
         pagination={false}
-        scroll={{ x: 'max-content' }}
         dataSource={[...variables]}
         columns={labelled<Variable>([
           col.code('name', t('variable.name'), ({ name }) => name, { width: 180 }),
@@ -90,7 +89,6 @@ function VersionTable({ current }: { readonly current: Template }) {
         size="small"
         rowKey="id"
         pagination={false}
-        scroll={{ x: 'max-content' }}
         loading={data === undefined}
         dataSource={[...(data?.items ?? [])]}
         columns={labelled<Template>([

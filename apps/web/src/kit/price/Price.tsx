@@ -74,7 +74,7 @@ export function Price({
 }) {
   const { t } = useTranslation('price')
   const { data, error } = useQuote(items, period, count, bpId)
-  if (items.length === 0) return <span className="zs-soft">{format.nothing}</span>
+  if (items.length === 0) return format.nothing
   if (data === undefined)
     return (
       <span className="zs-soft" aria-live="polite">

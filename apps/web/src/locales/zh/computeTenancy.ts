@@ -45,10 +45,10 @@ export default {
     saved: '“{{name}}”的配额已保存',
   },
   kinds: {
-    instances: words.vm,
+    instances: words.instance,
     cores: 'vCPU',
     memory_bytes: words.memory,
-    server_groups: '云主机组',
+    server_groups: '实例组',
     volumes: words.volume,
     volume_bytes: words.volumeCapacity,
     snapshots: words.volumeSnapshot,
@@ -80,7 +80,7 @@ export default {
   delete: {
     action: words.toDelete,
     title: '删除 Keystone 项目“{{name}}”？',
-    body: '只能删除没有资源的项目：其中还有云主机、云硬盘、网络等时不会删除，并会列出还有什么。项目的默认安全组和配额会一起删除，不能恢复。',
+    body: '只能删除没有资源的项目：其中还有实例、云硬盘、网络等时不会删除，并会列出还有什么。项目的默认安全组和配额会一起删除，不能恢复。',
     bodyMissing: 'Keystone 中已经没有这个项目，只删除这里的归属记录；归属者下次创建资源时会建立新的项目。',
     done: words.isDeleted,
     owned: '只能删除无主的项目',

@@ -247,6 +247,7 @@ export default {
     problems: '有 {{count}} 处问题：',
     line: '第 {{line}} 行',
     noProblems: '没有问题',
+    unfinished: '还没有填写完整',
     syntax: 'JSON 语法有误',
     unreadable: '现在的 JSON 不能显示为可视化视图',
     unreadableNote: '请在 JSON 编辑器中修正语法，这里会随之恢复。内容不会丢失。',

@@ -90,7 +90,6 @@ export default {
   size: '{{cores}} 核 / {{memory}} / {{disk}}',
   copyAddress: '复制 {{address}}',
   moreAddresses: '另有 {{count}} 个',
-  noAddress: '暂无',
   reservedAddress: '已保留',
   reservedAddressNote: '实例未使用该地址，专有网络为它保留，启动后仍是这个地址',
   list: {
@@ -317,7 +316,6 @@ export default {
     closeTitle: '关闭“{{name}}”的终端？',
     closeBody: '其中正在运行的程序会在一分钟内被结束。',
     other: '右侧终端',
-    back: '返回列表',
     stopped: '“{{name}}”现在是“{{state}}”，终端不可用。',
     gone: '该云主机不存在或已被删除。',
     toList: '查看云主机列表',

@@ -151,7 +151,6 @@ export default {
     againTitle: '重新执行“{{name}}”？',
     againNote: '在同样的 {{count}} 台云主机上，以 root 身份再执行一次。',
     edit: '编辑后执行',
-    back: '返回',
     close: '收起结果',
     results: '执行结果',
     script: '命令内容',

@@ -170,7 +170,7 @@ export default {
   orderdesc: '订单详情',
   wallet: '钱包',
   chargeRecords: '充值记录',
-  fund: '收支明细',
+  fund: '收支与发票',
   iamPartners: words.organisation,
   iamUser: '用户',
   iamUserAddForm: '创建用户',

@@ -102,6 +102,7 @@ export default {
   setting: {
     register_mode: { name: '注册方式', meaning: '谁可以自行注册账号', affects: '注册页、首页与登录页的注册入口。已有账号不受影响，随时可以登录。' },
     title: { name: '平台名称', meaning: '控制台中显示的平台名称', affects: '页面左上角、页脚、浏览器标题和登录页。验证码短信与邮件的落款不随之改变。' },
+    support_phone: { name: '客服电话', meaning: '页面加载失败时请用户拨打的电话', affects: '页面出错时的提示。留空则不显示。' },
     remittance_receiver: { name: '收款户名', meaning: '收款账户的户名，也是发票的销售方名称', affects: '汇款充值时显示的收款账户，以及以后开具的发票。' },
     remittance_bank: { name: '收款银行', meaning: '收款账户的开户银行', affects: '汇款充值时显示的收款账户，以及以后开具的发票。' },
     remittance_account: { name: '收款账号', meaning: '收款账户的账号', affects: '汇款充值时显示的收款账户，以及以后开具的发票。留空则不能汇款充值。' },

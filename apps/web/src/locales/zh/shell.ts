@@ -129,6 +129,7 @@ export default {
     retry: '重试',
     reload: '重新加载',
     home: '返回首页',
+    support: '一直不能恢复时，请拨打客服电话 {{phone}}。',
   },
   initialPassword: {
     title: '请修改初始密码',

@@ -1,10 +1,10 @@
 import type { StackDeployment, stackDeployments } from '@zhisuan/contract/aos/stack'
 import type { QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import type { Db } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found } from '../../../platform/errors.ts'
 import { idsOf } from '../../../platform/ids.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import * as deployed from './deployment.store.ts'
 import { shape, shapeDeployment } from './stack.shape.ts'
 import * as store from './stack.store.ts'
@@ -13,7 +13,7 @@ import type { StackWork } from './stack.work.ts'
 type Calls = typeof stackDeployments
 
 /** Stacks that were made at once, on several nodes. */
-export function createDeployments(db: Db, { work }: { work: Pick<StackWork, 'remove'> }) {
+export function createDeployments({ db, secrets }: Pick<Platform, 'db' | 'secrets'>, { work }: { work: Pick<StackWork, 'remove'> }) {
   return {
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const scope = scopeOf(actor)
@@ -30,7 +30,7 @@ export function createDeployments(db: Db, { work }: { work: Pick<StackWork, 'rem
     async stacks(actor: Actor, id: string, query: QueryOf<Calls['stacks']>): Promise<ResponseOf<Calls['stacks']>> {
       const scope = scopeOf(actor)
       found(await deployed.getDeployment(db, scope, id))
-      return shapedPage(store.listStacks(db, scope, { ...query, deployment_id: id }), shape)
+      return shapedPage(store.listStacks(db, scope, { ...query, deployment_id: id }), (row) => shape(secrets, row))
     },
 
     /** All of its stacks, or none: where one cannot be taken down now, it says so. */

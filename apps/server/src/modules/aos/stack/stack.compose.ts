@@ -94,7 +94,7 @@ async function endingOf(answer: AgentAnswer): Promise<Ending> {
     if (!('ended' in line)) lines.push(line.line.replace(unprintable, ''))
     else return { lines, error: line.ended === 'succeeded' ? null : (line.error ?? '').replace(unprintable, '') }
   }
-  throw new AgentError('offline', 'the answer of compose broke off')
+  throw new AgentError('unanswered', 'the answer of compose broke off')
 }
 
 function lineOf(text: string) {
@@ -111,7 +111,7 @@ async function linesOf({ stream }: AgentAnswer): Promise<string[]> {
   // What breaks the stream is told to who listens to it, and not by readline.
   const broke = new Promise<never>((_, reject) =>
     stream.once('error', (error) =>
-      reject(error instanceof AgentError ? error : new AgentError('offline', 'the answer of compose broke off', { cause: error })),
+      reject(error instanceof AgentError ? error : new AgentError('unanswered', 'the answer of compose broke off', { cause: error })),
     ),
   )
   const reading = (async () => {

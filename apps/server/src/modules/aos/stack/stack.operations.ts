@@ -74,7 +74,7 @@ export function createStackOperations(
     run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
   })
   const look = <Input>() => step<Input>('look', ({ row, edge, signal }) => watch.look(edge.docker, row.id, signal))
-  const told = (row: StackRow) => (output: string) => store.updateStack(db, row.id, { output })
+  const told = (row: StackRow) => (output: string) => store.updateStack(db, secrets, row.id, { output })
 
   const preparedOf = async (on: Sql, row: StackRow, revision: number) => {
     const found = await getRevision(on, secrets, row.id, revision)
@@ -118,8 +118,8 @@ export function createStackOperations(
     ended: async (tx, { resource_id, input }, refusal) => {
       const row = await store.getStackRow(tx, resource_id)
       if (row === undefined) return
-      if (refusal !== null) return store.updateStack(tx, row.id, { status: 'error', error_text: refusal.message })
-      await store.updateStack(tx, row.id, { status: 'settled', error_text: null, deployed_revision: input.revision })
+      if (refusal !== null) return store.updateStack(tx, secrets, row.id, { status: 'error', error_text: refusal.message })
+      await store.updateStack(tx, secrets, row.id, { status: 'settled', error_text: null, deployed_revision: input.revision })
       const { services } = await preparedOf(tx, row, input.revision)
       await forget(tx, row, (name) => !services.some((service) => service.name === name))
     },
@@ -156,7 +156,7 @@ export function createStackOperations(
       }),
       look(),
     ],
-    ended: (tx, { resource_id }, refusal) => store.updateStack(tx, resource_id, { status: 'settled', error_text: refusal?.message ?? null }),
+    ended: (tx, { resource_id }, refusal) => store.updateStack(tx, secrets, resource_id, { status: 'settled', error_text: refusal?.message ?? null }),
   })
 
   /** Containers with what they wrote where nobody named a volume for it. */
@@ -186,7 +186,7 @@ export function createStackOperations(
     ended: async (tx, { resource_id }, refusal) => {
       const row = await store.getStackRow(tx, resource_id)
       if (row === undefined) return
-      if (refusal !== null) return store.updateStack(tx, row.id, { status: 'error', error_text: refusal.message })
+      if (refusal !== null) return store.updateStack(tx, secrets, row.id, { status: 'error', error_text: refusal.message })
       await dropStack(tx, row)
     },
   }

@@ -22,7 +22,7 @@ import { getRevision, revisionsOf } from './revision.store.ts'
 import { createServices } from './service.service.ts'
 import { servicesOf } from './service.store.ts'
 import type { StackOperations } from './stack.operations.ts'
-import { shape, shapeService } from './stack.shape.ts'
+import { shape as shapeOf, shapeService } from './stack.shape.ts'
 import { refuseUnlessStackAllows } from './stack.state.ts'
 import * as store from './stack.store.ts'
 import type { ShownStack } from './stack.store.ts'
@@ -48,6 +48,8 @@ export function createStacks(
   const { edges, containers } = parts
   const wishOf = createWishes(db, parts)
   const work = createStackWork(platform, parts.operations)
+
+  const shape = (row: ShownStack): Stack => shapeOf(secrets, row)
 
   const get = async (scope: Scope, id: string): Promise<ShownStack> => found(await store.getStack(db, scope, id))
 
@@ -113,7 +115,7 @@ export function createStacks(
       refuseUnlessStackAllows(row, 'update')
       // What was asked for meanwhile was not seen by whoever asks now.
       if (row.revision !== before.revision) throw new Refusal('changedMeanwhile')
-      await store.updateStack(tx, id, { status: from === undefined ? 'updating' : 'rolling_back', revision: row.revision + 1, error_text: null })
+      await store.updateStack(tx, secrets, id, { status: from === undefined ? 'updating' : 'rolling_back', revision: row.revision + 1, error_text: null })
       await work.begin(tx, actor, { ...row, revision: row.revision + 1 }, wish, from === undefined ? 'update' : 'rollback')
     })
     return shape(await get(scope, id))
@@ -121,7 +123,7 @@ export function createStacks(
 
   return {
     services: createServices(db, { work, containers }),
-    deployments: createDeployments(db, { work }),
+    deployments: createDeployments(platform, { work }),
 
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listStacks(db, scopeOf(actor), query), shape),
 

@@ -1,30 +1,34 @@
 import type { Service, Stack, StackDeployment } from '@zhisuan/contract/aos/stack'
 import { iso } from '../../../platform/db/database.ts'
+import type { Secrets } from '../../../platform/secrets.ts'
 import type { DeploymentRow } from './deployment.store.ts'
 import type { ShownService } from './service.store.ts'
 import { deploymentStatus, serviceStatus } from './stack.state.ts'
-import type { ShownStack } from './stack.store.ts'
+import { openSaid, type ShownStack } from './stack.store.ts'
 
-export const shape = (row: ShownStack): Stack => ({
-  id: row.id,
-  name: row.name,
-  bp_id: row.bp_id,
-  deployment: row.deployment,
-  edge: row.edge,
-  project: row.project,
-  status: row.shown_status,
-  revision: row.revision,
-  deployed_revision: row.deployed_revision,
-  revision_count: row.revision_count,
-  service_count: row.service_count,
-  running_count: row.running_services,
-  error: row.error_text,
-  output: row.output,
-  template: row.template,
-  created_by: row.created_by_name,
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
-})
+export const shape = (secrets: Secrets, row: ShownStack): Stack => {
+  const said = openSaid(secrets, row)
+  return {
+    id: row.id,
+    name: row.name,
+    bp_id: row.bp_id,
+    deployment: row.deployment,
+    edge: row.edge,
+    project: row.project,
+    status: row.shown_status,
+    revision: row.revision,
+    deployed_revision: row.deployed_revision,
+    revision_count: row.revision_count,
+    service_count: row.service_count,
+    running_count: row.running_services,
+    error: said.error_text,
+    output: said.output,
+    template: row.template,
+    created_by: row.created_by_name,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  }
+}
 
 export const shapeService = (stack: ShownStack, row: ShownService): Service => ({
   id: row.id,

@@ -1,12 +1,14 @@
 import type { Stack, stacks, StackStatus } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { layOutAnew, rewriteRows } from '../../../platform/db/rewriting.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { Secrets } from '../../../platform/secrets.ts'
 
 /** As it is recorded: whether what is settled runs, its containers tell. */
 type RecordedStatus = Extract<StackStatus, 'deploying' | 'updating' | 'rolling_back' | 'deleting' | 'error'> | 'settled'
@@ -26,7 +28,9 @@ interface StackTable {
   deployed_revision: Generated<number | null>
   /** Counts looks at its containers: who looked before does not overwrite it. */
   looks: Generated<number>
+  /** Sealed, as is the next: compose says what it read. See {@link openSaid}. */
   error_text: string | null
+  /** The end of what compose said; empty before that. */
   output: Generated<string>
   created_by: string | null
   created_by_name: string
@@ -84,6 +88,37 @@ export const stackMigrations: Migrations = {
     create trigger stack_deployments_tell_stack after insert or update or delete on stack_deployments for each row execute function tell_change('aos.stack');
   `),
 }
+
+/** Seals what lay in clear. */
+export const sealedStackMigrations = (secrets: Secrets): Migrations => ({
+  '20261126_74_stacks_sealed': async (tx) => {
+    await rewriteRows(
+      tx,
+      'stacks',
+      sql<{ id: string } & Said>`select id, error_text, output from stacks where error_text is not null or output <> ''`,
+      ({ id, ...said }) => {
+        const { error_text = null, output = '' } = sealSaid(secrets, id, said)
+        return sql`update stacks set error_text = ${error_text}, output = ${output} where id = ${id}`
+      },
+    )
+    await layOutAnew(tx, 'stacks', 'output')
+  },
+})
+
+interface Said {
+  readonly error_text: string | null
+  readonly output: string
+}
+const place = (column: keyof Said, id: string): string => `stacks.${column}:${id}`
+const sealSaid = (secrets: Secrets, id: string, { error_text, output }: Partial<Said>): Partial<Said> => ({
+  ...(error_text !== undefined && { error_text: error_text === null ? null : secrets.seal(error_text, place('error_text', id)) }),
+  ...(output !== undefined && { output: output === '' ? '' : secrets.seal(output, place('output', id)) }),
+})
+/** What compose said, and what is said of it. */
+export const openSaid = (secrets: Secrets, { id, error_text, output }: Pick<StackRow, 'id' | keyof Said>): Said => ({
+  error_text: error_text === null ? null : secrets.open(error_text, place('error_text', id)),
+  output: output === '' ? '' : secrets.open(output, place('output', id)),
+})
 
 /** What is said of a stack: what is done to it, or how its containers are where somebody can see them. */
 const shownStatus = sql<StackStatus>`case
@@ -215,7 +250,12 @@ export async function runningOf(on: Sql, bpId: string): Promise<{ id: string; na
     .map(({ id, name, status }) => ({ id, name, passing: status !== 'settled' && status !== 'error' }))
 }
 
-export const { insert: insertStack, update: updateStack, remove: deleteStack } = rowsOf('stacks', 'updated_at')
+const rows = rowsOf('stacks', 'updated_at')
+export const { insert: insertStack, remove: deleteStack } = rows
+
+/** @param changes in clear */
+export const updateStack = (on: Sql, secrets: Secrets, id: string, changes: Omit<Updateable<StackTable>, keyof Said> & Partial<Said>): Promise<void> =>
+  rows.update(on, id, { ...changes, ...sealSaid(secrets, id, changes) })
 
 /** Those of a node, or some of them by their projects. */
 export const stacksOn = (on: Sql, edgeId: string, projects: readonly string[] | null): Promise<StackRow[]> =>

@@ -14,7 +14,7 @@ const ran = z.array(z.string())
 
 /** Applications, as a suspension stops and starts them: of each the services that run, so that those that somebody stopped stay so. */
 export function createStackSuspension(
-  platform: Pick<Platform, 'operations'>,
+  platform: Pick<Platform, 'operations' | 'secrets'>,
   { operations }: { operations: Pick<StackOperations, 'start' | 'stop'> },
 ): Suspendable {
   const act = async (tx: Tx, id: string, action: 'start' | 'stop', services: string[]): Promise<string> => {
@@ -26,7 +26,7 @@ export function createStackSuspension(
       actor: null,
       input: { action, service: null, services, started: {} },
     })
-    await store.updateStack(tx, id, { status: 'updating', error_text: null })
+    await store.updateStack(tx, platform.secrets, id, { status: 'updating', error_text: null })
     return operation
   }
   /** Held; null where it is gone. @throws Refusal 95003, 90010 */

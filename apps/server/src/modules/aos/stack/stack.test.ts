@@ -17,6 +17,7 @@ import { changes } from '@zhisuan/contract/change'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
+import { tablesWith } from '../../../testing/clear.ts'
 import { someone, type SignedIn } from '../../../testing/people.ts'
 import { fakeDocker } from '../../cis/testing.ts'
 import { someNode, type TestAgent } from '../../ecrm/testing.ts'
@@ -247,6 +248,31 @@ describe('a stack', () => {
     compose.fail(null)
     await call(app, stacks.delete, { token: owner.token, params: { id: failed.id } })
     await vi.waitFor(async () => expect((await send(app, nodeStacks.get, { token: owner.token, params: { id: failed.id } })).status).toBe(404))
+  })
+
+  it('is told what compose said; neither that nor a value lies in the database', async () => {
+    const secret = `pass${randomUUID()}`
+    const { id: template_id } = await call(app, templates.create, {
+      token: owner.token,
+      body: {
+        name: `t-${randomUUID()}`,
+        version: '1.0',
+        compose: `services:\n  web:\n    image: app:1\n    environment: ["A=${secret}-literal", "B=$\{PASSWORD}"]\n`,
+        variables: [{ name: 'PASSWORD', type: 'password', default: `${secret}-default` }],
+      },
+    })
+    compose.fail(`invalid value ${secret}`)
+    const { id, name } = await deployed({ template_id })
+    expect(await get(id)).toMatchObject({ status: 'error', error: expect.stringContaining(secret), output: `compose up\ninvalid value ${secret}` })
+    expect((await call(app, stacks.list, { token: owner.token, query: { keyword: name } })).items[0]).toMatchObject({ output: expect.stringContaining(secret) })
+    expect((await call(app, stacks.operations, { token: owner.token, params: { id } })).items[0]).toMatchObject({ error: expect.stringContaining(secret) })
+    expect(await call(app, templates.get, { token: owner.token, params: { id: template_id } })).toMatchObject({
+      compose: expect.stringContaining(secret),
+      variables: [{ default: `${secret}-default` }],
+    })
+    const { pool } = app.platform.database
+    expect(await tablesWith(pool, secret)).toEqual([])
+    expect(await tablesWith(pool, name)).toContain('stacks')
   })
 
   it.each(['breaks', 'busy'] as const)('is asked for again where the answer of its node %s', async (what) => {

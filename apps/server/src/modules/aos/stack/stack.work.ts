@@ -39,7 +39,7 @@ export function createStackWork({ operations: begun, secrets }: Pick<Platform, '
         return
       }
       await begun.begin(tx, operations.delete, { resource_id: row.id, bp_id: row.bp_id, actor, input: {} })
-      await store.updateStack(tx, row.id, { status: 'deleting', error_text: null })
+      await store.updateStack(tx, secrets, row.id, { status: 'deleting', error_text: null })
     },
 
     /** Of the whole, or of one service. A restart names what it restarts as it was, so that nothing is restarted twice. */
@@ -57,7 +57,7 @@ export function createStackWork({ operations: begun, secrets }: Pick<Platform, '
           started: Object.fromEntries(started.map(({ docker_id, started_at }) => [docker_id ?? '', started_at?.toISOString() ?? null])),
         },
       })
-      await store.updateStack(tx, row.id, { status: 'updating', error_text: null })
+      await store.updateStack(tx, secrets, row.id, { status: 'updating', error_text: null })
     },
 
     /** Has the node brought to the number of replicas that the row says. */
@@ -67,7 +67,7 @@ export function createStackWork({ operations: begun, secrets }: Pick<Platform, '
       if (stack.deployed_revision !== stack.revision) throw new Refusal('stateForbids')
       await setReplicas(tx, service.id, replicas)
       await begun.begin(tx, operations.scale, { resource_id: stack.id, bp_id: stack.bp_id, actor, input: { revision: stack.revision } })
-      await store.updateStack(tx, stack.id, { status: 'updating', error_text: null })
+      await store.updateStack(tx, secrets, stack.id, { status: 'updating', error_text: null })
     },
   }
 }

@@ -31,29 +31,29 @@ const shape = (row: ShownTemplate): Template => ({
 })
 
 /** Compose files with variables, in versions. */
-export function createTemplates({ db }: Pick<Platform, 'db'>) {
+export function createTemplates({ db, secrets }: Pick<Platform, 'db' | 'secrets'>) {
   const contentOf = (actor: Actor, body: BodyOf<Calls['update']>) => {
     // Which configs there are is said when it is deployed: their paths are not known here.
     refuseInvalid(checkCompose(body.compose, termsOf(actor, null, 'any'), new Set(body.variables.map(({ name }) => name))).problems)
-    return { description: body.description, labels: JSON.stringify(body.labels), compose: body.compose, variables: JSON.stringify(body.variables) }
+    return { description: body.description, labels: JSON.stringify(body.labels), compose: body.compose, variables: body.variables }
   }
-  const get = async (scope: Scope, id: string): Promise<Template> => shape(found(await store.getTemplate(db, scope, id)))
+  const get = async (scope: Scope, id: string): Promise<Template> => shape(found(await store.getTemplate(db, secrets, scope, id)))
 
   return {
-    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listTemplates(db, scopeOf(actor), query), shape),
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listTemplates(db, secrets, scopeOf(actor), query), shape),
 
     get: (actor: Actor, id: string): Promise<Template> => get(scopeOf(actor), id),
 
     /** For a deployment. @throws Refusal `templateUnknown` */
     async forDeployment(scope: Scope, id: string): Promise<Template> {
-      const row = await store.getTemplate(db, scope, id)
+      const row = await store.getTemplate(db, secrets, scope, id)
       if (row === undefined) throw new Refusal('templateUnknown', { field: 'template_id' })
       return shape(row)
     },
 
     async versions(actor: Actor, id: string): Promise<ResponseOf<Calls['versions']>> {
       const scope = scopeOf(actor)
-      return { items: (await store.versionsOf(db, scope, found(await store.getTemplate(db, scope, id)))).map(shape) }
+      return { items: (await store.versionsOf(db, secrets, scope, found(await store.getTemplate(db, secrets, scope, id)))).map(shape) }
     },
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Template> {
@@ -61,7 +61,7 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
       refuseOwnerless(scope)
       const id = uuidv7()
       await refusing({ stack_templates_version: ['templateVersionTaken', 'version'] }, () =>
-        store.insertTemplate(db, {
+        store.insertTemplate(db, secrets, {
           id,
           bp_id: actor.bp_id,
           name: body.name,
@@ -75,8 +75,8 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Template> {
       const scope = scopeOf(actor)
-      found(await store.getTemplate(db, scope, id))
-      await store.updateTemplate(db, scope, id, contentOf(actor, body))
+      found(await store.getTemplate(db, secrets, scope, id))
+      await store.updateTemplate(db, secrets, scope, id, contentOf(actor, body))
       return get(scope, id)
     },
 

@@ -1,26 +1,32 @@
-import type { templates, Variable } from '@zhisuan/contract/aos/stack'
+import { variable, type templates } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Selectable, type Updateable } from 'kysely'
+import { sql, type ColumnType, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { z } from 'zod'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { layOutAnew, rewriteRows } from '../../../platform/db/rewriting.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 import type { OwnedTable } from '../../../platform/resource.shape.ts'
+import type { Secrets } from '../../../platform/secrets.ts'
 
 /** A version of a template; those of one name are one template. */
 interface TemplateTable extends OwnedTable {
   version: string
   labels: ColumnType<string[], string, string>
-  compose: string
-  variables: ColumnType<Variable[], string, string>
+  /** Sealed JSON: both may name passwords. */
+  content: string
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
     stack_templates: TemplateTable
   }
 }
-export type ShownTemplate = Selectable<TemplateTable> & { version_count: number }
+const templateContent = z.object({ compose: z.string(), variables: z.array(variable) })
+type TemplateContent = z.output<typeof templateContent>
+type Row = Selectable<TemplateTable> & { version_count: number }
+export type ShownTemplate = Omit<Row, 'content'> & TemplateContent
 
 export const templateMigrations: Migrations = {
   '20261123_00_40_stack_templates': migration(`
@@ -46,6 +52,28 @@ export const templateMigrations: Migrations = {
   `),
 }
 
+const place = (id: string): string => `stack_templates.content:${id}`
+const seal = (secrets: Secrets, id: string, { compose, variables }: TemplateContent): string => secrets.seal(JSON.stringify({ compose, variables }), place(id))
+const open = (secrets: Secrets, { content, ...row }: Row): ShownTemplate => ({
+  ...row,
+  ...templateContent.parse(JSON.parse(secrets.open(content, place(row.id)))),
+})
+
+/** Seals what lay in clear. */
+export const sealedTemplateMigrations = (secrets: Secrets): Migrations => ({
+  '20261126_76_stack_templates_sealed': async (tx) => {
+    await sql`alter table stack_templates add column content text`.execute(tx)
+    await rewriteRows(
+      tx,
+      'stack_templates',
+      sql<{ id: string } & TemplateContent>`select id, compose, variables from stack_templates`,
+      ({ id, ...content }) => sql`update stack_templates set content = ${seal(secrets, id, content)} where id = ${id}`,
+    )
+    await sql`alter table stack_templates alter column content set not null, drop column compose, drop column variables`.execute(tx)
+    await layOutAnew(tx, 'stack_templates', 'content')
+  },
+})
+
 const visible = (on: Sql, scope: Scope) => on.selectFrom('stack_templates').where(within(scope, 'stack_templates.bp_id'))
 const versionCount =
   sql<number>`(select count(*) from stack_templates as versions where versions.name = stack_templates.name and versions.bp_id is not distinct from stack_templates.bp_id)`.as(
@@ -56,7 +84,12 @@ const newest = sql<boolean>`not exists (select from stack_templates as later whe
 
 const order = orderOf('stack_templates', '-updated_at', 'name', 'created_at', 'updated_at')
 
-export async function listTemplates(on: Sql, scope: Scope, query: QueryOf<typeof templates.list>): Promise<{ total: number; rows: ShownTemplate[] }> {
+export async function listTemplates(
+  on: Sql,
+  secrets: Secrets,
+  scope: Scope,
+  query: QueryOf<typeof templates.list>,
+): Promise<{ total: number; rows: ShownTemplate[] }> {
   const filtered = visible(on, scope)
     // Whoever asks for one version gets that one.
     .$if(query.id === undefined, (q) => q.where(newest))
@@ -65,15 +98,18 @@ export async function listTemplates(on: Sql, scope: Scope, query: QueryOf<typeof
       q.where(sql<boolean>`stack_templates.labels @> ${JSON.stringify((query.labels ?? '').split(','))}::jsonb`),
     )
     .where(matching(query.keyword, 'stack_templates.search'))
-  return pageWithTotal(paged(filtered.selectAll().select(versionCount), query, order), filtered, query)
+  const { total, rows } = await pageWithTotal(paged(filtered.selectAll().select(versionCount), query, order), filtered, query)
+  return { total, rows: rows.map((row) => open(secrets, row)) }
 }
 
-export const getTemplate = (on: Sql, scope: Scope, id: string): Promise<ShownTemplate | undefined> =>
-  visible(on, scope).selectAll().select(versionCount).where('stack_templates.id', '=', id).executeTakeFirst()
+export async function getTemplate(on: Sql, secrets: Secrets, scope: Scope, id: string): Promise<ShownTemplate | undefined> {
+  const row = await visible(on, scope).selectAll().select(versionCount).where('stack_templates.id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : open(secrets, row)
+}
 
 /** All versions of the template that this is one of, newest first. */
-export const versionsOf = (on: Sql, scope: Scope, { name, bp_id }: Pick<ShownTemplate, 'name' | 'bp_id'>): Promise<ShownTemplate[]> =>
-  visible(on, scope)
+export async function versionsOf(on: Sql, secrets: Secrets, scope: Scope, { name, bp_id }: Pick<ShownTemplate, 'name' | 'bp_id'>): Promise<ShownTemplate[]> {
+  const rows = await visible(on, scope)
     .selectAll()
     .select(versionCount)
     .where('name', '=', name)
@@ -81,14 +117,27 @@ export const versionsOf = (on: Sql, scope: Scope, { name, bp_id }: Pick<ShownTem
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
+  return rows.map((row) => open(secrets, row))
+}
 
-export const insertTemplate = insertsInto('stack_templates')
+/** In clear. */
+export const insertTemplate = (
+  on: Sql,
+  secrets: Secrets,
+  { compose, variables, ...row }: Omit<Insertable<TemplateTable>, 'content'> & TemplateContent,
+): Promise<void> => insertsInto('stack_templates')(on, { ...row, content: seal(secrets, row.id, { compose, variables }) })
 
 /** False where the scope shows none. */
-export const updateTemplate = async (on: Sql, scope: Scope, id: string, changes: Updateable<TemplateTable>): Promise<boolean> => {
+export const updateTemplate = async (
+  on: Sql,
+  secrets: Secrets,
+  scope: Scope,
+  id: string,
+  { compose, variables, ...changes }: Omit<Updateable<TemplateTable>, 'content'> & TemplateContent,
+): Promise<boolean> => {
   const { numUpdatedRows } = await on
     .updateTable('stack_templates')
-    .set({ ...changes, updated_at: sql`now()` })
+    .set({ ...changes, content: seal(secrets, id, { compose, variables }), updated_at: sql`now()` })
     .where('id', '=', id)
     .where(within(scope, 'bp_id'))
     .executeTakeFirst()

@@ -2,6 +2,7 @@ import { containerSpec, type ContainerSpec } from '@zhisuan/contract/cis/contain
 import type { Docker } from '@zhisuan/engines/docker/types'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
+import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
@@ -134,36 +135,59 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
     },
   }
 
+  /** A look without patience, at what nobody answered: whether the container is as it was to be, which is then recorded. */
+  const cameTrue = async ({ resource_id, input, signal }: StepContext<z.output<typeof action>>): Promise<boolean> => {
+    const row = await store.getContainerRow(db, resource_id)
+    if (row === undefined) return false
+    const { docker, row: node } = await edges.reach(platformScope, row.edge_id)
+    const here = { row, docker, node, signal }
+    const docker_id = await newest(here)
+    const now = await observe(docker, docker_id, signal)
+    if (now === null) return false
+    const ended = now.status === 'exited' || now.status === 'dead'
+    const so =
+      input.action === 'start'
+        ? now.status === 'running'
+        : input.action === 'restart'
+          ? now.status === 'running' && (now.started_at?.toISOString() ?? null) !== input.started_at
+          : input.action !== 'rename' && ended
+    if (so) await record(here, docker_id)
+    return so
+  }
+
   /** The same work, by the name of what is done: so that the history tells which it was. */
   const act = (name: z.output<typeof action>['action']): OperationDefinition<z.output<typeof action>> => ({
     kind: `cis.container.${name}`,
     input: action,
     steps: [
-      step('act', async (here, { input }) => {
-        const { docker, signal, row } = here
-        const docker_id = await newest(here)
-        if (input.action === 'start') await docker.containers.start(docker_id, { signal })
-        else if (input.action === 'stop') await docker.containers.stop(docker_id, { graceSeconds: input.timeout_seconds, signal })
-        else if (input.action === 'restart') {
-          // Started since it was asked for: it was restarted before the server was killed.
-          const now = await observe(docker, docker_id, signal)
-          if (now?.status !== 'running' || (now.started_at?.toISOString() ?? null) === input.started_at)
-            await docker.containers.restart(docker_id, { graceSeconds: input.timeout_seconds, signal })
-        } else if (input.action === 'kill') {
-          await docker.containers.kill(docker_id, { with: input.signal, signal }).catch((error: unknown) => {
-            // It has ended already.
-            if (!isEngineError(error, 'conflict')) throw error
-          })
-        } else {
-          const name = dockerName(input.name, row.id, row.generation)
-          const made = (await madeOn(docker, row.id, signal)).find((one) => one.docker_id === docker_id)
-          if (made?.name !== name) await docker.containers.rename(docker_id, name, { signal })
-        }
-        await record(here, docker_id)
-      }),
+      {
+        ...step<z.output<typeof action>>('act', async (here, { input }) => {
+          const { docker, signal, row } = here
+          const docker_id = await newest(here)
+          if (input.action === 'start') await docker.containers.start(docker_id, { signal })
+          else if (input.action === 'stop') await docker.containers.stop(docker_id, { graceSeconds: input.timeout_seconds, signal })
+          else if (input.action === 'restart') {
+            // Started since it was asked for: it was restarted before the server was killed.
+            const now = await observe(docker, docker_id, signal)
+            if (now?.status !== 'running' || (now.started_at?.toISOString() ?? null) === input.started_at)
+              await docker.containers.restart(docker_id, { graceSeconds: input.timeout_seconds, signal })
+          } else if (input.action === 'kill') {
+            await docker.containers.kill(docker_id, { with: input.signal, signal }).catch((error: unknown) => {
+              // It has ended already.
+              if (!isEngineError(error, 'conflict')) throw error
+            })
+          } else {
+            const name = dockerName(input.name, row.id, row.generation)
+            const made = (await madeOn(docker, row.id, signal)).find((one) => one.docker_id === docker_id)
+            if (made?.name !== name) await docker.containers.rename(docker_id, name, { signal })
+          }
+          await record(here, docker_id)
+        }),
+        reached: cameTrue,
+      },
     ],
     ended: async (tx, { resource_id }, refusal) => {
-      if (refusal !== null) await store.updateContainer(tx, resource_id, { error_text: refusal.message })
+      await store.updateContainer(tx, resource_id, { error_text: refusal?.message ?? null })
     },
   })
 

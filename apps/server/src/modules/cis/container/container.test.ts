@@ -277,6 +277,20 @@ describe('a container', () => {
     expect(made(id)).toEqual([])
   })
 
+  it('that Docker stopped all the same is stopped, whatever Docker said of it', async () => {
+    const { id } = await deployed()
+    docker.fail((_, path) => {
+      if (!path.endsWith('/stop')) return null
+      docker.change(made(id)[0]?.id ?? '', (one) => {
+        one.state = 'exited'
+      })
+      return { status: 500, message: 'something else' }
+    })
+    expect(await act(id, { action: 'stop' })).toMatchObject({ status: 'exited', error: null })
+    docker.fail((_, path) => (path.endsWith('/start') ? { status: 500, message: 'something else' } : null))
+    expect(await act(id, { action: 'start' })).toMatchObject({ status: 'exited', error: expect.stringContaining('something else') })
+  })
+
   it('made anew goes on with what it wrote into a volume of its image; removed, it leaves none', async () => {
     const { id } = await deployed()
     const name = 'a'.repeat(64)

@@ -16,38 +16,12 @@ import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { statusOf as statusOfSnapshot } from '../volume/snapshot.service.ts'
 import { refuseUnlessAttachable } from '../volume/volume.service.ts'
 import { chosen, connectable, connectionReadings, type PublicKeys } from './instance.ground.ts'
+import { withKey } from './instance.keys.ts'
 
 type Body = BodyOf<typeof computeInstances.create>
 
 const gib = 2 ** 30
 const gibOf = (bytes: number): number => Math.ceil(bytes / gib)
-
-/** Nova's key pairs belong to our one user there, so they are told apart by the ids of ours. */
-const prefix = 'zs-'
-export const keyNameOf = (id: string): string => `${prefix}${id}`
-
-/**
- * The key as Nova knows it. There since the last time, it is the same: public halves do not change. Instances have a
- * copy, so where our user has as many as they may, those of before make room.
- */
-async function importKey({ compute: { keyPairs } }: OpenStack, id: string, publicKey: string): Promise<string> {
-  const name = keyNameOf(id)
-  const put = async () => {
-    try {
-      await keyPairs.create({ name, publicKey })
-    } catch (error) {
-      if (!isEngineError(error, 'conflict')) throw error
-    }
-  }
-  try {
-    await put()
-  } catch (error) {
-    if (!isEngineError(error, 'exhausted')) throw error
-    for (const key of await all(keyPairs.list())) if (key.name.startsWith(prefix) && key.name !== name) await keyPairs.delete(key.name)
-    await put()
-  }
-  return name
-}
 
 /**
  * Everything that a wish names, asked for from where it will be: what is another's is not there.
@@ -182,11 +156,11 @@ export const createInstanceMaker =
       ports: body.networks.filter(({ network_id }) => network_id !== undefined).length * count,
     }
     await refuseBeyondQuota(administrator, keystoneId, wants, fieldOfQuota(body))
-    const wish = wishOf(body, key && (await importKey(cloud, key.id, key.line)))
     const { servers } = cloud.compute
-    const asked = <T>(made: Promise<T>): Promise<T> => read(atQuota(made, body), readings(body))
-    if (count === 1) return { items: [{ name: body.name, id: (await asked(servers.create(wish))).id }] }
-    const reservation_id = await asked(servers.createMany(wish, count))
+    const asked = <T>(make: (wish: ServerWish) => Promise<T>): Promise<T> =>
+      read(atQuota(key === null ? make(wishOf(body, null)) : withKey(cloud, key, (name) => make(wishOf(body, name))), body), readings(body))
+    if (count === 1) return { items: [{ name: body.name, id: (await asked((wish) => servers.create(wish))).id }] }
+    const reservation_id = await asked((wish) => servers.createMany(wish, count))
     const made = await all(servers.list({ reservation_id })).catch((error: unknown) => {
       // They are made all the same, and lists show them.
       if (!isEngineError(error)) throw error

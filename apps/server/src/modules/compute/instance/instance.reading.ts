@@ -9,7 +9,7 @@ import { linesOf, mapped, type Pages } from '../../../platform/lines.ts'
 import { isRecycled, recycledIds } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { namesIn, namesOfPlaces, pagesOf, readOne, sharedPagesOf } from '../view.ts'
-import { keyNameOf } from './instance.create.ts'
+import { keyNameOf } from './instance.keys.ts'
 import { besides, type PublicKeys } from './instance.ground.ts'
 import { interfaceShape, shapeOf } from './instance.shape.ts'
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Refusal } from '../../../platform/errors.ts'
 import { someActor } from '../../../testing/actor.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
-import { createRecordedCloud, type RecordedCloud } from '../../../testing/recordedCloud.ts'
+import { createRecordedCloud, type RecordedCloud, type Reply } from '../../../testing/recordedCloud.ts'
+import { createKeySweep } from './instance.keys.ts'
 import { createInstances, type Instances } from './instance.service.ts'
 
 /** What Nova answers to what its fake driver cannot do: as its API reference has it, and as a cloud on libvirt said it. */
@@ -27,7 +28,7 @@ describe('instances whose host has a console, a log and an image service', () =>
     app = await testApp()
     cloud = await createRecordedCloud()
     const unused = async () => expect.fail('nobody asks for it')
-    instances = createInstances({ db: app.platform.db, tenancy: cloud.tenancy, publicKeys: { publicKey: unused, names: async () => [] } })
+    instances = createInstances({ ...app.platform, tenancy: cloud.tenancy, publicKeys: { publicKey: unused, names: async () => [] } })
   })
   afterAll(async () => {
     await cloud.close()
@@ -128,7 +129,7 @@ describe('instances whose host has a console, a log and an image service', () =>
   it('neither grow nor become images where nothing new may be made; they may become smaller', async () => {
     const inArrears = { ...cloud.tenancy, placeForMaking: () => Promise.reject(new Refusal('balanceInsufficient')) }
     const unused = async () => expect.fail('nobody asks for it')
-    const refusing = createInstances({ db: app.platform.db, tenancy: inArrears, publicKeys: { publicKey: unused, names: async () => [] } })
+    const refusing = createInstances({ ...app.platform, tenancy: inArrears, publicKeys: { publicKey: unused, names: async () => [] } })
     const asked: unknown[] = []
     for (const [flavor, ram] of Object.entries({ large: 4096, small: 1024 }))
       cloud.replies[`GET /flavors/${flavor}`] = () => ({ json: { flavor: { id: flavor, name: flavor, vcpus: 1, ram, disk: 20 } } })
@@ -214,6 +215,43 @@ describe('instances whose host has a console, a log and an image service', () =>
       // They are made, though the list does not come.
       cloud.replies['GET /servers/detail'] = () => ({ status: 500, json: {} })
       expect((await instances.create(actor, cloudId, body({}))).items.map(({ id: told }) => told)).toEqual([null, null, null, null, null])
+    })
+
+    it('leave no key in Nova, made or not, and find theirs again that somebody else has taken away', async () => {
+      const key = '018f0000-0000-7000-8000-00000000000b'
+      const told: string[] = []
+      const publicKeys = { publicKey: async () => 'ssh-ed25519 AAAA', names: async () => [] }
+      const made = createInstances({ ...app.platform, tenancy: cloud.tenancy, publicKeys })
+      const one = () => made.create(actor, cloudId, body({ count: 1, key_pair_id: key }))
+      const says = (what: string, reply: () => Reply): void => {
+        cloud.replies[what] = () => {
+          told.push(what)
+          return reply()
+        }
+      }
+      const [put, take] = ['POST /os-keypairs', `DELETE /os-keypairs/zs-${key}`]
+      cloud.replies['GET /os-quota-sets/p/detail'] = quota(11, 20)
+      says(put, () => ({ json: { keypair: { name: `zs-${key}`, fingerprint: 'f' } } }))
+      says(take, () => ({ status: 204, json: null }))
+      says('POST /servers', () =>
+        told.length === 2
+          ? { status: 400, json: { badRequest: { code: 400, message: 'Invalid key_name provided.' } } }
+          : { status: 202, json: { server: { id: 'one' } } },
+      )
+      expect(await one()).toEqual({ items: [{ name: 'web', id: 'one' }] })
+      expect(told.splice(0)).toEqual([put, 'POST /servers', put, 'POST /servers', take])
+      says('POST /servers', () => ({ status: 500, json: {} }))
+      await refusal(one())
+      expect(told.splice(0)).toEqual([put, 'POST /servers', take])
+      // What is left of others: not what somebody called so.
+      const [left, theirs] = ['zs-018f0000-0000-7000-8000-00000000000c', 'zs-laptop']
+      says(`DELETE /os-keypairs/${left}`, () => ({ status: 204, json: null }))
+      says(`DELETE /os-keypairs/${theirs}`, () => ({ status: 204, json: null }))
+      cloud.replies['GET /os-keypairs'] = () => ({ json: { keypairs: [left, theirs].map((name) => ({ keypair: { name, fingerprint: 'f' } })) } })
+      const all = async () => [{ id: cloudId, product: 'openstack', status: 'active' }] as never
+      const { jobHandler } = createKeySweep({ log: app.platform.log, clouds: { all, openStack: () => cloud.tenancy.inside(cloudId, null) } })
+      await jobHandler.run({}, { signal: new AbortController().signal })
+      expect(told).toEqual([`DELETE /os-keypairs/${left}`])
     })
 
     it('are refused before anything is begun, with each quota and the field that asks for too much', async () => {

@@ -3,8 +3,9 @@ import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { Server, SimpleAction } from '@zhisuan/engines/openstack/compute'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { meterBeforeEnd } from '../metering/metering.service.ts'
 import { settled } from '../settled.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { mayMakeBeside, refusedAtField } from '../volume/storage.ts'
@@ -20,7 +21,7 @@ type Calls = typeof computeInstances
 export type Instances = ReturnType<typeof createInstances>
 
 /** Instances are Nova's; what lies in the recycle bin stands in our rows and is left alone here. */
-export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: PublicKeys }) {
+export function createInstances(parts: Pick<Platform, 'db' | 'now' | 'log'> & { tenancy: Tenancy; publicKeys: PublicKeys }) {
   const { tenancy } = parts
 
   const open = (actor: Actor, cloudId: string, id: string, action: InstanceAction): Promise<OpenedServer> => openedServer(parts, actor, cloudId, id, action)
@@ -104,8 +105,9 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
 
     /** For good, whatever the cloud does with what is deleted. */
     async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
-      const { cloud } = await open(actor, cloudId, id, 'delete')
+      const { view, cloud } = await open(actor, cloudId, id, 'delete')
       const { servers } = cloud.compute
+      await meterBeforeEnd(parts, cloudId, view.administrator, id)
       await settled(servers.act(id, 'forceDelete'), async () => {
         try {
           const { state } = await servers.get(id)

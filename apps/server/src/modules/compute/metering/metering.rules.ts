@@ -67,19 +67,16 @@ const date = (text: string | null): Date | null => (text === null || Number.isNa
 const times = ({ createdAt, updatedAt }: Pick<Volume, 'createdAt' | 'updatedAt'>) => ({ made: createdAt, changed: updatedAt })
 const named = ({ id, name, projectId }: { id: string; name: string; projectId: string | null }) => ({ id, name, keystone_id: projectId })
 
+/** An instance, as its cloud's administrator sees it: others are not told of its cards by each cloud. */
+export const seenServer = (one: Server): Seen => ({ ...named(one), usage: usedByServer(one), made: one.launchedAt, changed: one.updatedAt })
+
 /** All that there is of a kind. */
 export type MeteredList = (cloud: OpenStack, signal: AbortSignal) => Pages<Seen>
 
 /** What costs on a cloud: each kind is one list of one service, of all projects, as its administrator reads it. */
 export const meteredKinds: Readonly<Record<string, MeteredList>> = {
   // With those that Nova keeps after they were deleted: their disks are there until it forgets them.
-  'compute.instance': ({ compute }, signal) =>
-    mapped(compute.servers.list({ all_tenants: 1, soft_deleted: true }, signal), (one) => ({
-      ...named(one),
-      usage: usedByServer(one),
-      made: one.launchedAt,
-      changed: one.updatedAt,
-    })),
+  'compute.instance': ({ compute }, signal) => mapped(compute.servers.list({ all_tenants: 1, soft_deleted: true }, signal), seenServer),
   'compute.volume': ({ volume }, signal) =>
     mapped(only(volume.volumes.list({ all_tenants: 1 }, signal), isLasting), (one) => ({ ...named(one), usage: usedByVolume(one), ...times(one) })),
   'compute.volumeSnapshot': ({ volume }, signal) =>

@@ -6,7 +6,7 @@ import type { Handler, HandlerInput } from '../../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
-import { meteredKinds, type MeteredList, type Seen } from './metering.rules.ts'
+import { meteredKinds, seenServer, type MeteredList, type Seen } from './metering.rules.ts'
 import * as store from './metering.store.ts'
 
 /** Each minute. What fails is not tried again: the next minute looks anew. One that takes longer keeps no other cloud waiting. */
@@ -19,6 +19,26 @@ const share = 1 / 5
 const inCloud = z.object({ cloud_id: z.uuid() })
 /** What changes nothing of these costs nothing: networks and their rules are free. */
 const costs = /^compute\.(instance|volume|volumeSnapshot|volumeBackup|volumeTransfer|floatingIp|image|recycled|project)\./
+
+/**
+ * Tells the meter what an instance uses just before it ends through us: no look sees it any more, and one that was
+ * resized since the look before would never be paid at its size.
+ */
+export async function meterBeforeEnd(
+  { db, now, log }: Pick<Platform, 'db' | 'now' | 'log'>,
+  cloudId: string,
+  administrator: OpenStack,
+  id: string,
+): Promise<void> {
+  try {
+    const seen = [seenServer(await administrator.compute.servers.get(id))]
+    const moment = now()
+    await db.transaction().execute((tx) => store.recordLook(tx, { cloudId, type: 'compute.instance', began: moment, now: moment, seen, partial: true }))
+  } catch (error) {
+    // It ends all the same: who deletes something pays no more for it.
+    log.info({ err: error, cloud: cloudId, instance: id }, 'what an instance used before it ended could not be read')
+  }
+}
 
 export type UsageLooks = ReturnType<typeof createUsageLooks>
 

@@ -84,6 +84,8 @@ export interface Look {
   readonly began: Date
   readonly now: Date
   readonly seen: readonly Seen[]
+  /** Not the whole list: what is not among it may be there still, and the next look sees it. */
+  readonly partial?: boolean
 }
 
 /**
@@ -91,7 +93,7 @@ export interface Look {
  * look before, to which it was not so yet, nor before its owner had it, nor later than now.
  * @returns false where a look that began later was faster, or the cloud is not ours any more
  */
-export async function recordLook(tx: Tx, { cloudId, type, began, now, seen }: Look): Promise<boolean> {
+export async function recordLook(tx: Tx, { cloudId, type, began, now, seen, partial = false }: Look): Promise<boolean> {
   // Held against its removal, which forgets what was used there.
   const cloud = await tx.selectFrom('clouds').select('id').where('id', '=', cloudId).where('deleted_at', 'is', null).forShare().executeTakeFirst()
   if (cloud === undefined) return false
@@ -107,8 +109,10 @@ export async function recordLook(tx: Tx, { cloudId, type, began, now, seen }: Lo
     .where('type', '=', type)
     .forUpdate()
     .executeTakeFirstOrThrow()
-  if (before !== null && before >= began) return false
-  await tx.updateTable('cloud_usage_looks').set({ began_at: began }).where('cloud_id', '=', cloudId).where('type', '=', type).execute()
+  if (!partial) {
+    if (before !== null && before >= began) return false
+    await tx.updateTable('cloud_usage_looks').set({ began_at: began }).where('cloud_id', '=', cloudId).where('type', '=', type).execute()
+  }
   // What was there before anybody looked is paid from now on.
   const last = before ?? now
   // Its own moment if it was made since, else that of its last change.
@@ -126,7 +130,7 @@ export async function recordLook(tx: Tx, { cloudId, type, began, now, seen }: Lo
     ),
     gone as (
       update cloud_usage as had set usage = '{}', keystone_id = null, since = greatest(had.since, ${now}::timestamptz)
-      where had.cloud_id = ${cloudId} and had.type = ${type} and not exists (select from told where told.id = had.id)
+      where not ${partial}::boolean and had.cloud_id = ${cloudId} and had.type = ${type} and not exists (select from told where told.id = had.id)
     ),
     changed as (
       select told.*, case

@@ -3,10 +3,12 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { createListedCloud, recordedServer } from '@zhisuan/engines/openstack/listsTesting'
 import { createOpenStack, type OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { someActor } from '../../../testing/actor.ts'
 import { createClock, testApp, type Clock, type TestApp } from '../../../testing/app.ts'
 import { call } from '../../../testing/call.ts'
 import { knowCloud } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
+import { createInstances } from '../instance/instance.service.ts'
 import { createUsageLooks } from './metering.service.ts'
 import { recordLook } from './metering.store.ts'
 import { usedByServer, usedByVolume } from './metering.rules.ts'
@@ -122,6 +124,28 @@ describe('what is used on a cloud that is its own record', () => {
     withinLook(all[6])
     expect((await told(one.id)).at(-1)).toMatchObject({ resource_type: 'compute.instance', resource_name: 'another', bp_id: organisation, project_id: null })
     expect(await app.platform.db.selectFrom('cloud_usage').select('id').where('cloud_id', '=', cloud_id).execute()).toEqual([])
+  })
+
+  it('an instance that was resized and then deleted through us between two looks is told at its size', async () => {
+    const one = machine()
+    cloud.has('servers', [one])
+    await looks.look(cloud_id)
+    clock.advance(60_000)
+    const resized = ago(40).toISOString()
+    Object.assign(one, { updated: resized, flavor: { original_name: 'm1.large', vcpus: 4, ram: 8192, disk: 80, ephemeral: 0, swap: 0, extra_specs: {} } })
+    const view = async () => ({ administrator: engine, everything: true, allTenants: {}, places: [] })
+    const unused = async () => expect.fail('nobody asks for it')
+    const instances = createInstances({
+      ...app.platform,
+      now: clock.now,
+      tenancy: { view, viewForChange: view, inside: async () => engine, placeForMaking: unused },
+      publicKeys: { publicKey: unused, names: unused },
+    })
+    await instances.delete(someActor({ kind: 1, roles: ['ADMIN'], bp_id: null }), cloud_id, one.id)
+    cloud.has('servers')
+    await looks.look(cloud_id)
+    expect(await usages(one.id)).toEqual([small, { 'vm.vcpu': 4, 'vm.memory': 8 * gib, 'vm.disk': 80 * gib }, {}])
+    expect((await moments(one.id))[1]).toBe(resized)
   })
 
   it('volumes, snapshots, backups, addresses and images are told of by what they take', async () => {

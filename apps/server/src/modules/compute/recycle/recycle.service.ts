@@ -14,6 +14,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { openedServer } from '../instance/instance.ground.ts'
 import { flavorOf } from '../instance/instance.shape.ts'
 import { linesOf, merged, type Pages } from '../../../platform/lines.ts'
+import { meterBeforeEnd } from '../metering/metering.service.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOf, namesOfPlaces } from '../view.ts'
 import type { RecycleOperations } from './recycle.operations.ts'
@@ -77,7 +78,8 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
 
   return {
     async recycle(actor: Actor, cloudId: string, id: string): Promise<RecycledInstance> {
-      const { one, place } = await openedServer({ db, tenancy }, actor, cloudId, id, 'recycle')
+      const { view, one, place } = await openedServer({ db, tenancy }, actor, cloudId, id, 'recycle')
+      await meterBeforeEnd(platform, cloudId, view.administrator, id)
       const { days } = await retention(cloudId)
       const row: RecycledRow = {
         id: uuidv7(),

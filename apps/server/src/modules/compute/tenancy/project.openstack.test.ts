@@ -173,7 +173,7 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
       ({ state }) => state === 'soft_deleted',
     )
     await app.platform.db.updateTable('keystone_projects').set({ bp_id: randomUUID() }).where('keystone_id', '=', keystoneId).execute()
-    expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectHolds.code, message: expect.stringContaining('1台云主机') })
+    expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectHolds.code, message: expect.stringContaining('1台实例') })
     await cloud.compute.servers.act(id, 'forceDelete')
     await untilGone(() => direct.compute.servers.get(id))
     const image = await cloud.images.create({ name: ownName('open'), diskFormat: 'raw', visibility: 'community' })

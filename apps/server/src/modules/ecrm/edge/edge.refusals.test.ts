@@ -77,6 +77,11 @@ describe('what a node says', () => {
     expect(refusedByNode(new EngineError('unreachable', 'x', { cause: new AgentError('offline', 'the tunnel broke') }), node)).toMatchObject({
       refusal: 'edgeOffline',
     })
+    // Of a change nobody knows what became of it.
+    for (const unanswered of [new AgentError('unanswered', 'the tunnel broke'), new EngineError('unanswered', 'permission denied')]) {
+      expect(refusedByNode(unanswered, node)).toMatchObject({ refusal: 'outcomeUnknown' })
+      expect(refusedByNode(new EngineError('unanswered', 'x', { cause: unanswered }), node)).toMatchObject({ refusal: 'outcomeUnknown' })
+    }
     const other = new Error('of ours')
     expect(refusedByNode(other, node)).toBe(other)
     const refusal = new Refusal('notFound')

@@ -11,6 +11,7 @@ const detailMax = 500
 
 const agentRefusals = {
   offline: 'edgeOffline',
+  unanswered: 'outcomeUnknown',
   refused: 'agentFailed',
   failed: 'agentFailed',
   bad_answer: 'agentAnswerInvalid',
@@ -74,7 +75,8 @@ export function usualRefusal(said: string, node: { readonly name: string }, imag
 }
 
 /** Nothing was said by who is there. */
-const isCut = (error: unknown): boolean => isAgentError(error, 'offline', 'cancelled') || isEngineError(error, 'unreachable', 'unanswered', 'cancelled')
+const isCut = (error: unknown): boolean =>
+  isAgentError(error, 'offline', 'unanswered', 'cancelled') || isEngineError(error, 'unreachable', 'unanswered', 'cancelled')
 
 /**
  * What went wrong on a node, as a refusal of the catalogue that names the node. What its Docker says

@@ -28,21 +28,28 @@ export async function workOnNode<T>(
   image?: string,
 ): Promise<T> {
   let until: number | null = null
+  // A change was sent, and nobody told what became of it: that nobody is there later says nothing of it.
+  let unknown = false
   for (let left = tries; ; left--) {
-    const edge = await connected(reach, edgeId, signal)
+    const edge = await connected(reach, edgeId, signal).catch((error: unknown) => {
+      throw unknown && !signal.aborted ? new Refusal('outcomeUnknown', { cause: error }) : error
+    })
     try {
       return await work(edge)
     } catch (error) {
       signal.throwIfAborted()
       until ??= Date.now() + patienceMs
-      if (!brokeOff(error) || (left <= 1 && Date.now() > until)) throw refusedByNode(error, edge.row, image)
+      unknown ||= isUnanswered(error)
+      if (!brokeOff(error)) throw refusedByNode(error, edge.row, image)
+      if (left <= 1 && Date.now() > until) throw unknown ? new Refusal('outcomeUnknown', { cause: error }) : refusedByNode(error, edge.row, image)
       await sleep(lookEveryMs * 2 ** Math.min(3, tries - left), undefined, { signal })
     }
   }
 }
 
 /** The way was cut, or the node is doing something else with it; not: it was refused. */
-const brokeOff = (error: unknown): boolean => isAgentError(error, 'offline') || isEngineError(error, 'unreachable', 'busy')
+const brokeOff = (error: unknown): boolean => isUnanswered(error) || isAgentError(error, 'offline') || isEngineError(error, 'unreachable', 'busy')
+const isUnanswered = (error: unknown): boolean => isAgentError(error, 'unanswered') || isEngineError(error, 'unanswered')
 
 async function connected(reach: EdgeReach['reach'], edgeId: string, signal: AbortSignal): Promise<ReachedEdge> {
   const until = Date.now() + patienceMs

@@ -1,17 +1,20 @@
 import { Readable } from 'node:stream'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { AuditRecord, audits as calls } from '@zhisuan/contract/iam/audit'
+import { kindOf } from '@zhisuan/contract/kind'
 import { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { csvLine } from '../../../platform/exports.ts'
+import { namesNow } from '../../../platform/kinds.ts'
+import type { KindParts } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './audit.store.ts'
 
 type Calls = typeof calls
 
-const shape = (row: store.AuditRow): AuditRecord => ({
+const shape = (row: store.AuditRow): Omit<AuditRecord, 'object_name'> => ({
   id: row.id,
   number: row.number,
   at: iso(row.at),
@@ -42,7 +45,7 @@ const columns = [
   'hash',
 ] as const
 
-const csvOf = (record: AuditRecord): string => {
+const csvOf = (record: Omit<AuditRecord, 'object_name'>): string => {
   const flat = {
     ...record,
     actor_id: record.actor?.id ?? null,
@@ -68,7 +71,7 @@ const wish = z.object({
 
 export type AuditService = ReturnType<typeof createAuditService>
 
-export function createAuditService({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>) {
+export function createAuditService({ db, downloads, kinds, now }: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now'>) {
   downloads.offer('audit', async (id) => {
     const { scope, format, filters } = wish.parse(JSON.parse(id))
     return {
@@ -78,8 +81,30 @@ export function createAuditService({ db, downloads, now }: Pick<Platform, 'db' |
     }
   })
 
+  /** Of what a tenant was refused no name is told: whose it is, is not known here. */
+  const namesOf = async (scope: Scope, rows: readonly store.AuditRow[]): Promise<ReadonlyMap<string, string>> => {
+    const named = rows.filter(({ object_id, code }) => z.uuid().safeParse(object_id).success && (code === 0 || 'everything' in scope))
+    const known: ReadonlyMap<string, KindParts> = kinds()
+    const found = await Promise.all(
+      [...Map.groupBy(named, ({ call }) => kindOf(call))].map(([kind, of]) =>
+        namesNow(
+          db,
+          known.get(kind) ?? {},
+          of.map(({ object_id }) => object_id ?? ''),
+        ),
+      ),
+    )
+    return new Map(found.flat().map(({ id, name }) => [id, name]))
+  }
+
   return {
-    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listAudits(db, scopeOf(actor), query), shape),
+    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
+      const scope = scopeOf(actor)
+      const page = await store.listAudits(db, scope, query)
+      const names = await namesOf(scope, page.rows)
+      const isNamed = ({ code }: store.AuditRow): boolean => code === 0 || 'everything' in scope
+      return shapedPage(Promise.resolve(page), (row) => ({ ...shape(row), object_name: (isNamed(row) && names.get(row.object_id ?? '')) || null }))
+    },
     export: (actor: Actor, { format, ...filters }: BodyOf<Calls['export']>): ResponseOf<Calls['export']> =>
       downloads.link('audit', JSON.stringify({ scope: scopeOf(actor), format, filters }), actor),
     async verify(): Promise<ResponseOf<Calls['verify']>> {

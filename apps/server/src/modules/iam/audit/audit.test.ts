@@ -1,5 +1,6 @@
 import { audits } from '@zhisuan/contract/iam/audit'
 import { policies } from '@zhisuan/contract/iam/policy'
+import { policyLanguage } from '@zhisuan/contract/policy/document'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { auth } from '@zhisuan/contract/ums/auth'
@@ -48,6 +49,20 @@ describe('the audit log', () => {
     expect(all).toMatchObject({ total: 1, items: [{ actor: { name: stranger.name } }] })
     expect((await call(app, audits.list, { token: admin.token, query: { from: '2100-01-01T00:00:00Z' } })).total).toBe(0)
     expect(await refused(app, audits.verify, { token: boss.token })).toMatchObject({ code: 3000 })
+  })
+
+  it('names what it was about, but of no other organisation’s', async () => {
+    const [boss, stranger] = [await someone(app), await someone(app)]
+    const document = { Version: policyLanguage, Statement: [{ Effect: 'Allow' as const, Action: 'nextstack.vm.list', Resource: '*' }] }
+    const { id } = await call(app, policies.create, { token: boss.token, body: { name: '只看云主机', document } })
+    const version = { params: { id }, body: { document } }
+    await call(app, policies.addVersion, { token: boss.token, ...version })
+    await refused(app, policies.addVersion, { token: stranger.token, ...version })
+    const named = async (who: SignedIn) =>
+      (await call(app, audits.list, { token: who.token, query: { call: policies.addVersion.id, object_id: id } })).items.map(({ object_name }) => object_name)
+    expect(await named(boss)).toEqual(['只看云主机'])
+    expect(await named(stranger)).toEqual([null])
+    expect(await named(admin)).toEqual(['只看云主机', '只看云主机'])
   })
 
   it('names who signed in, and nobody where that was refused', async () => {

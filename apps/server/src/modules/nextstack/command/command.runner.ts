@@ -10,6 +10,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { getVm } from '../vm/vm.store.ts'
 import { createOutput, type Output } from './command.output.ts'
+import { openScript } from './command.seal.ts'
 import * as store from './command.store.ts'
 import type { ClaimedRun, RunKey } from './command.store.ts'
 
@@ -25,7 +26,7 @@ const stopPatienceMs = 8_000
 const topics = { queued: 'nextstack.command.queued', cancelled: 'nextstack.command.cancelled' } as const
 
 type StopReason = 'timed_out' | 'cancelled' | 'interrupted'
-type Outcome = Parameters<typeof store.endRun>[3]
+type Outcome = Parameters<typeof store.endRun>[4]
 
 interface Run {
   key: RunKey
@@ -44,7 +45,10 @@ export type CommandRunner = ReturnType<typeof createCommandRunner>
  * a number that they hold a lock on for as long as they live. Runs of a number that nobody holds were
  * cut off, and nobody begins them anew.
  */
-export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db' | 'bus' | 'log' | 'pause'>, clouds: Pick<CloudService, 'forReading'>) {
+export function createCommandRunner(
+  { db, secrets, bus, log, pause }: Pick<Platform, 'db' | 'secrets' | 'bus' | 'log' | 'pause'>,
+  clouds: Pick<CloudService, 'forReading'>,
+) {
   const runner = randomUUID()
   const running = new Map<string, Run>()
   const stopping = new AbortController()
@@ -87,7 +91,12 @@ export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db'
       const engine = await clouds.forReading(claimed.cloud_id)
       const { exitCode } = await engine.instances.exec(
         vm.engine_name,
-        { command: ['sh'], input: Buffer.from(claimed.script), env: environment, onOutput: output.push },
+        {
+          command: ['sh'],
+          input: Buffer.from(openScript(secrets, { id: claimed.command_id, script: claimed.script })),
+          env: environment,
+          onOutput: output.push,
+        },
         { signal: stopped },
       )
       return { status: exitCode === 0 ? 'succeeded' : 'failed', exit_code: exitCode, error_text: null }
@@ -112,7 +121,7 @@ export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db'
     const work = async (): Promise<void> => {
       const outcome = await runScript(claimed, output, stopped.signal)
       clearTimeout(timer)
-      await persist((tx) => store.endRun(tx, runner, claimed, { ...outcome, ...output.printed() }))
+      await persist((tx) => store.endRun(tx, secrets, runner, claimed, { ...outcome, ...output.printed() }))
     }
     const done = work()
       .catch((error: unknown) => log.error({ err: error, command: claimed.command_id, vm: claimed.vm_id }, 'command'))
@@ -159,7 +168,7 @@ export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db'
 
   const keep = async (): Promise<void> => {
     const printed = [...running.values()].flatMap(({ key, output }) => (output.takeChanged() ? [{ ...key, ...output.printed() }] : []))
-    if (printed.length > 0) await db.transaction().execute((tx) => store.keepPrinted(tx, runner, printed))
+    if (printed.length > 0) await db.transaction().execute((tx) => store.keepPrinted(tx, secrets, runner, printed))
   }
 
   const untilNext = (ms: number): Promise<void> => pause(ms, stopping.signal).catch(() => undefined)

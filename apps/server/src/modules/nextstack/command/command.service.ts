@@ -29,22 +29,22 @@ export const pruneCommandsHandler = ({ db, now }: Pick<Platform, 'db' | 'now'>):
     while (!signal.aborted && (await store.deleteBefore(db, new Date(now().getTime() - keptMs))) > 0);
   })
 
-export function createCommands(parts: Pick<Platform, 'db'> & { clouds: Pick<CloudService, 'forReading'>; runner: CommandRunner }) {
-  const { db, clouds, runner } = parts
+export function createCommands(parts: Pick<Platform, 'db' | 'secrets'> & { clouds: Pick<CloudService, 'forReading'>; runner: CommandRunner }) {
+  const { db, secrets, clouds, runner } = parts
 
-  const get = async (actor: Actor, id: string): Promise<ShownCommand> => found(await store.getCommand(db, scopeOf(actor), id))
+  const get = async (actor: Actor, id: string): Promise<ShownCommand> => found(await store.getCommand(db, secrets, scopeOf(actor), id))
 
   return {
-    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listCommands(db, scopeOf(actor), query), shape),
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listCommands(db, secrets, scopeOf(actor), query), shape),
 
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
       const command = await get(actor, id)
-      return { ...shape(command), results: (await store.listResults(db, id)).map((row) => shapeResult(row, row.more)) }
+      return { ...shape(command), results: (await store.listResults(db, secrets, id)).map((row) => shapeResult(row, row.more)) }
     },
 
     async result(actor: Actor, id: string, vmId: string): Promise<CommandResult> {
       await get(actor, id)
-      return shapeResult(found(await store.getResult(db, id, vmId)), false)
+      return shapeResult(found(await store.getResult(db, secrets, { command_id: id, vm_id: vmId })), false)
     },
 
     /** All of the instances have to run, or it begins in none. */
@@ -63,11 +63,12 @@ export function createCommands(parts: Pick<Platform, 'db'> & { clouds: Pick<Clou
       await db.transaction().execute(async (tx) => {
         await store.insertCommand(
           tx,
+          secrets,
           {
             id,
             cloud_id: cloudId,
             bp_id: actor.bp_id,
-            name: body.name ?? nameOf(script),
+            name: body.name,
             script,
             timeout_seconds: body.timeout_seconds,
             vm_count: vms.length,
@@ -93,13 +94,6 @@ export function createCommands(parts: Pick<Platform, 'db'> & { clouds: Pick<Clou
       return shape(await get(actor, id))
     },
   }
-}
-
-/** The first line that says something, as far as a name is long. */
-function nameOf(script: string): string {
-  const lines = script.split('\n').map((line) => line.trim().replaceAll('\t', ' '))
-  const said = lines.find((line) => line !== '' && !line.startsWith('#!')) ?? lines.find((line) => line !== '') ?? '#'
-  return [...said].slice(0, 64).join('')
 }
 
 const shape = (row: ShownCommand): Command => ({

@@ -8,12 +8,17 @@ import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import type { Secrets } from '../../../platform/secrets.ts'
+import { first, nameOf, openOutput, openScript, openTail, programOf, sealOutput, sealScript, type Streams } from './command.seal.ts'
 
 interface CommandTable {
   id: string
   cloud_id: string
   bp_id: string | null
+  /** What somebody called it; else only what it is found by: its script, sealed, tells what it is called. */
   name: string
+  named: Generated<boolean>
+  /** Sealed, see command.seal.ts. */
   script: string
   timeout_seconds: number
   status: Generated<CommandStatus>
@@ -41,8 +46,9 @@ interface CommandResultTable {
   /** The server that runs it, see command.runner.ts. */
   runner: string | null
   exit_code: number | null
-  stdout: Generated<string>
-  stderr: Generated<string>
+  /** Sealed, as is the end of it; null where nothing was printed. */
+  output: string | null
+  tail: string | null
   truncated: Generated<boolean>
   error_text: string | null
   started_at: Date | null
@@ -55,16 +61,15 @@ declare module '../../../platform/db/database.ts' {
   }
 }
 export type CommandRow = Selectable<CommandTable>
+/** With its script opened, and called as it is shown. */
 export type ShownCommand = CommandRow & { bp_name: string | null }
-export type CommandResultRow = Omit<Selectable<CommandResultTable>, 'cloud_id' | 'bp_id' | 'runner' | 'position'>
+export type CommandResultRow = Omit<Selectable<CommandResultTable>, 'cloud_id' | 'bp_id' | 'runner' | 'position' | 'output' | 'tail'> & Streams
 export type ShownResult = CommandResultRow & { more: boolean }
 /** Which run: of that command, in that instance. */
 export type RunKey = Pick<CommandResultRow, 'command_id' | 'vm_id'>
-/** A run that this server has just taken, and nobody else will. */
+/** A run that this server has just taken, and nobody else will; its script is sealed still. */
 export type ClaimedRun = RunKey & Pick<CommandRow, 'cloud_id' | 'script' | 'timeout_seconds'>
-export interface Printed {
-  stdout: string
-  stderr: string
+export interface Printed extends Streams {
   truncated: boolean
 }
 
@@ -130,43 +135,54 @@ const order = orderOf('commands', '-created_at', 'created_at', 'name', 'status')
 /** Of a script, in lists. */
 const scriptShown = 1_000
 
-export async function listCommands(on: Sql, scope: Scope, query: QueryOf<typeof commands.list>): Promise<{ total: number; rows: ShownCommand[] }> {
+const open = (secrets: Secrets, row: ShownCommand): ShownCommand => {
+  const script = openScript(secrets, row)
+  return { ...row, script, name: row.named ? row.name : nameOf(script) }
+}
+
+export async function listCommands(
+  on: Sql,
+  secrets: Secrets,
+  scope: Scope,
+  query: QueryOf<typeof commands.list>,
+): Promise<{ total: number; rows: ShownCommand[] }> {
   const filtered = visible(on, scope)
     .where(asked(query, 'commands', 'cloud_id', 'status'))
     .where(matching(query.keyword, 'commands.name'))
-  return pageOf(filtered, query, order, (ids) =>
-    shown(on.selectFrom('commands').where('commands.id', 'in', ids)).select(sql<string>`left(commands.script, ${sql.lit(scriptShown)})`.as('script')),
-  )
+  const { total, rows } = await pageOf(filtered, query, order, (ids) => shown(on.selectFrom('commands').where('commands.id', 'in', ids)))
+  const opened = rows.map((row) => open(secrets, row))
+  return { total, rows: opened.map((row) => ({ ...row, script: first(row.script, scriptShown) })) }
 }
 
-export const getCommand = (on: Sql, scope: Scope, id: string): Promise<ShownCommand | undefined> =>
-  shown(visible(on, scope).where('commands.id', '=', id)).executeTakeFirst()
+export async function getCommand(on: Sql, secrets: Secrets, scope: Scope, id: string): Promise<ShownCommand | undefined> {
+  const row = await shown(visible(on, scope).where('commands.id', '=', id)).executeTakeFirst()
+  return row === undefined ? undefined : open(secrets, row)
+}
 
 const resultColumns = ['command_id', 'vm_id', 'vm_name', 'status', 'exit_code', 'truncated', 'error_text', 'started_at', 'finished_at'] as const
-/** Of an output, on a page that shows fifty of them. */
-const tailShown = 8_192
 
 /** Each with the end of what it printed. */
-export const listResults = (on: Sql, id: string): Promise<ShownResult[]> =>
-  on
+export async function listResults(on: Sql, secrets: Secrets, id: string): Promise<ShownResult[]> {
+  const rows = await on
     .selectFrom('command_results')
-    .select([
-      ...resultColumns,
-      sql<string>`right(stdout, ${sql.lit(tailShown)})`.as('stdout'),
-      sql<string>`right(stderr, ${sql.lit(tailShown)})`.as('stderr'),
-      sql<boolean>`greatest(length(stdout), length(stderr)) > ${sql.lit(tailShown)}`.as('more'),
-    ])
+    .select([...resultColumns, 'tail'])
     .where('command_id', '=', id)
     .orderBy('position')
     .execute()
+  return rows.map(({ tail, ...row }) => ({ ...row, ...openTail(secrets, { command_id: row.command_id, vm_id: row.vm_id, tail }) }))
+}
 
-export const getResult = (on: Sql, id: string, vmId: string): Promise<CommandResultRow | undefined> =>
-  on
+export async function getResult(on: Sql, secrets: Secrets, key: RunKey): Promise<CommandResultRow | undefined> {
+  const found = await on
     .selectFrom('command_results')
-    .select([...resultColumns, 'stdout', 'stderr'])
-    .where('command_id', '=', id)
-    .where('vm_id', '=', vmId)
+    .select([...resultColumns, 'output'])
+    .where('command_id', '=', key.command_id)
+    .where('vm_id', '=', key.vm_id)
     .executeTakeFirst()
+  if (found === undefined) return undefined
+  const { output, ...row } = found
+  return { ...row, ...openOutput(secrets, { ...key, output }) }
+}
 
 /** Instances of the scope. */
 export const vmsFor = (on: Sql, scope: Scope, ids: readonly string[]): Promise<{ id: string; name: string; status: VmStatus; cloud_id: string }[]> =>
@@ -177,8 +193,17 @@ export const vmsFor = (on: Sql, scope: Scope, ids: readonly string[]): Promise<{
     .where('id', 'in', [...ids])
     .execute()
 
-export async function insertCommand(tx: Tx, row: Insertable<CommandTable>, vms: readonly { id: string; name: string }[]): Promise<void> {
-  await tx.insertInto('commands').values(row).execute()
+/** @param name what somebody called it */
+export async function insertCommand(
+  tx: Tx,
+  secrets: Secrets,
+  { name, ...row }: Omit<Insertable<CommandTable>, 'name' | 'named'> & { name: string | undefined },
+  vms: readonly { id: string; name: string }[],
+): Promise<void> {
+  await tx
+    .insertInto('commands')
+    .values({ ...row, name: name ?? programOf(row.script), named: name !== undefined, script: sealScript(secrets, row.id, row.script) })
+    .execute()
   await tx
     .insertInto('command_results')
     .values(
@@ -279,14 +304,15 @@ export async function claim(tx: Tx, runner: string, cloudId: string, most: { per
 /** What became of a run that this server had. False where somebody has taken it for lost meanwhile. */
 export async function endRun(
   tx: Tx,
+  secrets: Secrets,
   runner: string,
   { command_id, vm_id }: RunKey,
-  outcome: Printed & { status: CommandStatus; exit_code: number | null; error_text: string | null },
+  { stdout, stderr, ...outcome }: Printed & { status: CommandStatus; exit_code: number | null; error_text: string | null },
 ): Promise<boolean> {
   await tx.selectFrom('commands').select('id').where('id', '=', command_id).forUpdate().execute()
   const { numUpdatedRows } = await tx
     .updateTable('command_results')
-    .set({ ...outcome, runner: null, finished_at: sql`now()` })
+    .set({ ...outcome, ...sealOutput(secrets, { command_id, vm_id }, { stdout, stderr }), runner: null, finished_at: sql`now()` })
     .where('command_id', '=', command_id)
     .where('vm_id', '=', vm_id)
     .where('status', '=', 'running')
@@ -297,13 +323,13 @@ export async function endRun(
 }
 
 /** What was printed so far. */
-export async function keepPrinted(tx: Tx, runner: string, printed: readonly (RunKey & Printed)[]): Promise<void> {
+export async function keepPrinted(tx: Tx, secrets: Secrets, runner: string, printed: readonly (RunKey & Printed)[]): Promise<void> {
   const ids = [...new Set(printed.map(({ command_id }) => command_id))].sort()
   await tx.selectFrom('commands').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute()
   for (const part of printed) {
     await tx
       .updateTable('command_results')
-      .set({ stdout: part.stdout, stderr: part.stderr, truncated: part.truncated })
+      .set({ ...sealOutput(secrets, { command_id: part.command_id, vm_id: part.vm_id }, part), truncated: part.truncated })
       .where('command_id', '=', part.command_id)
       .where('vm_id', '=', part.vm_id)
       .where('runner', '=', runner)

@@ -12,9 +12,11 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
+import { tablesWith } from '../../../testing/clear.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { sweepEveryMs } from './command.runner.ts'
+import { programOf, sealOutput } from './command.seal.ts'
 import { pruneCommandsJob } from './command.service.ts'
 
 /** Runs scripts that begin with `#test` instead of the engine. */
@@ -239,6 +241,47 @@ describe('what it prints', () => {
   })
 })
 
+describe('what a script says and prints', () => {
+  it('lies nowhere in the database, while it runs and after; no other row opens it', async () => {
+    const end = Promise.withResolvers<void>()
+    script.run = async (_, { onOutput }) => {
+      onOutput?.('stdout', Buffer.from(`${secret}-printed`))
+      onOutput?.('stderr', Buffer.from(`${secret}-complained`))
+      await end.promise
+      return { exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) }
+    }
+    const secret = `pass${randomUUID()}`
+    const { id } = await run({ script: `#test ${secret}-said\nmysql -p${secret}\n`, vm_ids: [web.id] })
+    await when(id, ({ results }) => expect(results[0]?.stdout).toBe(`${secret}-printed`))
+    expect(await tablesWith(app.platform.database.pool, secret)).toEqual([])
+    end.resolve()
+    const done = await ended(id)
+    expect(done).toMatchObject({ name: `#test ${secret}-said`, script: `#test ${secret}-said\nmysql -p${secret}\n` })
+    expect(done.results).toMatchObject([{ stdout: `${secret}-printed`, stderr: `${secret}-complained`, more: false }])
+    expect(await tablesWith(app.platform.database.pool, secret)).toEqual([])
+    // What is looked for is found where it lies in clear.
+    expect(await tablesWith(app.platform.database.pool, web.name)).toContain('command_results')
+
+    const other = await ended((await run({ script: '#test', vm_ids: [web.id] })).id)
+    const { db: database } = app.platform
+    await database
+      .updateTable('command_results')
+      .set(({ selectFrom }) => ({ output: selectFrom('command_results').select('output').where('command_id', '=', id) }))
+      .where('command_id', '=', other.id)
+      .execute()
+    expect((await send(app, commands.result, { token: owner.token, params: { id: other.id, vm_id: web.id } })).status).toBe(500)
+  })
+
+  it('is found by the name that somebody gave, or by the program that it begins with, and by nothing else of it', async () => {
+    const mark = `prog${randomUUID().slice(0, 8)}`
+    const { id, name } = await run({ script: `# of ${mark}-noted\n\n ${mark} --password ${mark}-secret\n`, vm_ids: [web.id] })
+    expect(name).toBe(`# of ${mark}-noted`)
+    expect((await list({ keyword: mark })).items).toMatchObject([{ id, name }])
+    for (const keyword of [`${mark}-secret`, `${mark}-noted`]) expect((await list({ keyword })).total).toBe(0)
+    expect(['a=b mysql', '"x y"', '', '# only\n', 'mysql -p', '/bin/sh;x', 'cd'].map(programOf)).toEqual(['', '', '', '', 'mysql', '/bin/sh', 'cd'])
+  })
+})
+
 describe('asking for it', () => {
   it.each([
     ['vm_ids', { vm_ids: [] }],
@@ -434,11 +477,15 @@ describe('a server that ends', () => {
   /** As a server leaves behind that was killed. */
   async function cutOff(id: string): Promise<void> {
     await app.platform.db.updateTable('commands').set({ status: 'running', finished_at: null }).where('id', '=', id).execute()
-    await app.platform.db
-      .updateTable('command_results')
-      .set({ status: 'running', runner: randomUUID(), stdout: 'half', finished_at: null, exit_code: null })
-      .where('command_id', '=', id)
-      .execute()
+    for (const { vm } of (await get(id)).results) {
+      const printed = sealOutput(app.platform.secrets, { command_id: id, vm_id: vm.id }, { stdout: 'half', stderr: '' })
+      await app.platform.db
+        .updateTable('command_results')
+        .set({ ...printed, status: 'running', runner: randomUUID(), finished_at: null, exit_code: null })
+        .where('command_id', '=', id)
+        .where('vm_id', '=', vm.id)
+        .execute()
+    }
   }
 
   it('killed, leaves runs that nobody begins anew: they have failed, and say that nobody knows', async () => {

@@ -1,4 +1,3 @@
-import { errors } from '@zhisuan/contract/errors'
 import {
   overviewKinds,
   type OverviewAlarm,
@@ -29,7 +28,7 @@ export type OverviewService = ReturnType<typeof createOverview>
 export const sampleOverviewJob = defineJob({ name: 'nextstack.overview.sample', input: z.object({}), concurrency: 1, schedule: '*/10 * * * *' })
 
 /** What there is, in short: for the first page of the console. */
-export function createOverview({ db, now, kinds }: Pick<Platform, 'db' | 'now' | 'kinds'>) {
+export function createOverview({ db, operations, now, kinds }: Pick<Platform, 'db' | 'operations' | 'now' | 'kinds'>) {
   const alarmsOf = async (scope: Scope, counted: readonly StatusCount[]): Promise<OverviewAlarm[]> => {
     const [clouds, hosts] = await Promise.all([store.cloudsInTrouble(db, scope), 'everything' in scope ? store.hostsInTrouble(db) : []])
     return [
@@ -67,8 +66,7 @@ export function createOverview({ db, now, kinds }: Pick<Platform, 'db' | 'now' |
       resource_name: known.get(row.resource_id)?.name ?? row.resource_name,
       exists: known.has(row.resource_id),
       status: shownStatus(row),
-      // What somebody wished for is no error.
-      error: row.error === null || row.error === 'operationCancelled' ? null : (row.error_text ?? errors[row.error].text),
+      error: operations.said(row).error,
       actor_name: row.actor_name,
       bp_name: row.bp_name,
       created_at: iso(row.created_at),

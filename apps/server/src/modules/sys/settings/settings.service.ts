@@ -28,6 +28,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     // Without a way to send codes nobody could register; in development the inbox shows them.
     register_mode: config.ZHISUAN_ENV !== 'production' || config.SMS_GATEWAY_URL !== undefined ? 'open' : 'closed',
     title: '智算云',
+    support_phone: '',
     remittance_receiver: '',
     remittance_bank: '',
     remittance_account: '',

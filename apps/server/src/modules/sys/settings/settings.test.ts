@@ -27,7 +27,7 @@ describe('settings', () => {
     expect(await list()).toEqual([
       { key: 'register_mode', value: 'open', known: true, default_value: 'open', updated_at: null, updated_by: null },
       { key: 'title', value: '智算云', known: true, default_value: '智算云', updated_at: null, updated_by: null },
-      ...['remittance_receiver', 'remittance_bank', 'remittance_account', 'invoice_tax_number'].map((key) => ({
+      ...['support_phone', 'remittance_receiver', 'remittance_bank', 'remittance_account', 'invoice_tax_number'].map((key) => ({
         key,
         value: '',
         known: true,
@@ -39,12 +39,19 @@ describe('settings', () => {
     ])
     expect(await call(app, system.info, {})).toEqual({
       title: '智算云',
+      support_phone: '',
       version: app.config.version,
       register_mode: 'open',
       sms_available: true,
       email_available: true,
       development: true,
     })
+  })
+
+  it('name whom to call', async () => {
+    await set('support_phone', ' 400 800 1234 ')
+    expect((await call(app, system.info, {})).support_phone).toBe('400 800 1234')
+    await reset('support_phone')
   })
 
   it('count on every server as soon as they are set, and no more when they are reset', async () => {

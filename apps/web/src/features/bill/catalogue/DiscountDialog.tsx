@@ -13,7 +13,7 @@ import { SearchSelect, type Named } from '../../../kit/SearchSelect.tsx'
 import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
 import './catalogue.css'
 import { fractionText } from './catalogueText.ts'
-import { MomentInput } from './MomentInput.tsx'
+import { MomentInput } from '../../../kit/dates.tsx'
 import { invalidatedByCatalogue } from './invalidated.ts'
 
 interface Values {

@@ -11,7 +11,7 @@ import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import * as format from '../../../kit/format.ts'
 import './catalogue.css'
 import { unitOf } from './catalogueText.ts'
-import { MomentInput } from './MomentInput.tsx'
+import { MomentInput } from '../../../kit/dates.tsx'
 import { invalidatedByCatalogue } from './invalidated.ts'
 import { useSettled } from '../../../kit/useSettled.ts'
 

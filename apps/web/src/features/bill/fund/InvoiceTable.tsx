@@ -9,7 +9,8 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { SelectField } from '../../../kit/SelectField.tsx'
-import { TextAreaField, TextField } from '../../../kit/fields.tsx'
+import { DayInput } from '../../../kit/dates.tsx'
+import { Field, TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
@@ -124,8 +125,12 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
       onSubmit={(body) => create.mutateAsync({ body })}
     >
       <div className="bf-days">
-        <TextField name="from" label={t('period.from')} schema={invoices.available.query.shape.from} type="date" />
-        <TextField name="to" label={t('period.to')} schema={invoices.available.query.shape.to} type="date" />
+        <Field name="from" label={t('period.from')} schema={invoices.available.query.shape.from}>
+          <DayInput />
+        </Field>
+        <Field name="to" label={t('period.to')} schema={invoices.available.query.shape.to}>
+          <DayInput />
+        </Field>
       </div>
       {available.data !== undefined && (
         <Alert

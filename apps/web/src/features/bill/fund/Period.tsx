@@ -1,7 +1,8 @@
-import Input from 'antd/es/input'
 import dayjs from 'dayjs'
+import { useId } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useSearchParams } from 'react-router'
+import { DayInput } from '../../../kit/dates.tsx'
 import './fund.css'
 
 export interface Period {
@@ -35,16 +36,17 @@ export function usePeriod(): Period {
 
 export function PeriodFilter({ from, to, set }: Period) {
   const { t } = useTranslation('fund')
+  const [fromId, toId] = [useId(), useId()]
   return (
     <div className="bf-period">
-      <label>
-        {t('period.from')}
-        <Input type="date" value={from} max={to} onChange={({ target }) => set('from', target.value)} />
-      </label>
-      <label>
-        {t('period.to')}
-        <Input type="date" value={to} min={from} onChange={({ target }) => set('to', target.value)} />
-      </label>
+      <span className="zs-labelled">
+        <label htmlFor={fromId}>{t('period.from')}</label>
+        <DayInput id={fromId} value={from} onChange={(day) => set('from', day)} />
+      </span>
+      <span className="zs-labelled">
+        <label htmlFor={toId}>{t('period.to')}</label>
+        <DayInput id={toId} value={to} onChange={(day) => set('to', day)} />
+      </span>
     </div>
   )
 }

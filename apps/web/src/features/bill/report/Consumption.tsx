@@ -1,12 +1,13 @@
 import Button from 'antd/es/button'
-import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import Tag from 'antd/es/tag'
 import { consumes } from '@zhisuan/contract/bill/consume'
 import { isMeter, meterNames } from '@zhisuan/contract/bill/meter'
+import { useId } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { DayInput } from '../../../kit/dates.tsx'
 import { saveFrom } from '../../../kit/save.ts'
 import { daysOf } from './months.ts'
 import { SaveButtons } from '../../../kit/SaveButtons.tsx'
@@ -40,15 +41,16 @@ export default function Consumption() {
     { silent: true, enabled: given.resource_id !== undefined },
   )
   const days = daysOf(month)
+  const dayId = useId()
   return (
     <>
       {controls}
       <div className="zs-card">
         <div className="br-filters">
-          <label className="zs-labelled">
-            {t('lines.filter.day')}
-            <Input type="date" min={days[0]} max={days.at(-1)} value={given.day ?? ''} onChange={({ target }) => set({ day: target.value })} />
-          </label>
+          <span className="zs-labelled">
+            <label htmlFor={dayId}>{t('lines.filter.day')}</label>
+            <DayInput id={dayId} min={days[0]} max={days.at(-1)} value={given.day ?? ''} onChange={(day) => set({ day })} />
+          </span>
           <Select
             aria-label={t('lines.filter.product')}
             placeholder={t('lines.filter.product')}

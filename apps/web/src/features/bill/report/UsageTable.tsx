@@ -91,7 +91,6 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
         columns={columns.map((column) => ({ ...column, onCell: () => ({ 'data-label': column.title }) as object }))}
         dataSource={[...items]}
         pagination={false}
-        scroll={{ x: 'max-content' }}
         locale={{
           emptyText:
             data === undefined && error === null ? (

@@ -11,7 +11,7 @@ import { init, use, type ComposeOption, type ECharts } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
 import { toDecimal } from '@zhisuan/contract/bill/money'
-import { number } from '../../../kit/format.ts'
+import { nothing, rate } from '../../../kit/format.ts'
 import type { StackChartProps } from './StackChart.tsx'
 import { colourOf, heightOf } from './stacks.ts'
 import './report.css'
@@ -67,7 +67,7 @@ export default function StackChartView({ label, places, stacks, format }: StackC
       yAxis: {
         type: 'value',
         min: 0,
-        axisLabel: { color: '#5b6782', formatter: (value: number) => `¥${number(value, 4)}` },
+        axisLabel: { color: '#5b6782', formatter: (value: number) => `¥${rate(value.toFixed(8))}` },
         splitLine: { lineStyle: { color: '#e4e8f1' } },
       },
       series: stacks.map((stack, index) => ({
@@ -80,7 +80,7 @@ export default function StackChartView({ label, places, stacks, format }: StackC
         tooltip: {
           valueFormatter: (_value, index) => {
             const minor = stack.values[index]
-            return minor == null ? '—' : format(toDecimal(minor))
+            return minor == null ? nothing : format(toDecimal(minor))
           },
         },
         itemStyle: { color: colourOf(stack, index) },

@@ -1,7 +1,8 @@
 import { useSearchParams } from 'react-router'
+import { withQuery } from '../../../paths.ts'
 
 /** The address of a list's page with one of it open beside. */
-export const openAt = (list: string, id: string): string => `${list}?open=${encodeURIComponent(id)}`
+export const openAt = (list: string, id: string): string => withQuery(list, { open: id })
 
 /** Which row of a list is open in a drawer: the address remembers it, beside the filters. */
 export function useOpened() {

@@ -119,7 +119,6 @@ function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDeta
         size="small"
         rowKey="keystone_project_id"
         pagination={image.members.length > 20 ? { pageSize: 20 } : false}
-        scroll={{ x: 480 }}
         dataSource={image.members}
         locale={{ emptyText: t('members.empty') }}
         columns={[

@@ -6,7 +6,7 @@ import type { Action } from '../../../kit/actions.tsx'
 import type { DrawDialog } from '../../../kit/dialogs.tsx'
 import { allowed } from '../../../kit/allowed.ts'
 import { saveFrom } from '../../../kit/save.ts'
-import { paths } from '../../../paths.ts'
+import { paths, withQuery } from '../../../paths.ts'
 import { ImageDialog, type ImageDialogKind } from './ImageDialogs.tsx'
 import { invalidatedByImage } from './imageRules.ts'
 import { forgetUpload } from './uploads.ts'
@@ -34,7 +34,7 @@ export function useImageActions(
       key: 'createInstance',
       call: computeInstances.create,
       label: t('action.createInstance'),
-      href: `${paths.compute.instance.add()}?image=${encodeURIComponent(image.id)}`,
+      href: withQuery(paths.compute.instance.add(), { image: image.id }),
       disabledReason: forbids('createInstance'),
     }
     const give: Action = {

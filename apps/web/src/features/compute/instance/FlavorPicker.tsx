@@ -57,7 +57,6 @@ export function FlavorPicker({
         size="small"
         rowKey="id"
         pagination={{ size: 'small', defaultPageSize: 8, hideOnSinglePage: true, showSizeChanger: false }}
-        scroll={{ x: 'max-content' }}
         dataSource={flavors}
         locale={{ emptyText: data === undefined ? <Skeleton active title={false} paragraph={{ rows: 4, width: '100%' }} /> : t('add.flavorNone') }}
         columns={[

@@ -4,6 +4,7 @@ import Popover from 'antd/es/popover'
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
 import { useTranslation } from '../../../i18n.ts'
 import { copyText } from '../../../kit/copy.ts'
+import { nothing } from '../../../kit/format.ts'
 import '../../../kit/addresses.css'
 
 type Addresses = ComputeInstance['addresses']
@@ -36,7 +37,7 @@ export function Address({ one }: { readonly one: Addresses[number] }) {
 export function InstanceAddresses({ addresses }: { readonly addresses: Addresses }) {
   const { t } = useTranslation('computeInstance')
   const [first, ...rest] = sortedAddresses(addresses)
-  if (first === undefined) return <span className="zs-soft">{t('noAddress')}</span>
+  if (first === undefined) return nothing
   return (
     <span className="zs-addresses">
       <Address one={first} />

@@ -61,7 +61,7 @@ export function InstanceOverview({ instance }: { readonly instance: ComputeInsta
       <section className="ci-part">
         <h2 className="zs-heading">{t('detail.addresses')}</h2>
         {addresses.length === 0 ? (
-          <p className="zs-soft">{t('noAddress')}</p>
+          <p>{format.nothing}</p>
         ) : (
           <ul className="zs-list">
             {addresses.map((one) => (

@@ -62,7 +62,6 @@ export function InterfacesTab({ instance, cloud }: Of) {
         size="small"
         rowKey="port_id"
         pagination={false}
-        scroll={{ x: 'max-content' }}
         dataSource={[...instance.interfaces]}
         locale={{ emptyText: <EmptyState title={t('interfaces.empty')}>{t('interfaces.emptyNote')}</EmptyState> }}
         columns={[

@@ -43,7 +43,6 @@ function ServerGroups({ cloudId, onDeleted, onClose }: { readonly cloudId: strin
         loading={groups.isFetching && groups.data === undefined}
         dataSource={groups.data?.items ?? []}
         pagination={{ pageSize: 10, hideOnSinglePage: true }}
-        scroll={{ x: 'max-content' }}
         locale={{ emptyText: t('add.serverGroupsEmpty') }}
         columns={[
           { title: t('add.groupName'), dataIndex: 'name', key: 'name' },

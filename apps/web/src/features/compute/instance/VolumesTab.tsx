@@ -48,7 +48,6 @@ export function VolumesTab({ instance, cloud }: Of) {
         size="small"
         rowKey="volume_id"
         pagination={false}
-        scroll={{ x: 'max-content' }}
         dataSource={[...instance.volumes]}
         locale={{ emptyText: <EmptyState title={t('volumes.empty')}>{instance.image_id !== null && t('volumes.emptyNote')}</EmptyState> }}
         columns={[

@@ -79,7 +79,6 @@ function Interfaces({ cloudId, router, names }: { readonly cloudId: string; read
       size="small"
       rowKey="port_id"
       pagination={false}
-      scroll={{ x: 'max-content' }}
       dataSource={router.interfaces}
       locale={{ emptyText: <EmptyState title={t('router.noSubnets')}>{t('router.noSubnetsNote')}</EmptyState> }}
       columns={[
@@ -147,7 +146,6 @@ function Routes({ router }: { readonly router: ComputeRouter }) {
       size="small"
       rowKey={({ destination, next_hop }) => `${destination} ${next_hop}`}
       pagination={false}
-      scroll={{ x: 'max-content' }}
       dataSource={router.routes}
       locale={{ emptyText: <EmptyState title={t('router.noRoutes')}>{t('field.routesNote')}</EmptyState> }}
       columns={[

@@ -1,4 +1,5 @@
-import { readPolicy, type PolicyProblem, type PolicyVocabulary } from '@zhisuan/contract/policy/problems'
+import Form from 'antd/es/form'
+import type { PolicyProblem } from '@zhisuan/contract/policy/problems'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { lazy, Suspense, useMemo } from 'react'
 import { useTranslation } from '../../../i18n.ts'
@@ -8,28 +9,20 @@ import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { Builder } from './Builder.tsx'
 import type { Completions } from './completion.ts'
 import { conditionKeyText, operatorText } from './conditionText.ts'
+import { problemsOf, writtenWrong } from './documentProblems.ts'
 import type { Controlled } from '../../../kit/fields.tsx'
 import '../iam.css'
 
 // CodeMirror is a chunk of its own.
 const JsonView = lazy(() => import('./policyJsonView.tsx'))
 
-/** All that is wrong with a text as a policy; null where it is no JSON at all. */
-export function problemsOf(text: string, known: PolicyVocabulary): readonly PolicyProblem[] | null {
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch {
-    return null
-  }
-  const answer = readPolicy(document, known)
-  return 'problems' in answer ? answer.problems : []
-}
-
 /** One document in two views beside each other; the text is what both read and write. A control of a form. */
 export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: Controlled<string, { vocabulary: Vocabulary }>) {
   const { t } = useTranslation('iam')
-  const problems = useMemo(() => problemsOf(value, vocabulary.known), [value, vocabulary])
+  const { status } = Form.Item.useStatus()
+  const all = useMemo(() => problemsOf(value, vocabulary.known), [value, vocabulary])
+  // What is left out is told once the form refused it.
+  const problems = useMemo(() => (all === null || status === 'error' ? all : writtenWrong(all)), [all, status])
   const completions = useMemo<Completions>(
     () => ({
       actions: vocabulary.patterns.map(({ pattern, of }) => ({
@@ -62,7 +55,14 @@ export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: 
       <section aria-label={t('editor.json')}>
         <h2>{t('editor.json')}</h2>
         <Suspense fallback={<div className="zs-editor zs-editor-late zs-late" aria-busy="true" />}>
-          <JsonView value={value} onChange={onChange} problems={problems} completions={completions} {...(id !== undefined && { id })} />
+          <JsonView
+            value={value}
+            onChange={onChange}
+            problems={problems}
+            unfinished={all !== null && all.length > 0}
+            completions={completions}
+            {...(id !== undefined && { id })}
+          />
         </Suspense>
       </section>
     </div>

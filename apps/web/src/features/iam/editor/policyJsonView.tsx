@@ -15,12 +15,14 @@ export interface PolicyJsonProps {
   readonly onChange: (text: string) => void
   /** Null where the text is no JSON at all. */
   readonly problems: readonly PolicyProblem[] | null
+  /** Something is left out, whether it is told or not. */
+  readonly unfinished: boolean
   /** Has to stay the same as long as it says the same. */
   readonly completions: Completions
 }
 
 /** The document as JSON, and below it what is wrong with it; each problem leads to its line. */
-export default function PolicyJsonView({ id, value, onChange, problems, completions }: PolicyJsonProps) {
+export default function PolicyJsonView({ id, value, onChange, problems, unfinished, completions }: PolicyJsonProps) {
   const { t } = useTranslation('iam')
   const editor = useRef<CodeEditorHandle>(null)
   const listed = useId()
@@ -48,7 +50,7 @@ export default function PolicyJsonView({ id, value, onChange, problems, completi
       />
       <div role="status" aria-labelledby={listed} className="ia-problems">
         <span id={listed} className={placed.length > 0 ? '' : 'zs-soft'}>
-          {placed.length > 0 ? t('editor.problems', { count: placed.length }) : t('editor.noProblems')}
+          {placed.length > 0 ? t('editor.problems', { count: placed.length }) : t(unfinished ? 'editor.unfinished' : 'editor.noProblems')}
         </span>
         {placed.length > 0 && (
           <ul>

@@ -25,7 +25,7 @@ function Parts<Part extends object>({
   readonly none: string
 }) {
   if (parts.length === 0) return <EmptyState title={none} />
-  return <Table<Part> size="small" pagination={false} scroll={{ x: 'max-content' }} dataSource={parts} rowKey={rowKey} columns={[...columns]} />
+  return <Table<Part> size="small" pagination={false} dataSource={parts} rowKey={rowKey} columns={[...columns]} />
 }
 
 /** The cards that can be given to instances, and who has each. */

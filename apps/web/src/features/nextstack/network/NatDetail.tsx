@@ -50,7 +50,6 @@ function Rules({ nat }: { readonly nat: NatGateway }) {
       size="small"
       rowKey="id"
       pagination={false}
-      scroll={{ x: 'max-content' }}
       dataSource={nat.rules}
       locale={{ emptyText: <EmptyState title={t('dnat.none')}>{t('dnat.noneNote')}</EmptyState> }}
       columns={[

@@ -90,7 +90,6 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
         size="small"
         rowKey="index"
         pagination={false}
-        scroll={{ x: 'max-content' }}
         dataSource={rules.map((rule, index) => ({ ...rule, index }))}
         locale={{ emptyText: <EmptyState title={t('rule.none')} /> }}
         columns={[

@@ -74,7 +74,6 @@ function Members({ pool }: { readonly pool: StoragePool }) {
         size="small"
         rowKey={({ member }) => member ?? ''}
         pagination={false}
-        scroll={{ x: 'max-content' }}
         dataSource={[...pool.members].sort(
           (one, other) => (shareOf(other.used_bytes, other.total_bytes) ?? 0) - (shareOf(one.used_bytes, one.total_bytes) ?? 0),
         )}

@@ -5,6 +5,7 @@ import Tag from 'antd/es/tag'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from '../../../i18n.ts'
 import { copyText } from '../../../kit/copy.ts'
+import { nothing } from '../../../kit/format.ts'
 import { addressKept, usableAddresses } from './vmAddresses.ts'
 import '../nextstack.css'
 import '../../../kit/addresses.css'
@@ -26,7 +27,7 @@ export function Address({ address }: { readonly address: string }) {
 export function NoAddress({ vm }: { readonly vm: Pick<Vm, 'addresses' | 'reserved_address'> }) {
   const { t } = useTranslation('nextstack')
   const kept = addressKept(vm)
-  if (kept === null) return <span className="zs-soft">{t('noAddress')}</span>
+  if (kept === null) return nothing
   return (
     <span className="zs-addresses" title={t('reservedAddressNote')}>
       <span className="zs-code zs-soft zs-cut">{kept}</span>
