@@ -11,7 +11,7 @@ const leanCall = ({ id, method, path, access, lines, paged, audit }: Call) => ({
   access,
   ...(lines && { lines }),
   ...(paged && { paged }),
-  // Of all that changes something it is so without a word.
+  // Told of reads only: what a browser asks early it must not make by asking.
   ...(method === 'GET' && audit && { audit }),
 })
 

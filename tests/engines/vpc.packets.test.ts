@@ -15,7 +15,7 @@ import { vpcs, vpcTransitional, type Vpc } from '@zhisuan/contract/nextstack/vpc
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asAdministrator, startServer, until, type Client, type RunningServer, untilTold } from '../support/server.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { bodyOf, openWorld, type World } from '../support/world.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
 const run = promisify(execFile)
@@ -96,7 +96,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     // By hand: the wget of Debian's static busybox crashes.
     const ask = `printf 'GET /name HTTP/1.0\\r\\n\\r\\n' | timeout 20 nc -w 5 ${address} ${port}`
     const { stdout } = await engine.instances.exec(engineName(vm), { command: ['sh', '-c', ask] })
-    return /^HTTP\/1\.\d 200[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(stdout.toString())?.[1]?.trim() ?? null
+    return bodyOf(stdout.toString())
   }
   /** Answers with the instance's name. */
   const serve = async (vm: Vm, ...ports: number[]): Promise<void> => {

@@ -18,6 +18,9 @@ export interface World {
   remove(): Promise<void>
 }
 
+/** What was answered with 200, as it came over the wire; null where that is not what came. */
+export const bodyOf = (answer: string): string | null => /^HTTP\/1\.\d 200[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(answer)?.[1]?.trim() ?? null
+
 /**
  * @param name of the namespace; its cable has the same, at most 13 characters
  * @param range the first three bytes of the cable's addresses
@@ -54,7 +57,7 @@ export async function openWorld(name: string, range: string): Promise<World> {
         socket.on('end', () => console.log(told))
         socket.on('error', () => {})`
       const { stdout } = await inside(process.execPath, '-e', script, hostname, port === '' ? '80' : port, pathname)
-      return /^HTTP\/1\.\d 200[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(stdout)?.[1]?.trim() ?? null
+      return bodyOf(stdout)
     },
     remove,
   }

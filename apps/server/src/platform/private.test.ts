@@ -32,7 +32,7 @@ it('what an earlier server left open to all is closed, but for what is the datab
   keepPrivate(folder)
   expect(modeOf() & 0o066).toBe(0)
   expect([modeOf('sandbox'), modeOf('licence'), modeOf('secret.key'), modeOf('notes')]).toEqual([0o700, 0o700, 0o600, 0o600])
-  // Nobody gets there, and whoever runs it may have to: a container's programs were no longer any.
+  // Nobody else gets there; a container whose disk lies there still has its programs.
   expect(modeOf('docker', 'bin', 'sh')).toBe(0o755)
   expect([modeOf('database', 'PG_VERSION'), modeOf('agent', 'stacks', 'app.conf')]).toEqual([0o644, 0o644])
   expect(statSync('/etc/passwd').mode).toBe(elsewhere)
