@@ -81,11 +81,9 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
   const ready = new Promise<{ url: string; firstPassword: string | null }>((resolve, reject) => {
     const look = (chunk: Buffer) => {
       output += chunk.toString('utf8')
-      const port = /localhost:(\d+)/.exec(output)?.[1]
-      // The address comes first, the password with it; the empty line ends both.
-      if (port !== undefined && /localhost:\d+[\s\S]*\n\n$/.test(output)) {
-        resolve({ url: `http://127.0.0.1:${port}`, firstPassword: /一次性密码 (\S+)/.exec(output)?.[1] ?? null })
-      }
+      // Written at once, the password where there is one. What the log says may follow in the same piece.
+      const said = /localhost:(\d+)\n(?:\n.*一次性密码 (\S+)\n.*\n)?\n/.exec(output)
+      if (said !== null) resolve({ url: `http://127.0.0.1:${said[1]}`, firstPassword: said[2] ?? null })
     }
     child.stdout.on('data', look)
     child.stderr.on('data', look)

@@ -22,11 +22,9 @@ async function main(): Promise<void> {
   await app.http.listen({ host: config.HOST, port: config.PORT })
   const address = app.http.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : config.PORT
-  process.stdout.write(`\n  智算云  ${config.PUBLIC_URL ?? `http://localhost:${port}`}\n`)
-  if (app.firstPassword !== null) {
-    process.stdout.write(`\n  管理员 admin，一次性密码 ${app.firstPassword}\n  首次登录后须立即修改，此密码不会再次显示。\n`)
-  }
-  process.stdout.write('\n')
+  const password = app.firstPassword === null ? '' : `\n  管理员 admin，一次性密码 ${app.firstPassword}\n  首次登录后须立即修改，此密码不会再次显示。\n`
+  // At once, so that no line of the log comes between: it goes the same way.
+  process.stdout.write(`\n  智算云  ${config.PUBLIC_URL ?? `http://localhost:${port}`}\n${password}\n`)
   const host = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
   await app.listening(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
 }

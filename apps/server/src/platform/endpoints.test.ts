@@ -188,7 +188,8 @@ describe('an endpoint', () => {
     there.onChange(told)
     for (const { pid } of (await listening()).rows) await sql`select pg_terminate_backend(${pid})`.execute(database.db)
     await vi.waitFor(() => expect(last.closed).toBe(true), { timeout: 5_000 })
-    expect(told).toHaveBeenCalled()
+    // Once all were looked at, the database being back for each.
+    await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 5_000 })
     expect(other.closed).toBe(false)
     await vi.waitFor(async () => expect((await listening()).rows).toHaveLength(2), { timeout: 5_000 })
   })

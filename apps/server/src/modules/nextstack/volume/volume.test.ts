@@ -196,8 +196,18 @@ describe('attaching and detaching', () => {
       values (${randomUUID()}, ${stage.cloud_id}, 'two', 'online', 'online', '', true, 'x86_64', '{"cpu":{"model":"","sockets":1,"cores":1,"threads":1},"disks":[],"nics":[],"system":{"vendor":"","product":"","kind":"","kernel":"","firmware":""}}', 1, 0)`.execute(
       stage.db,
     )
-    await stage.db.updateTable('vms').set({ node: 'two' }).where('id', '=', vm.id).execute()
-    await stage.db.updateTable('volumes').set({ node: 'one' }).where('id', '=', volume.id).execute()
+    // What was seen before, and is still to be recorded, is of an older revision.
+    const anew = { revision: sql<number>`revision + 1` }
+    await stage.db
+      .updateTable('vms')
+      .set({ node: 'two', ...anew })
+      .where('id', '=', vm.id)
+      .execute()
+    await stage.db
+      .updateTable('volumes')
+      .set({ node: 'one', ...anew })
+      .where('id', '=', volume.id)
+      .execute()
     expect(await refuseAttach(volume, vm.id)).toMatchObject({
       code: 94190,
       message: '云硬盘在主机“one”上，不能挂载到主机“two”上的实例',
