@@ -19,11 +19,13 @@ export function socketTransport(socketPath: string = defaultSocketPath): DockerT
         headers: { host: 'docker', ...ask.headers, ...(upgrade && { connection: 'Upgrade', upgrade: 'tcp' }) },
       })
       let sent = false
-      request.once('socket', (socket) =>
+      request.once('socket', (socket) => {
+        // One that was kept from an earlier question stands already.
+        sent = !socket.connecting
         socket.once('connect', () => {
           sent = true
-        }),
-      )
+        })
+      })
       const abort = () => request.destroy(new Error('cancelled'))
       const timer = setTimeout(() => request.destroy(new Error(`${ask.path}: no answer in time`)), ask.timeoutMs ?? defaultTimeoutMs)
       signal?.addEventListener('abort', abort, { once: true })

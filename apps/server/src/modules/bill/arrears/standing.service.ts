@@ -28,7 +28,7 @@ export type StandingService = ReturnType<typeof createStandings>
 
 /** How organisations stand with their accounts, and what follows from that. */
 export function createStandings(
-  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'log' | 'kinds'>,
+  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'log' | 'kinds' | 'operations'>,
   parts: {
     notices: Pick<NoticeService, 'tell'>
     /** Looks at whatever else depends on what an organisation used. */

@@ -5,7 +5,7 @@ import { iso, type Sql, type Tables, type Tx } from '../../../platform/db/databa
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
-import { openStatuses, type OperationStatus } from '../../../platform/operations.ts'
+import { openStatuses, type Operations, type OperationStatus } from '../../../platform/operations.ts'
 import type { SuspendedRow, SuspensionRow } from './arrears.migrations.ts'
 
 type Key = Pick<SuspendedRow, 'suspension_id' | 'kind' | 'resource_id'>
@@ -27,15 +27,22 @@ export const suspensionsToLookAt = (on: Sql, now: Date, limit: number): Promise<
 /** Each with how its last operation went; null where there was none, or nobody knows any more. */
 export type WorkedOn = SuspendedRow & { operation_status: OperationStatus | null; operation_error: string | null }
 
-export const resourcesOf = (on: Sql, suspensionId: string): Promise<WorkedOn[]> =>
-  on
+/** @param said opens what is said of its failure, which is sealed */
+export async function resourcesOf(on: Sql, said: Operations['said'], suspensionId: string): Promise<WorkedOn[]> {
+  const rows = await on
     .selectFrom('suspended_resources as one')
     .leftJoin('operations', 'operations.id', 'one.operation_id')
     .selectAll('one')
-    .select(['operations.status as operation_status', 'operations.error_text as operation_error'])
+    .select(['operations.id', 'operations.status', 'operations.error', 'operations.error_text as said_text', 'operations.error_detail'])
     .where('one.suspension_id', '=', suspensionId)
     .where('one.state', 'in', ['stopping', 'stopped', 'starting'])
     .execute()
+  return rows.map(({ id, status, error, said_text, error_detail, ...one }) => ({
+    ...one,
+    operation_status: status,
+    operation_error: id === null ? null : said({ id, error, error_text: said_text, error_detail }).error,
+  }))
+}
 
 export const isOpen = (status: OperationStatus | null): boolean => status !== null && (openStatuses as readonly OperationStatus[]).includes(status)
 

@@ -28,7 +28,7 @@ const noError = { error_text: null } as const
  * for each resource; what is begun is recorded in the transaction that begins it, under the
  * organisation's standing: so whoever is killed, or comes second, finds what was done.
  */
-export function createSuspensions({ db, now, log, kinds }: Pick<Platform, 'db' | 'now' | 'log' | 'kinds'>) {
+export function createSuspensions({ db, now, log, kinds, operations }: Pick<Platform, 'db' | 'now' | 'log' | 'kinds' | 'operations'>) {
   const suspendables = (): SuspendableKind[] => [...kinds()].flatMap(([kind, { suspendable }]) => (suspendable === undefined ? [] : { ...suspendable, kind }))
   const after = (ms: number): Date => new Date(now().getTime() + ms)
   const retryAt = (tries: number): Date => after(Math.min(backOffMs * 2 ** tries, backOffMostMs))
@@ -110,7 +110,7 @@ export function createSuspensions({ db, now, log, kinds }: Pick<Platform, 'db' |
   const suspend = async (suspension: SuspensionRow): Promise<void> => {
     const policy = await policyFor(db, suspension.owner_id)
     const stops = suspendables().filter(({ stoppedBy }) => policy[stoppedBy])
-    const known = await store.resourcesOf(db, suspension.id)
+    const known = await store.resourcesOf(db, operations.said, suspension.id)
     const byKey = new Map(known.map((one) => [keyOf({ kind: one.kind, id: one.resource_id }), one]))
     const running = new Set<string>()
     let begun = 0
@@ -155,7 +155,7 @@ export function createSuspensions({ db, now, log, kinds }: Pick<Platform, 'db' |
   }
 
   const resume = async (suspension: SuspensionRow): Promise<void> => {
-    const known = await store.resourcesOf(db, suspension.id)
+    const known = await store.resourcesOf(db, operations.said, suspension.id)
     const ofKind = new Map(suspendables().map((one) => [one.kind, one]))
     let [open, begun] = [0, 0]
     for (const one of known) {

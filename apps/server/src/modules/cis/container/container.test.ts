@@ -281,7 +281,7 @@ describe('a container', () => {
     const { id } = await deployed()
     docker.fail((_, path) => {
       if (!path.endsWith('/stop')) return null
-      docker.change(made(id)[0]?.id ?? '', (one) => {
+      docker.change(id, (one) => {
         one.state = 'exited'
       })
       return { status: 500, message: 'something else' }
