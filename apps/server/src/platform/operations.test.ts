@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { errors } from '@zhisuan/contract/errors'
 import { EngineError } from '@zhisuan/engines/errors'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { shortened } from '../testing/app.ts'
@@ -417,6 +418,27 @@ describe('a server that goes away', () => {
       server.platform.db,
     )
     expect(await ended(server, id)).toMatchObject({ status: 'succeeded' })
+    expect(happened).toEqual(['one', 'one', 'two', 'ended well'])
+  })
+
+  it('by losing a question to the database has not failed: somebody takes it up again', async () => {
+    const server = await start(7, [takeUpEveryMs])
+    const gate = barrier()
+    steps.one = gate.step
+    const id = await server.begin()
+    await gate.reached
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('select from operations where id = $1 for update', [id])
+    gate.open()
+    // That the first step is done is what it wants to record, and is cut off by.
+    const cut = sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'zhisuan' and datname = current_database() and wait_event_type = 'Lock'`
+    await vi.waitFor(async () => expect((await cut.execute(server.platform.db)).rows).toHaveLength(1))
+    await holder.query('commit')
+    await holder.end()
+    expect(await ended(server, id)).toMatchObject({ status: 'succeeded', error: null })
     expect(happened).toEqual(['one', 'one', 'two', 'ended well'])
   })
 

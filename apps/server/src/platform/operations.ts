@@ -9,7 +9,7 @@ import { z } from 'zod'
 import type { Actor } from './auth/actor.ts'
 import type { Bus } from './bus.ts'
 import { connect } from './db/connections.ts'
-import { migration, type Database, type Migrations, type Sql, type Tables, type Tx } from './db/database.ts'
+import { isConnectionError, migration, type Database, type Migrations, type Sql, type Tables, type Tx } from './db/database.ts'
 import type { OutageLog } from './db/outage.ts'
 import { refusing } from './db/refusing.ts'
 import { layOutAnew, rewriteRows } from './db/rewriting.ts'
@@ -463,7 +463,7 @@ export function createOperations(parts: {
       await fault(kind, 'undo:after')
       return null
     } catch (error) {
-      if (context.signal.aborted) throw error
+      if (context.signal.aborted || isConnectionError(error)) throw error
       context.log.error({ err: error }, 'undo failed')
       return toRefusal(error)
     }
@@ -496,8 +496,8 @@ export function createOperations(parts: {
         if (input === null) throw new Refusal('unknown')
         done = await runSteps(row, definition, { ...context, signal: AbortSignal.any([hold, cancelled]) })
       } catch (error) {
-        // Stopped or cut off, not failed: the row stays open and is taken up again.
-        if (hold.aborted) throw error
+        // Stopped or cut off, from us or from the database, not failed: the row stays open and is taken up again.
+        if (hold.aborted || isConnectionError(error)) throw error
         if (!cancelled.aborted) {
           stepLog.error({ err: error }, 'operation failed')
           failure = toRefusal(error)
@@ -623,7 +623,7 @@ export function createOperations(parts: {
 
   const takeUp = async (): Promise<void> => {
     const open = await db.selectFrom('operations').select('id').where('status', 'in', openStatuses).orderBy('created_at').limit(200).execute()
-    await Promise.all(open.map(({ id }) => run(id).catch((error: unknown) => log.error({ err: error, operation: id }, 'operation stuck'))))
+    await Promise.all(open.map(({ id }) => run(id).catch((error: unknown) => outage(error) || log.error({ err: error, operation: id }, 'operation stuck'))))
   }
 
   /** Leaves the step of one that is to be undone; harmless where it is being undone already. */
