@@ -3,11 +3,19 @@ import type { Page } from '@playwright/test'
 
 export const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']
 
-/** Until nothing fades in any more (half faded in, text has half its contrast), and the choices of a select that was left are gone. */
+/**
+ * Until nothing fades in any more (half faded in, text has half its contrast), and the choices of a select that was left are gone.
+ * What goes by how far something is scrolled is never over.
+ */
 export const still = async (page: Page): Promise<void> =>
   void (await page.waitForFunction(
     () =>
-      document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity) &&
+      document
+        .getAnimations()
+        .every(
+          ({ playState, effect, timeline }) =>
+            playState !== 'running' || !(timeline instanceof DocumentTimeline) || effect?.getComputedTiming().iterations === Infinity,
+        ) &&
       (document.querySelector('[role=combobox][aria-expanded=true]') !== null ||
         document.querySelector('.ant-select-dropdown:not(.ant-select-dropdown-hidden)') === null),
   ))

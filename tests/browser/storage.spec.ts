@@ -2,17 +2,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { Locator, Page } from '@playwright/test'
 import { errors } from '@zhisuan/contract/errors'
+import { still } from './axe.ts'
 import { accessible, button, dialog, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
-
-/** Until nothing fades in or unfolds any more. */
-async function still(page: Page): Promise<void> {
-  await page.waitForFunction(() =>
-    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
-  )
-}
 
 /** Beside the title: what the volume is doing. */
 const state = (page: Page): Locator => page.locator('.zs-status').first()
