@@ -544,7 +544,13 @@ describe('a server that ends', () => {
     const begun = [await begin()]
     while (begun.every(({ runner }) => runner === begun[0]?.runner)) begun.push(await begin())
     await second.close()
-    const after = await Promise.all(begun.map(async ({ id, runner }) => ({ id, runner, now: await get(id) })))
+    const look = () => Promise.all(begun.map(async ({ id, runner }) => ({ id, runner, now: await get(id) })))
+    // What it cannot say itself in time, the other finds.
+    const after = await vi.waitFor(async () => {
+      const seen = await look()
+      expect(seen.some(({ now }) => now.finished_at !== null)).toBe(true)
+      return seen
+    })
     const stopped = after.filter(({ now }) => now.finished_at !== null)
     expect(new Set(stopped.map(({ runner }) => runner)).size).toBe(1)
     expect(aborted).toHaveLength(stopped.length)
