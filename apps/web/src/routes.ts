@@ -134,6 +134,7 @@ const table = {
   license: [{ path: '/license', title: 'license', access: admins, sort: 990 }],
   general: [
     { path: '/userMsg', title: 'userMsg', access: 'all', kind: 'page' },
+    { path: '/messages', title: 'messages', access: tenants, sort: 990 },
     parent({ path: '/help', title: 'help', access: 'all', kind: 'page' }, [{ path: '/help/helpCenter/{id}', title: 'helpHelpCenter' }]),
   ],
   nextStack: [

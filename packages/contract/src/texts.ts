@@ -290,6 +290,14 @@ export const billTexts = {
   invoiceNumberTaken: '该发票号码已被使用',
 } as const
 
+/** What is told of machines, by {@link file://./sys/message.ts}'s kinds; what is told of money and of sign-in is made where it is sent, too. */
+export const messageTexts = {
+  edgeAway: '节点“{name}”已离线超过{minutes}分钟，其上的容器是否在运行不再可知。请检查节点的电源、网络和节点程序。',
+  cloudUnreachable: '云平台“{name}”连接不上，其上的资源暂时不能管理。请检查云平台和到它的网络。',
+  cloudUnauthorised: '云平台“{name}”不再接受登记的凭据，其上的资源暂时不能管理。请更新连接凭据。',
+  cloudReachable: '云平台“{name}”已恢复连接。',
+} as const
+
 /** What a project of a cloud of the second family still holds. */
 /** What a project may have too much of, by the name that Nova, Cinder and Neutron give the quota. */
 export const cloudQuotaTexts = {

@@ -29,7 +29,7 @@ const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'
 /** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), added, or sealed. */
 const columnsSince: Readonly<Record<string, readonly string[]>> = {
   users: ['wrong_passwords', 'frozen_until'],
-  edges: ['docker_trouble'],
+  edges: ['docker_trouble', 'away_told'],
   commands: ['name', 'named', 'script'],
   command_results: ['stdout', 'stderr', 'output', 'tail'],
   operations: ['error_text', 'error_detail'],

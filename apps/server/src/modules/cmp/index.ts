@@ -1,6 +1,7 @@
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createCloudEndpoints } from './cloud/cloud.endpoint.ts'
+import type { Tell } from '../sys/message/message.service.ts'
 import type { openEngine } from './cloud/cloud.engines.ts'
 import { cloudRoutes } from './cloud/cloud.routes.ts'
 import { createCapacityHistory, sampleCapacityJob } from './cloud/cloud.samples.ts'
@@ -13,10 +14,10 @@ import { createCloudRegistrations, type LicenceLimits } from './cloud/registrati
 /** Clouds: what they are, how they are reached, how full they are. */
 export function createCmp(
   platform: Platform,
-  { licence, openEngine: opening }: { licence: LicenceLimits; openEngine?: typeof openEngine },
+  { licence, tell, openEngine: opening }: { licence: LicenceLimits; tell: Tell; openEngine?: typeof openEngine },
 ): ModuleParts & { clouds: CloudService } {
-  const endpoints = createCloudEndpoints(platform, opening)
-  const registrations = createCloudRegistrations(platform, { endpoints, licence })
+  const endpoints = createCloudEndpoints(platform, { tell, ...(opening !== undefined && { openEngine: opening }) })
+  const registrations = createCloudRegistrations(platform, { endpoints, licence, tell })
   const history = createCapacityHistory(platform)
   return {
     migrations: cloudMigrations,

@@ -2,7 +2,7 @@ import * as words from './words.ts'
 
 /** What things cost where they are chosen, and how that is paid. */
 export default {
-  title: '费用',
+  title: words.charges,
   hour: '¥{{amount}} / 小时',
   monthly: '约 ¥{{amount}} / 月（{{hours}} 小时）',
   prepaid: '¥{{amount}}',

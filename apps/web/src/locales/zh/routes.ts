@@ -15,6 +15,7 @@ export default {
   index: words.overview,
   license: words.licence,
   userMsg: '个人中心',
+  messages: '消息中心',
   help: '帮助中心',
   helpHelpCenter: '帮助文档',
   nextStackVm: words.vm,
