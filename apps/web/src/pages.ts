@@ -175,7 +175,10 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/wallet': { load: () => import('./features/bill/fund/WalletPage.tsx'), messages: ['fund'] },
   '/charge-records': { load: () => import('./features/bill/fund/ChargeRecords.tsx'), messages: ['fund'] },
   '/fund': { load: () => import('./features/bill/fund/FundPage.tsx'), messages: ['fund'] },
-  '/iam/partners': { load: () => import('./features/identity/OrganisationList.tsx'), messages: ['identity', 'iam', 'action', 'account', 'nextstackCompute'] },
+  '/iam/partners': {
+    load: () => import('./features/identity/OrganisationList.tsx'),
+    messages: ['identity', 'iam', 'action', 'account', 'nextstackCompute', 'computeTenancy'],
+  },
   '/iam/user': { load: () => import('./features/identity/UserList.tsx'), messages: ['identity', 'iam', 'action', 'account'] },
   '/iam/user/addForm': { load: () => import('./features/identity/UserAdd.tsx'), messages: ['identity', 'iam', 'action', 'account'] },
   '/iam/user/detail/{id}': { load: () => import('./features/identity/UserDetail.tsx'), messages: ['identity', 'iam', 'action', 'account'] },

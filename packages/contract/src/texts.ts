@@ -320,6 +320,14 @@ export const cloudQuotaTexts = {
   security_group_rule: '安全组规则数',
 } as const
 export type CloudQuota = keyof typeof cloudQuotaTexts
+/** A quota that is used up, by how much its service said of it. */
+export const quotaFigureTexts = {
+  whole: '{quota}（需要{asked}，已用{used}，配额{limit}）',
+  sizes: '{quota}（需要{asked}，配额{limit}）',
+  limit: '{quota}（配额{limit}）',
+} as const
+/** What a cloud counts in, where that is no number of things. */
+export const cloudQuotaUnits: Readonly<Partial<Record<CloudQuota, string>>> = { ram: ' MB', gigabytes: ' GB', backup_gigabytes: ' GB' }
 
 export const heldTexts = {
   instances: '{count}台实例',

@@ -35,6 +35,9 @@ const columnsSince: Readonly<Record<string, readonly string[]>> = {
   operations: ['error_text', 'error_detail'],
   stacks: ['error_text', 'output'],
   stack_templates: ['compose', 'variables', 'content'],
+  keystone_projects: ['problem', 'problem_since'],
+  cloud_usage: ['ended_because'],
+  usage_events: ['reason'],
 }
 /** Where kinds of things are named, and how they were: nothing else of these rows changes. */
 const spelledIn = ['operations', 'usage_events', 'metered_resources', 'bill_orders', 'prepaid_resources', 'suspended_resources']

@@ -82,6 +82,7 @@ export default {
     adopt: '接管',
     quota: '查看配额',
     setQuota: '设置配额',
+    problems: '查看项目问题',
     importWays: '查看导入方式',
     deactivate: words.disable,
     reactivate: words.enable,

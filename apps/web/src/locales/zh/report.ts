@@ -89,6 +89,8 @@ export default {
     resource: '资源 ID',
     total: '该月金额',
     previous: '上月金额',
+    ended: '停止计费',
+    endedBecause: { project_deleted: '{{at}}，项目已在云平台上删除' },
     chart: '每小时金额',
     chartLabel: '每小时金额：{{hours}} 个小时有用量，合计 ¥{{total}}',
     meters: '按计费项',

@@ -38,7 +38,7 @@ export default function ResourceMonth() {
       query={query}
       gone={{ to: paths.billing.month() }}
       title={({ resource }) => t('detail.title', { name: resource.name, month: monthName(t, month) })}
-      facts={({ resource, organisation, total, previous_total }) => [
+      facts={({ resource, organisation, ended, total, previous_total }) => [
         { key: 'type', label: t('column.type'), value: kindText(resource.type) },
         { key: 'id', label: t('detail.resource'), value: <ResourceId resource={resource} /> },
         ...(platform ? [{ key: 'organisation', label: t('column.organisation'), value: organisation.name }] : []),
@@ -48,6 +48,9 @@ export default function ResourceMonth() {
           label: t('detail.previous'),
           value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>¥{format.money(previous_total)}</Link>,
         },
+        ...(ended === null
+          ? []
+          : [{ key: 'ended', label: t('detail.ended'), value: t(`detail.endedBecause.${ended.reason}`, { at: format.dateTime(ended.at) }) }]),
       ]}
     >
       {(detail) => (
