@@ -63,6 +63,7 @@ export default {
     project: '输入项目名称查找',
     action: '输入操作名称或标识查找',
     organisation: '输入组织名称查找',
+    systemMade: '系统',
     byOrganisation: '按组织筛选',
   },
   form: {
