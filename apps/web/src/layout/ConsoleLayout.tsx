@@ -52,7 +52,7 @@ export default function ConsoleLayout({
   const [sidebar, setSidebar] = useState(readSidebarOpen)
   const [status, setStatus] = useState<HTMLElement | null>(null)
   const [actions, setActions] = useState<HTMLElement | null>(null)
-  const menu = menuOf(person).find(({ group }) => group === route.group)
+  const menu = menuOf(person, { offers: user.offers, current: route }).find(({ group }) => group === route.group)
   // Overview and licence are groups of one page: a menu would only repeat its title.
   const hasMenu = menu !== undefined && route.group !== 'index' && route.group !== 'license'
   const overview = routeOf(paths.overview())
@@ -152,7 +152,7 @@ export default function ConsoleLayout({
           )}
           {products && (
             <Suspense>
-              <ProductDrawer person={person} current={route} onClose={() => setProducts(false)} />
+              <ProductDrawer person={person} offers={user.offers} current={route} onClose={() => setProducts(false)} />
             </Suspense>
           )}
         </div>

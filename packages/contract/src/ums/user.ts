@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { constants } from '../constants.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { roleIds } from '../iam/role.ts'
+import { offers } from '../offer.ts'
 import { admins, keepers, roles } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import {
@@ -214,7 +215,11 @@ export const users = {
     summary: 'Who the token belongs to',
     access: 'all',
     personal: false,
-    response: user.extend({ must_change_password: z.boolean() }),
+    response: user.extend({
+      must_change_password: z.boolean(),
+      /** What there is for them, for menus: told here, so that no page waits for it and no menu changes while it is read. */
+      offers: z.array(z.enum(offers)),
+    }),
     always: true,
   }),
   updateCurrent: defineCall({
