@@ -368,7 +368,7 @@ describe('nobody helps themselves to more', () => {
 })
 
 describe('roles', () => {
-  it('built in are listed first, with who has them, and stay as they are', async () => {
+  it('built in are listed last, with who has them, and stay as they are', async () => {
     const { boss, member } = await company()
     const { items } = await call(app, customRoles.list, { token: boss.token, query: { page_size: 100 } })
     // Last of all, behind those that are made for the work.

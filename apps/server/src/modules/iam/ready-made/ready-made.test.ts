@@ -82,8 +82,8 @@ describe('what is ready-made', () => {
       expect(await refused(app, policies.update, { ...to, body: { name: someName(), description: '' } })).toMatchObject({ code: 91118 })
       expect(await refused(app, policies.delete, to)).toMatchObject({ code: 91118 })
       expect(await refused(app, policies.addVersion, { ...to, body })).toMatchObject({ code: 91118 })
-      expect(await refused(app, policies.setDefault, { token: who.token, params: { id: policy.id, version: 1 } })).toMatchObject({ code: 91118 })
-      expect(await refused(app, policies.deleteVersion, { token: who.token, params: { id: policy.id, version: 1 } })).toMatchObject({ code: 91118 })
+      expect(await refused(app, policies.setDefault, { token: who.token, params: { id: policy.id, version: '1' } })).toMatchObject({ code: 91118 })
+      expect(await refused(app, policies.deleteVersion, { token: who.token, params: { id: policy.id, version: '1' } })).toMatchObject({ code: 91118 })
       const at = { token: who.token, params: { id: role.id } }
       expect(await refused(app, customRoles.update, { ...at, body: { name: someName(), description: '' } })).toMatchObject({ code: 91118 })
       expect(await refused(app, customRoles.delete, at)).toMatchObject({ code: 91118 })
