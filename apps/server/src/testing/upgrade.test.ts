@@ -30,6 +30,9 @@ const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'
 const columnsSince: Readonly<Record<string, readonly string[]>> = {
   users: ['wrong_passwords', 'frozen_until'],
   edges: ['docker_trouble', 'away_told'],
+  policies: ['system_key'],
+  roles: ['system_key'],
+  invitations: ['role_ids'],
   commands: ['name', 'named', 'script'],
   command_results: ['stdout', 'stderr', 'output', 'tail'],
   operations: ['error_text', 'error_detail'],

@@ -53,7 +53,7 @@ export default function ConsoleLayout({
   const [sidebar, setSidebar] = useState(readSidebarOpen)
   const [status, setStatus] = useState<HTMLElement | null>(null)
   const [actions, setActions] = useState<HTMLElement | null>(null)
-  const menu = menuOf(person).find(({ group }) => group === route.group)
+  const menu = menuOf(person, { offers: user.offers, current: route }).find(({ group }) => group === route.group)
   // Overview, licence and messages are groups of one page: a menu would only repeat its title.
   const hasMenu = menu !== undefined && route.group !== 'index' && route.group !== 'license' && route.group !== 'general'
   const overview = routeOf(paths.overview())
@@ -154,7 +154,7 @@ export default function ConsoleLayout({
           )}
           {products && (
             <Suspense>
-              <ProductDrawer person={person} current={route} onClose={() => setProducts(false)} />
+              <ProductDrawer person={person} offers={user.offers} current={route} onClose={() => setProducts(false)} />
             </Suspense>
           )}
         </div>

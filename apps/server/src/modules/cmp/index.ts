@@ -6,7 +6,7 @@ import type { openEngine } from './cloud/cloud.engines.ts'
 import { cloudRoutes } from './cloud/cloud.routes.ts'
 import { createCapacityHistory, sampleCapacityJob } from './cloud/cloud.samples.ts'
 import { createCloudService, type CloudService } from './cloud/cloud.service.ts'
-import { cloudMigrations, licenceUsage } from './cloud/cloud.store.ts'
+import { cloudMigrations, licenceUsage, productsThere } from './cloud/cloud.store.ts'
 import { createCloudViews } from './cloud/cloud.views.ts'
 import { registerFirstCloud } from './cloud/first-cloud.ts'
 import { createCloudRegistrations, type LicenceLimits } from './cloud/registration.service.ts'
@@ -24,6 +24,8 @@ export function createCmp(
     kinds: { 'cmp.cloud': { table: 'clouds' } },
     clouds: createCloudService({ db: platform.db, endpoints }),
     usageOfLicence: licenceUsage,
+    // Every cloud is for everybody.
+    offers: async (on) => [...new Set((await productsThere(on)).map((product) => (product === 'nextstack' ? ('nextStack' as const) : ('compute' as const))))],
     handlers: cloudRoutes(createCloudViews(platform, { endpoints }), history, registrations),
     jobs: [sampleCapacityJob],
     jobHandlers: [history.jobHandler],

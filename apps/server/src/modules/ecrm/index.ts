@@ -10,7 +10,7 @@ import { refusedByNode, usualRefusal, type RefusedByNode, type UsualRefusal } fr
 import { workOnNode, type WorkOnNode } from './edge/edge.work.ts'
 import { edgeRoutes, serveTunnel } from './edge/edge.routes.ts'
 import { createEdges } from './edge/edge.service.ts'
-import { edgeMigrations, getEdge, hasEdgeNamed } from './edge/edge.store.ts'
+import { edgeMigrations, getEdge, hasEdgeNamed, hasEdges } from './edge/edge.store.ts'
 import { createEnrolments } from './edge/enrolment.service.ts'
 import { identityMigrations } from './edge/identity.store.ts'
 import { createPresence } from './edge/presence.ts'
@@ -85,6 +85,7 @@ export function createEcrm(
     refusedByNode,
     usualRefusal,
     workOnNode,
+    offers: async (on, scope) => ((await hasEdges(on, scope)) ? ['node'] : []),
     kinds: {
       'ecrm.region': { table: 'regions', nameTaken: (on, _bpId, name) => hasRegionNamed(on, name) },
       'ecrm.site': { table: 'sites', nameTaken: (on, _bpId, name) => hasSiteNamed(on, name) },

@@ -117,6 +117,9 @@ export const edgeMigrations: Migrations = {
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('edges').where(within(scope, 'edges.bp_id'))
 
+/** Whether there is any. */
+export const hasEdges = async (on: Sql, scope: Scope): Promise<boolean> => (await visible(on, scope).select('id').limit(1).executeTakeFirst()) !== undefined
+
 const shown = <T>(query: SelectQueryBuilder<Tables, 'edges', T>) =>
   query
     .leftJoin('organisations', 'organisations.id', 'edges.bp_id')
