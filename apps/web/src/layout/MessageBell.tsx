@@ -57,7 +57,7 @@ export function MessageBell() {
           type="text"
           icon={<BellOutlined aria-hidden />}
           aria-expanded={open}
-          aria-label={count === 0 ? t('messages.bell') : t('messages.bellUnread', { count: shown })}
+          aria-label={count === 0 ? t('messages.bell') : t('messages.bellUnread', { number: shown })}
         >
           {count > 0 && (
             <span className="frame-bell-count" aria-hidden="true">
@@ -67,7 +67,7 @@ export function MessageBell() {
         </Button>
       </Popover>
       <span className="zs-hidden" role="status">
-        {said !== null && t('messages.came', { count: said >= unreadMost ? `${unreadMost - 1}+` : String(said) })}
+        {said !== null && t('messages.came', { number: said >= unreadMost ? `${unreadMost - 1}+` : String(said) })}
       </span>
     </span>
   )

@@ -54,8 +54,8 @@ export default {
   },
   messages: {
     bell: '消息',
-    bellUnread: '消息，{{count}} 条未读',
-    came: '收到新消息，共 {{count}} 条未读',
+    bellUnread: '消息，{{number}} 条未读',
+    came: '收到新消息，共 {{number}} 条未读',
     loading: '正在加载',
   },
   cloud: {
