@@ -41,7 +41,7 @@ function Problem({ trouble, byCloud }: { readonly trouble: ProjectTrouble; reado
   const owner = organisation === null ? t('gone') : [organisation.name, project?.name].filter((name) => name !== undefined).join(' / ')
   const name = byCloud ? [cloud.name, project?.name].filter((part) => part !== undefined).join(' / ') : owner
   const to = byCloud
-    ? withQuery(paths.infrastructure.clouds(), { cloud: cloud.id, tab: 'projects' })
+    ? withQuery(paths.platform.clouds(), { cloud: cloud.id, tab: 'projects' })
     : organisation === null
       ? null
       : withQuery(paths.iam.partners(), { id: organisation.id })
