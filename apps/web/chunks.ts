@@ -10,7 +10,7 @@ const mostFiles = 15
 const filesOfFirst = 4
 
 /** How much heavier than elsewhere bytes weigh that are loaded in vain: by visitors, by the frame that is drawn before a page, by who has just signed in. */
-const firstWeight = 100
+const firstWeight = 1_000
 const landings: readonly string[] = ['/index', '/nextStack/vm']
 
 /** More than there are files one behind the other. */

@@ -34,7 +34,9 @@ const contents: Plugin = {
   name: 'zhisuan-contents',
   apply: 'build',
   generateBundle(_, bundle) {
-    const files = Object.values(bundle).flatMap((one) => (one.type === 'chunk' ? [one] : []))
+    // Of styles alone no script is left: they become a file of their own kind.
+    const isStyles = (ids: readonly string[]): boolean => ids.length > 0 && ids.every((id) => /\.css(\?|$)/.test(id))
+    const files = Object.values(bundle).flatMap((one) => (one.type === 'chunk' && !isStyles(Object.keys(one.modules)) ? [one] : []))
     const of = (modules: (typeof files)[number]['modules']) =>
       Object.fromEntries(Object.entries(modules).map(([id, { renderedLength }]) => [relative(repository, id.split('?', 1)[0] ?? id), renderedLength]))
     this.emitFile({
