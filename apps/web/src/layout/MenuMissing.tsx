@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import { paths } from '../paths.ts'
 import { useMayCall } from '../session/user.ts'
 import type { MenuGroup } from './menu.ts'
+import './frame.css'
 
 /** Under a group that nothing is there for yet: the way to it, for who may go it. */
 export function MenuMissing({ missing, onOpen }: { readonly missing: MenuGroup['missing']; readonly onOpen?: () => void }) {

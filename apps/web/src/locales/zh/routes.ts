@@ -89,7 +89,7 @@ export default {
   infrastructureNode: words.node,
   infrastructureNodeList: '节点详情',
   mirrorImageFromNode: '节点镜像',
-  infrastructureAddNodes: '添加节点',
+  infrastructureAddNodes: words.addNode,
   containerApplicationServiceContainerDeploy: '容器部署',
   containerApplicationServiceAddcontainer: '创建容器部署',
   containerApplicationServiceDeployContainer: '部署的容器',
