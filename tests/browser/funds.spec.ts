@@ -275,7 +275,7 @@ test.describe('money', () => {
     await signIn(context, member.account, market.url)
     await page.goto(`${market.url}/monthOverview?tab=budgets`)
     await button(page, '新建预算').first().click()
-    await fill(dialog(page), { 名称: name, '每月预算（元）': '80' })
+    await fill(dialog(page), { 名称: name, 每月预算: '80' })
     await dialog(page).getByLabel('一个产品').check()
     await dialog(page).getByRole('combobox', { name: '产品' }).click()
     await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: product }).click()

@@ -189,7 +189,7 @@ test('a policy is made, given by a role, asked about, changed by another version
 test('built-in roles stand first and stay; grants and boundaries are given and taken back', async ({ page, context, trouble }) => {
   const { username, administrator } = await someone()
   await signIn(context, 'admin')
-  await page.goto('/iam/role')
+  await page.goto('/iam/role?kind=builtIn')
   await expect(rowOf(page, '平台管理员')).toContainText('内置')
   await expect(button(rowOf(page, '平台管理员'), '删除')).toHaveAttribute('aria-disabled', 'true')
   await accessible(page, 'the list of roles')

@@ -155,7 +155,11 @@ test.describe('every route', () => {
       }
     }
     await look()
-    await expect(page.getByRole('main').getByRole('link', { name: '返回首页' })).toHaveAttribute('href', '/')
+    const home = page.getByRole('main').getByRole('link', { name: '返回首页' })
+    await expect(home).toHaveAttribute('href', '/')
+    // Apart from what is said above it.
+    const [text, way] = [await page.locator('.zs-panel-note').boundingBox(), await home.boundingBox()]
+    expect((way?.y ?? 0) - ((text?.y ?? 0) + (text?.height ?? 0))).toBeGreaterThanOrEqual(16)
     await signIn(context, 'admin')
     await look()
     await page.getByRole('main').getByRole('link', { name: '返回控制台' }).click()

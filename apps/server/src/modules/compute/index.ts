@@ -56,7 +56,7 @@ export function createCompute(
   platform: Platform,
   others: { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void>; mayBegin: MayBegin; publicKeys: PublicKeys },
 ): ModuleParts {
-  const tenancy = createTenancy({ db: platform.db, ...others })
+  const tenancy = createTenancy({ ...platform, ...others })
   const { publicKeys } = others
   const { config } = platform
   const recycling = createRecycleOperations({ db: platform.db, tenancy })
@@ -87,7 +87,7 @@ export function createCompute(
       ...flavorRoutes(createFlavors(tenancy)),
       ...storageRoutes(platform.db, tenancy),
       ...imageRoutes(images),
-      ...keystoneProjectRoutes(createKeystoneProjects({ db: platform.db, clouds: others.clouds, tenancy })),
+      ...keystoneProjectRoutes(createKeystoneProjects({ ...platform, clouds: others.clouds, tenancy })),
       ...floatingIpRoutes(createFloatingIps({ db: platform.db, tenancy })),
       ...securityGroupRoutes(createSecurityGroups({ db: platform.db, tenancy })),
       ...networkRoutes({ networks: createNetworks(tenancy), subnets: createSubnets(tenancy), ports: createPorts(tenancy), routers: createRouters(tenancy) }),

@@ -452,7 +452,7 @@ export default {
     groupDone: '实例组已创建',
     count: words.quantity,
     countNote: '1到{{most}}个，名称末尾加序号。',
-    price: '费用',
+    price: words.charges,
     summary: '配置概要',
     total: '合计',
     totalOf: '{{vcpus}}核 / {{memory}} / {{disk}}',

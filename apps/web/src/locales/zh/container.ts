@@ -181,7 +181,7 @@ export default {
     nodesNote: '每个选中的节点运行一个容器',
     nodesNone: '没有可用的节点',
     nodesFirst: '还没有节点：容器运行在您接入的机器上。',
-    nodesAdd: '添加节点',
+    nodesAdd: words.addNode,
     labels: '节点标签',
     labelsNote: '输入“键=值”后回车；节点须具有全部标签',
     tolerations: '容忍的污点',

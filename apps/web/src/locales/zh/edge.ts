@@ -71,7 +71,7 @@ export default {
     taintsNote: '按标签部署时，不容忍污点的容器不会放到这里：NoSchedule 不放，PreferNoSchedule 尽量不放。',
   },
   list: {
-    add: '添加节点',
+    add: words.addNode,
     empty: '还没有节点',
     emptyNote: '在一台 Linux 机器上执行一条命令，它就会成为可以运行容器的节点。',
   },
