@@ -1,7 +1,11 @@
 import type { Page } from '@playwright/test'
+import { natGateways } from '@zhisuan/contract/nextstack/nat'
+import { securityGroups } from '@zhisuan/contract/nextstack/security-group'
+import { vpcs } from '@zhisuan/contract/nextstack/vpc'
+import { Client } from '../support/server.ts'
 import { still, violations, wcag } from './axe.ts'
 import { button, dialog, visit } from './console.ts'
-import { newName, register } from './people.ts'
+import { newName, register, someAddress } from './people.ts'
 import { someAtATime, pagesFor } from './routeTable.ts'
 import { field } from './forms.ts'
 import { expect, signIn, stage, test } from './test.ts'
@@ -157,6 +161,25 @@ test('instances: list, instance, and all that opens on them', async ({ page, con
   await button(page, '立即创建').click()
   await expect(page.locator('.ant-form-item-explain-error').first()).toBeVisible()
   await check(page, 'creation, refused')
+})
+
+test('a network of their own: what is in it, how it is reached, and what guards it', async ({ page, context }) => {
+  const person = await register(stage().url, newName('network'))
+  const client = new Client(stage().url, someAddress())
+  await client.signIn(person.username, person.password)
+  const cloud_id = stage().cloudId
+  const { id } = await client.call(vpcs.create, { body: { name: newName('vpc'), cloud_id, cidr: '10.213.64.0/24' } })
+  const nat = (await client.call(natGateways.list, { query: { vpc_id: id } })).items[0]?.id ?? ''
+  const group = await client.call(securityGroups.create, { body: { cloud_id, name: newName('group'), template: 'web' } })
+  await signIn(context, person)
+  for (const path of [`/nextStack/vpc/detail/${id}`, `/nextStack/Nat/detail/${nat}`, `/nextStack/secGroups/detail/${group.id}`]) {
+    await visit(page, path)
+    await check(page, path)
+    for (const tab of await page.getByRole('tab').all()) {
+      await tab.click()
+      await check(page, `${path}, ${await tab.innerText()}`)
+    }
+  }
 })
 
 for (const [group, paths] of someAtATime([

@@ -39,7 +39,7 @@ export function ContainerFiles({ container }: { readonly container: Container })
 }
 
 function Files({ containerId }: { readonly containerId: string }) {
-  const { t } = useTranslation('container')
+  const { t } = useTranslation(['container', 'kit'])
   const [search, setSearch] = useSearchParams()
   const directory = cleanPath(search.get('path') ?? '/')
   const { data, error, isFetching, isPlaceholderData, refetch } = useCall(
@@ -153,7 +153,7 @@ function Files({ containerId }: { readonly containerId: string }) {
             { key: 'modified', title: t('file.modified'), width: 180, className: 'zs-number', render: (_, { modified_at }) => format.dateTime(modified_at) },
             {
               key: 'actions',
-              title: '',
+              title: t('kit:table.actions'),
               width: 90,
               render: (_, { name, kind }) =>
                 kind === 'other' ? null : (

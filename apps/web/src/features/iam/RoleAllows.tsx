@@ -69,9 +69,9 @@ export function RoleAllows({ role }: { readonly role: RoleRow }) {
       </p>
       {shown.map(({ service, types }) => (
         <section key={service.id} className="ia-allows">
-          <h3>
+          <h2>
             {serviceText(service.id)} <span className="zs-code zs-soft">{service.id}</span>
-          </h3>
+          </h2>
           <dl>
             {types.map(({ type, said }) => (
               <div key={type}>

@@ -43,7 +43,7 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
       />
       {by !== null && (
         <>
-          <h3>{t('decision.deciding')}</h3>
+          <h2>{t('decision.deciding')}</h2>
           <p>
             <strong>{policyText(t, by)}</strong> {statementText(t, by)}{' '}
             {isBuiltIn(by) ? (
@@ -57,7 +57,7 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
           {!isBuiltIn(by) && <Deciding place={by} />}
         </>
       )}
-      <h3>{t('decision.others')}</h3>
+      <h2>{t('decision.others')}</h2>
       {others.length === 0 ? (
         <p className="zs-soft">{t('decision.othersNone')}</p>
       ) : (

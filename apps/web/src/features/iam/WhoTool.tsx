@@ -47,7 +47,7 @@ export function WhoTool() {
       </Form>
       {action !== null && (
         <section aria-label={actionText(action)}>
-          <h3>{actionText(action)}</h3>
+          <h2 className="zs-heading">{actionText(action)}</h2>
           <ResourceTable
             call={decisions.who}
             input={{ query: { action, ...(resource !== '' && { resource }) } }}

@@ -15,12 +15,12 @@ export function ValueChanges({ changes, title }: { readonly changes: readonly Va
   const text = (value: string | null): string => (value === null ? format.nothing : shown ? value : hidden)
   return (
     <section className="as-values">
-      <h3 className="zs-heading">
+      <h2 className="zs-heading">
         {title ?? t('variable.changed')}{' '}
         <Button type="link" size="small" aria-pressed={shown} onClick={() => setShown(!shown)}>
           {shown ? t('variable.hide') : t('variable.show')}
         </Button>
-      </h3>
+      </h2>
       <ul className="zs-list zs-code">
         {changes.map(({ name, before, after }) => (
           <li key={name}>

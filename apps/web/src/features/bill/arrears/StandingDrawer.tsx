@@ -15,7 +15,7 @@ export function StandingDrawer({ organisation, onClose }: { readonly organisatio
   const params = { id: organisation.id }
   return (
     <Drawer open size={880} title={t('standing.of', { name: organisation.name })} onClose={onClose}>
-      <h3>{t('standing.history')}</h3>
+      <h2 className="zs-heading">{t('standing.history')}</h2>
       <ResourceTable
         call={standings.history}
         name="history"
@@ -27,7 +27,7 @@ export function StandingDrawer({ organisation, onClose }: { readonly organisatio
         ]}
         empty={{ title: t('standing.historyNone') }}
       />
-      <h3>{t('standing.resources')}</h3>
+      <h2 className="zs-heading">{t('standing.resources')}</h2>
       <ResourceTable
         call={standings.resources}
         name="resources"
@@ -40,7 +40,7 @@ export function StandingDrawer({ organisation, onClose }: { readonly organisatio
         ]}
         empty={{ title: t('standing.resourcesNone') }}
       />
-      <h3>{t('standing.notices')}</h3>
+      <h2 className="zs-heading">{t('standing.notices')}</h2>
       <NoticeTable bpId={organisation.id} />
     </Drawer>
   )

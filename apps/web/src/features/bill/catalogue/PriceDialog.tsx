@@ -136,7 +136,7 @@ function Preview({ sku, period, values }: { readonly sku: Sku; readonly period: 
   )
   return (
     <section className="bc-preview" aria-labelledby={id} aria-live="polite">
-      <h3 id={id}>{t('price.preview')}</h3>
+      <h2 id={id}>{t('price.preview')}</h2>
       {period !== 'hour' ? (
         <p>{t('price.previewPrepaid')}</p>
       ) : error !== null ? (

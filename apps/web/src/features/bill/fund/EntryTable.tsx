@@ -93,7 +93,7 @@ function Movement({ owner, id }: { readonly owner: string; readonly id: string }
         <dt>{t('movement.id')}</dt>
         <dd className="zs-code">{id}</dd>
       </dl>
-      <h3 className="bf-entries">{t('movement.entries')}</h3>
+      <h2 className="bf-entries">{t('movement.entries')}</h2>
       <dl className="bf-facts">
         {data.items.map(({ id: entry, account, amount, balance_after }) => (
           <div key={entry} className="bf-entry">

@@ -106,7 +106,7 @@ const memberTones = { pending: 'busy', accepted: 'good', rejected: 'rest' } as c
 
 /** Whom it is offered to, and what they said. */
 function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDetail; readonly cloudId: string; readonly onOffer: () => void }) {
-  const { t } = useTranslation('computeImage')
+  const { t } = useTranslation(['computeImage', 'kit'])
   const [asking, setAsking] = useState<ComputeImageDetail['members'][number] | null>(null)
   const withdraw = useChange(computeImages.withdraw, { invalidates: invalidatedByImage })
   return (
@@ -132,7 +132,7 @@ function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDeta
           { key: 'updated', title: t('column.updated'), width: 180, render: (_, member) => format.dateTime(member.updated_at) },
           {
             key: 'withdraw',
-            title: '',
+            title: t('kit:table.actions'),
             width: 100,
             render: (_, member) => (
               <Button type="link" size="small" onClick={() => setAsking(member)}>

@@ -53,10 +53,10 @@ export function Topology({ cloudId }: { readonly cloudId: string | null }) {
       <figure className="ct-topology" aria-label={t('topology.label')}>
         {external.map((network) => (
           <section key={network.id} className="ct-zone">
-            <h3 className="ct-outside">
+            <h2 className="ct-outside">
               <Link to={paths.compute.network.detail(network.id)}>{network.name === '' ? network.id : network.name}</Link>
               <span className="ct-soft">{t('network.external')}</span>
-            </h3>
+            </h2>
             {behind(network.id).length === 0 ? (
               <p className="ct-soft">{t('topology.noRouters')}</p>
             ) : (
@@ -72,7 +72,7 @@ export function Topology({ cloudId }: { readonly cloudId: string | null }) {
         ))}
         {behind(null).length > 0 && (
           <section className="ct-zone">
-            <h3 className="ct-outside ct-missing">{t('router.noGateway')}</h3>
+            <h2 className="ct-outside ct-missing">{t('router.noGateway')}</h2>
             {behind(null).map((router) =>
               part(
                 router.id,
@@ -84,7 +84,7 @@ export function Topology({ cloudId }: { readonly cloudId: string | null }) {
         )}
         {alone.length > 0 && (
           <section className="ct-zone">
-            <h3 className="ct-outside ct-missing">{t('topology.alone')}</h3>
+            <h2 className="ct-outside ct-missing">{t('topology.alone')}</h2>
             {part('alone', null, alone)}
           </section>
         )}

@@ -42,7 +42,7 @@ export default function NatDetail() {
 }
 
 function Rules({ nat }: { readonly nat: NatGateway }) {
-  const { t } = useTranslation('network')
+  const { t } = useTranslation(['network', 'kit'])
   const remove = useChange(natGateways.removeRule, { invalidates: invalidatedByNat })
   const insideOf = (rule: DnatRule): string => `${rule.vm?.name ?? rule.inside_address}:${rule.inside_ports}`
   return (
@@ -65,7 +65,7 @@ function Rules({ nat }: { readonly nat: NatGateway }) {
         { key: 'description', title: t('dnat.description'), render: (_, rule) => rule.description },
         {
           key: 'actions',
-          title: '',
+          title: t('kit:table.actions'),
           width: 80,
           render: (_, rule) => (
             <ActionMenu

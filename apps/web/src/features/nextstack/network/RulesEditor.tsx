@@ -28,7 +28,7 @@ import '../../../kit/actions.css'
 
 /** The rules as a draft, in the order in which they are looked at; saved as a whole. */
 export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
-  const { t } = useTranslation('network')
+  const { t } = useTranslation(['network', 'kit'])
   /** What the person made of the rules, and the revision that they began from; null while they changed nothing. */
   const [draft, setDraft] = useState<{ rules: readonly SecurityRule[]; revision: number } | null>(null)
   const [editing, setEditing] = useState<{ index: number | null; rule: SecurityRule } | null>(null)
@@ -112,7 +112,7 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
           { key: 'description', title: t('rule.description'), render: (_, rule) => rule.description },
           {
             key: 'actions',
-            title: '',
+            title: t('kit:table.actions'),
             width: 130,
             render: (_, { index, ...rule }) => (
               <span className="zs-actions">

@@ -36,9 +36,9 @@ export function Topology({ vpc }: { readonly vpc: Vpc }) {
       )}
       <div className="nt-line" aria-hidden="true" />
       <section className="nt-network">
-        <h3>
+        <h2>
           {vpc.name} <span className="zs-code">{vpc.cidr}</span>
-        </h3>
+        </h2>
         {vms.length === 0 ? (
           <p className="zs-soft">{t('topology.noVms')}</p>
         ) : (
