@@ -62,7 +62,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { mayMake, mayBegin, isPriced } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
-  add(createCompute(platform, { clouds, mayMake, mayBegin, publicKeys }))
+  add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
   const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))

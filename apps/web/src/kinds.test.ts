@@ -5,7 +5,7 @@ import { paths } from './paths.ts'
 const one = { id: 'i-1', name: 'n' }
 
 // Those that messages are about: modules/sys/message says which, by who tells them.
-it.each(['ums.user', 'ecrm.edge', 'cmp.cloud', 'bill.account', 'bill.budget'])('leads to %s', (kind) => {
+it.each(['ums.user', 'ecrm.edge', 'cmp.cloud', 'compute.project', 'bill.account', 'bill.budget'])('leads to %s', (kind) => {
   expect(pageOf(kind, one)).toMatch(/^\/./)
 })
 

@@ -296,6 +296,10 @@ export const messageTexts = {
   cloudUnreachable: '云平台“{name}”连接不上，其上的资源暂时不能管理。请检查云平台和到它的网络。',
   cloudUnauthorised: '云平台“{name}”不再接受登记的凭据，其上的资源暂时不能管理。请更新连接凭据。',
   cloudReachable: '云平台“{name}”已恢复连接。',
+  projectDisabled: '组织“{organisation}”在云平台“{cloud}”上的项目已被停用，该组织的调用都会被拒绝，其中的资源仍在计费。',
+  projectDeleted: '组织“{organisation}”在云平台“{cloud}”上的项目已被删除，其中的资源已停止计费；云平台上可能还有残留。',
+  projectRoleless: '平台的账号在组织“{organisation}”位于云平台“{cloud}”上的项目中不再有角色，该组织的调用都会被拒绝，其中的资源仍在计费。',
+  projectLost: '云平台“{cloud}”上的项目已被删除，其中的资源已丢失，并已停止计费。',
 } as const
 
 /** What a project of a cloud of the second family still holds. */

@@ -21,6 +21,8 @@ export const messageKinds = {
   'bill.budgetForecast': 'money',
   'ums.attacked': 'security',
   'ecrm.edgeAway': 'resource',
+  'compute.projectLost': 'resource',
+  'compute.projectWrong': 'platform',
   'cmp.cloudUnreachable': 'platform',
   'cmp.cloudReachable': 'platform',
 } as const satisfies Readonly<Record<`bill.${NoticeKind}`, MessageCategory> & Record<string, MessageCategory>>

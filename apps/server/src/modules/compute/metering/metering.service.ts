@@ -7,6 +7,7 @@ import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { createProjectLook } from '../tenancy/project.look.ts'
+import type { Telling } from '../tenancy/project.problems.ts'
 import { meteredKinds, seenServer, type MeteredList, type Seen } from './metering.rules.ts'
 import * as store from './metering.store.ts'
 import { resizedMeanwhile } from './resizes.ts'
@@ -49,7 +50,7 @@ export type UsageLooks = ReturnType<typeof createUsageLooks>
  * one list for each kind, and what differs from the look before is told to billing.
  */
 export function createUsageLooks(
-  parts: Pick<Platform, 'db' | 'now' | 'log'> & { clouds: Pick<CloudService, 'all' | 'openStack'>; soonMs?: number; confirmMs?: number },
+  parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: Pick<CloudService, 'all' | 'openStack'>; soonMs?: number; confirmMs?: number },
 ) {
   const { db, now, log, clouds } = parts
   const lookAtProjects = createProjectLook(parts)

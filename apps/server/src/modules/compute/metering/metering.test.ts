@@ -16,6 +16,7 @@ import { usedByServer, usedByVolume } from './metering.rules.ts'
 const gib = 2 ** 30
 const dayMs = 24 * 3_600_000
 const small = { 'vm.vcpu': 1, 'vm.memory': 2 * gib, 'vm.disk': 20 * gib }
+const tell = async (): Promise<void> => undefined
 
 describe('what is used on a cloud that is its own record', () => {
   let app: TestApp
@@ -30,7 +31,7 @@ describe('what is used on a cloud that is its own record', () => {
   const opened: ReturnType<typeof createUsageLooks>[] = []
   const server = () => {
     const { db, log } = app.platform
-    const made = createUsageLooks({ db, log, now: clock.now, clouds: { all: async () => [], openStack: async () => engine } })
+    const made = createUsageLooks({ db, log, tell, now: clock.now, clouds: { all: async () => [], openStack: async () => engine } })
     opened.push(made)
     return made
   }
@@ -351,7 +352,7 @@ describe('what is used on a cloud that is its own record', () => {
     cloud.takesFor('member')
     cloud.has('servers')
     const { db, log } = app.platform
-    const late = createUsageLooks({ db, log, now: clock.now, clouds: { all: async () => [], openStack: async () => lesser } })
+    const late = createUsageLooks({ db, log, tell, now: clock.now, clouds: { all: async () => [], openStack: async () => lesser } })
     clock.advance(60_000)
     await late.look(cloud_id)
     cloud.takesFor('admin')

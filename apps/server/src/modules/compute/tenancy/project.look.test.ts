@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { consumes } from '@zhisuan/contract/bill/consume'
 import { computeInstances } from '@zhisuan/contract/compute/instance'
 import { keystoneProjects } from '@zhisuan/contract/compute/project'
+import { messages } from '@zhisuan/contract/sys/message'
 import { errors } from '@zhisuan/contract/errors'
 import { createOpenStack, type OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { createListedCloud, recordedServer } from '@zhisuan/engines/openstack/listsTesting'
@@ -10,6 +11,7 @@ import { createClock, testApp, type Clock, type TestApp } from '../../../testing
 import { call, send } from '../../../testing/call.ts'
 import { knowCloud, lines } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
+import { createMessages, type MessageService } from '../../sys/message/message.service.ts'
 import { settleUsage } from '../../bill/testing.ts'
 import { createUsageLooks } from '../metering/metering.service.ts'
 import { forgetDeletedProject } from './project.problems.ts'
@@ -24,6 +26,7 @@ describe('projects that are not as they should be on their cloud', () => {
   let engine: OpenStack & { close(): Promise<void> }
   let cloud_id: string
   let organisation: string
+  let tell: MessageService['tell']
   let keystone: string
   /** A day ahead of the server's own looks, which come too late therefore. */
   let clock: Clock
@@ -31,7 +34,7 @@ describe('projects that are not as they should be on their cloud', () => {
   const opened: ReturnType<typeof createUsageLooks>[] = []
   const server = (confirmMs = 5) => {
     const { db, log } = app.platform
-    const made = createUsageLooks({ db, log, now: clock.now, confirmMs, clouds: { all: async () => [], openStack: async () => engine } })
+    const made = createUsageLooks({ db, log, tell, now: clock.now, confirmMs, clouds: { all: async () => [], openStack: async () => engine } })
     opened.push(made)
     return made
   }
@@ -51,6 +54,7 @@ describe('projects that are not as they should be on their cloud', () => {
   beforeAll(async () => {
     app = await testApp()
     admin = (await someone(app, { kind: 1 })).token
+    tell = createMessages(app.platform, { get: async () => '90' } as never).tell
     cloud = await createListedCloud()
     const { auth_url, username, password } = cloud.registration
     const domain = { name: 'Default' }
@@ -127,6 +131,27 @@ describe('projects that are not as they should be on their cloud', () => {
       cloud.hasProjects(...projects)
       expect(await told()).toMatchObject({ failed: { code: error.code, message: error.text } })
     }
+  })
+
+  it('are told once, each time: to who runs the platform, and what was lost to its organisation', async () => {
+    const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
+    const told = async (token: string) =>
+      (await call(app, messages.list, { token, query: { page_size: 100 } })).items
+        .filter(({ about, text }) => about.id === keystone || (about.id === cloud_id && text.includes('项目')))
+        .map(({ kind, read }) => [kind, read])
+    const wrong = ['compute.projectWrong', false]
+    for (const projects of [[{ id: keystone, enabled: false }], [{ id: keystone }], [{ id: keystone, open: false }]]) {
+      cloud.hasProjects(...projects)
+      await look()
+      await look()
+    }
+    expect(await told(admin)).toEqual([wrong, wrong])
+    expect(await told(tenant.token)).toEqual([])
+    cloud.hasProjects()
+    await Promise.all([look(), look(server())])
+    await look()
+    expect(await told(admin)).toEqual([wrong, wrong, wrong])
+    expect(await told(tenant.token)).toEqual([['compute.projectLost', false]])
   })
 
   it('leave the meter running as long as they are there, whatever else is wrong', async () => {
@@ -244,7 +269,7 @@ describe('projects that are not as they should be on their cloud', () => {
     cloud.has('servers', [one])
     await look()
     cloud.hasProjects()
-    const forget = () => db.transaction().execute((tx) => forgetDeletedProject(tx, log, cloud_id, keystone, clock.now()))
+    const forget = () => db.transaction().execute((tx) => forgetDeletedProject(tx, { log, tell }, cloud_id, keystone, clock.now()))
     expect(await Promise.all([forget(), forget()])).toEqual(expect.arrayContaining([true, false]))
     expect(await used(one.id)).toEqual([
       [small, null],
@@ -298,7 +323,7 @@ describe('projects that are not as they should be on their cloud', () => {
       authUrl: 'http://127.0.0.1:1/v3',
       credentials: { user: { name: 'x', domain: { name: 'Default' } }, password: 'x', project: { id: 'x' } },
     })
-    const silent = createUsageLooks({ db, log, now: clock.now, confirmMs: 5, clouds: { all: async () => [], openStack: async () => away } })
+    const silent = createUsageLooks({ db, log, tell, now: clock.now, confirmMs: 5, clouds: { all: async () => [], openStack: async () => away } })
     await look(silent)
     await silent.stop()
     await away.close()

@@ -6,7 +6,7 @@ import { all } from '@zhisuan/engines/openstack/session'
 import { pause } from '@zhisuan/engines/signals'
 import type { Platform } from '../../../platform/platform.ts'
 import { holdProjects } from '../metering/metering.store.ts'
-import { isGone, projectIsBack, projectWentWrong } from './project.problems.ts'
+import { isGone, projectIsBack, projectWentWrong, type Telling } from './project.problems.ts'
 import * as store from './tenancy.store.ts'
 
 const limitMs = 20_000
@@ -21,7 +21,7 @@ export type ProjectLook = ReturnType<typeof createProjectLook>
  * Looks whether the projects of our owners are on their cloud, open and ours to act in: one list of all projects, and
  * one of the roles of our account. What of that fails changes nothing that is known.
  */
-export function createProjectLook(parts: Pick<Platform, 'db' | 'now' | 'log'> & { confirmMs?: number }) {
+export function createProjectLook(parts: Pick<Platform, 'db' | 'now'> & Telling & { confirmMs?: number }) {
   const { db, now, log } = parts
 
   /** Of some that the list does not have, those that Keystone says twice are not there; and since when that is known. */
@@ -57,7 +57,7 @@ export function createProjectLook(parts: Pick<Platform, 'db' | 'now' | 'log'> & 
       if (!(await holdProjects(tx, cloudId, began))) return
       for (const { was, ...row } of await store.setProblems(tx, cloudId, seen.flat(), since)) {
         if (was === 'deleted') await projectIsBack(tx, cloudId, row.keystone_id, since)
-        if (row.problem !== null) await projectWentWrong(tx, log, { ...row, problem: row.problem, since })
+        if (row.problem !== null) await projectWentWrong(tx, parts, { ...row, problem: row.problem, since })
       }
     })
   }

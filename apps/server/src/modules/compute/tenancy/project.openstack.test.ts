@@ -13,6 +13,8 @@ import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { createUsageLooks } from '../metering/metering.service.ts'
 import { createTenancy, nameForOwner } from './tenancy.service.ts'
 
+const tell = async (): Promise<void> => undefined
+
 describe.runIf(cloudIsThere)('Keystone projects', () => {
   let app: TestApp
   let cloud_id: string
@@ -46,6 +48,7 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     const person = { kind: 4, bp_id, roles: ['TENANT'], user_id: bp_id, name: 'x' }
     return createTenancy({
       ...app.platform,
+      tell,
       clouds: { openStack: there, openStackForChange: there } as never,
       mayMake: async () => undefined,
     }).placeForMaking(person as never, cloud_id, project_id)
@@ -158,7 +161,7 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     const organisation = await makeOrganisation(app)
     const { keystoneId } = await placeOf(organisation)
     const { db, log, now } = app.platform
-    const looks = createUsageLooks({ db, log, now, confirmMs: 100, clouds: { all: async () => [], openStack: async () => direct } })
+    const looks = createUsageLooks({ db, log, tell, now, confirmMs: 100, clouds: { all: async () => [], openStack: async () => direct } })
     const problem = async () => {
       await looks.lookAnew(cloud_id)
       const { items: told } = await call(app, keystoneProjects.problems, { token: admin, query: { cloud_id, bp_id: organisation } })

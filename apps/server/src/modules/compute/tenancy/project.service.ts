@@ -24,7 +24,7 @@ import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { lostIn } from '../metering/metering.store.ts'
 import { linesOf, merged, type Pages } from '../../../platform/lines.ts'
 import { amountOf, cloudKinds, quotasOf } from './quota.ts'
-import { forgetDeletedProject, isDeleted, isGone } from './project.problems.ts'
+import { forgetDeletedProject, isDeleted, isGone, type Telling } from './project.problems.ts'
 import { nameForOwner, ourTag, type WholeTenancy } from './tenancy.service.ts'
 import * as store from './tenancy.store.ts'
 import type { NamedKeystoneProject, Owner } from './tenancy.store.ts'
@@ -34,8 +34,8 @@ type Kinds = ProjectQuota['kinds']
 const lostShown = 20
 
 /** Which of a cloud's Keystone projects is whose, for administrators; and what projects may have at most. */
-export function createKeystoneProjects(parts: Pick<Platform, 'db' | 'now' | 'log'> & { clouds: CloudService; tenancy: WholeTenancy }) {
-  const { db, now, log, clouds, tenancy } = parts
+export function createKeystoneProjects(parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: CloudService; tenancy: WholeTenancy }) {
+  const { db, now, clouds, tenancy } = parts
 
   const rowsOf = async (cloudId: string) => new Map((await store.keystoneProjects(db, platformScope, cloudId)).map((row) => [row.keystone_id, row]))
   const one = async (cloudId: string, cloud: OpenStack, id: string): Promise<KeystoneProject> => {
@@ -130,7 +130,7 @@ export function createKeystoneProjects(parts: Pick<Platform, 'db' | 'now' | 'log
       const cloud = await clouds.openStackForChange(cloudId)
       const row = (await rowsOf(cloudId)).get(id)
       if (row !== undefined && (await isDeleted(cloud, row))) {
-        if (!(await db.transaction().execute((tx) => forgetDeletedProject(tx, log, cloudId, id, now())))) throw new Refusal('notFound')
+        if (!(await db.transaction().execute((tx) => forgetDeletedProject(tx, parts, cloudId, id, now())))) throw new Refusal('notFound')
         return
       }
       const project = await one(cloudId, cloud, id)

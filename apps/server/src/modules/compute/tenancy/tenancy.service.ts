@@ -7,7 +7,7 @@ import type { Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
-import { forgetDeletedProject, isDeleted } from './project.problems.ts'
+import { forgetDeletedProject, isDeleted, type Telling } from './project.problems.ts'
 import * as store from './tenancy.store.ts'
 import type { NamedKeystoneProject, Owner } from './tenancy.store.ts'
 
@@ -51,8 +51,8 @@ const isAdministrator = async ({ session }: OpenStack): Promise<boolean> => (awa
  * Which Keystone project is whose. Each organisation and each of its projects has one of its own on a cloud, made
  * when it first needs one; calls of a tenant are made with a token for it, so what is another's does not exist there.
  */
-export function createTenancy(parts: Pick<Platform, 'db' | 'now' | 'log'> & { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void> }) {
-  const { db, now, log, clouds } = parts
+export function createTenancy(parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void> }) {
+  const { db, now, clouds } = parts
   /** Tokens, and what several look at, live as long as the client of their cloud does. */
   const seen = new WeakMap<OpenStack, Map<string, OpenStack>>()
   const within = (administrator: OpenStack, keystoneId: string): OpenStack => {
@@ -120,7 +120,7 @@ export function createTenancy(parts: Pick<Platform, 'db' | 'now' | 'log'> & { cl
         const made = await administrator.identity.projects.ensure({ name, domainId: home.domainId ?? '', tags: [ourTag] })
         await join(made.id)
         await db.transaction().execute(async (tx) => {
-          if (known !== undefined) await forgetDeletedProject(tx, log, cloudId, known.keystone_id, now())
+          if (known !== undefined) await forgetDeletedProject(tx, parts, cloudId, known.keystone_id, now())
           await store.insertKeystoneProject(tx, { cloud_id: cloudId, keystone_id: made.id, ...owner })
         })
         // Somebody else may have adopted the one of that name: then it is theirs, whatever it is called.

@@ -149,6 +149,13 @@ export async function setProblems(
   return rows
 }
 
+/** What a cloud, and an organisation if it is there still, are called. */
+export async function namesOf(on: Sql, cloudId: string, bpId: string): Promise<{ cloud: string; organisation: string | null }> {
+  const cloud = await on.selectFrom('clouds').select('name').where('id', '=', cloudId).executeTakeFirst()
+  const organisation = await on.selectFrom('organisations').select('name').where('id', '=', bpId).executeTakeFirst()
+  return { cloud: cloud?.name ?? cloudId, organisation: organisation?.name ?? null }
+}
+
 /** What is wrong with projects on clouds of ours, the longest first. */
 export const projectTroubles = (on: Sql, { cloud_id, bp_id }: { cloud_id?: string | undefined; bp_id?: string | undefined }) =>
   on
