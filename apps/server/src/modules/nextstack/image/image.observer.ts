@@ -20,8 +20,9 @@ export function createImageObserver(parts: { db: Db; catalogue: Pick<Catalogue, 
       const images = new Map((await engine.images.list({ signal })).map((image) => [image.fingerprint, image]))
       const known = new Set(rows.map(({ fingerprint }) => fingerprint))
       let changed = false
-      for (const { id, status, source, fingerprint } of rows) {
-        const there = images.has(fingerprint ?? '')
+      for (const { id, name, status, source, fingerprint } of rows) {
+        const image = images.get(fingerprint ?? '')
+        const there = image !== undefined
         if (!there && status === 'active') {
           changed = true
           // What nobody of ours brought goes as it came.
@@ -31,6 +32,10 @@ export function createImageObserver(parts: { db: Db; catalogue: Pick<Catalogue, 
         if (there && status === 'lost') {
           changed = true
           await store.updateImageIf(db, id, 'lost', { status: 'active' })
+        }
+        if (there && source === 'engine' && name !== image.name && isStandIn(name, image)) {
+          changed = true
+          await store.updateImageIf(db, id, status, named(image))
         }
       }
       for (const image of images.values()) {
@@ -43,12 +48,16 @@ export function createImageObserver(parts: { db: Db; catalogue: Pick<Catalogue, 
   }
 }
 
+/** Whether it was called so because it had no name of its own: that comes to an engine after the image. */
+const isStandIn = (name: string, { description, fingerprint }: Image): boolean => name === description || fingerprint.startsWith(name)
+
+const named = ({ name, description }: Image): Pick<store.NewImage, 'name' | 'description'> => ({ name, description: description === name ? '' : description })
+
 const rowOf = (cloudId: string, image: Image): store.NewImage => ({
   id: uuidv7(),
   cloud_id: cloudId,
   bp_id: null,
-  name: image.name,
-  description: image.description === image.name ? '' : image.description,
+  ...named(image),
   status: 'active',
   error_text: null,
   visibility: 'public',

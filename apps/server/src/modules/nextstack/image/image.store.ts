@@ -276,8 +276,13 @@ export async function libraryOf(on: Sql, scope: Scope, cloudId: string, fingerpr
 }
 
 /** What the observer compares with the engine. */
-export const restingOfCloud = (on: Sql, cloudId: string): Promise<Pick<ImageRow, 'id' | 'status' | 'source' | 'fingerprint'>[]> =>
-  on.selectFrom('images').select(['id', 'status', 'source', 'fingerprint']).where('cloud_id', '=', cloudId).where('fingerprint', 'is not', null).execute()
+export const restingOfCloud = (on: Sql, cloudId: string): Promise<Pick<ImageRow, 'id' | 'name' | 'status' | 'source' | 'fingerprint'>[]> =>
+  on
+    .selectFrom('images')
+    .select(['id', 'name', 'status', 'source', 'fingerprint'])
+    .where('cloud_id', '=', cloudId)
+    .where('fingerprint', 'is not', null)
+    .execute()
 
 /** The engine's own, once: who was faster has it. */
 export const adoptImage = async (on: Sql, row: NewImage): Promise<void> => {

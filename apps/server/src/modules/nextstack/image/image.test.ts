@@ -547,6 +547,28 @@ describe('an image on the engine', () => {
     await vi.waitFor(async () => expect(await find()).toBeUndefined(), { interval: 50 })
   })
 
+  it('that was seen before its name came has it once that came, and keeps what it is called here', async () => {
+    const put = async (alias: string, content: Buffer) => {
+      const file = join(app.config.DATA_DIR, `by-hand-${randomUUID()}`)
+      await writeFile(file, content)
+      await engine.direct.images.importFile?.({ alias, metadataPath: file })
+    }
+    const nameOf = async (content: Buffer) =>
+      (await call(app, imageLibrary.list, { token: stranger.token, query: { cloud_id, visibility: 'public', page_size: 100 } })).items.find(
+        ({ fingerprint }) => fingerprint === sha256(content),
+      )?.name
+    const [content, later] = [await imageFile(), await imageFile()]
+    for (const alias of [sha256(content).slice(0, 12), 'named-late']) {
+      await put(alias, content)
+      await vi.waitFor(async () => expect(await nameOf(content)).toBe(alias), { interval: 50 })
+    }
+    await put('named-anew', content)
+    await put('seen-after', later)
+    await vi.waitFor(async () => expect(await nameOf(later)).toBe('seen-after'), { interval: 50 })
+    expect(await nameOf(content)).toBe('named-late')
+    for (const one of [content, later]) await engine.direct.images.delete?.(sha256(one))
+  })
+
   it('of ours that somebody removed is lost, and can be deleted', async () => {
     const image = await upload(await imageFile())
     await engine.direct.images.delete?.(image.fingerprint ?? '')
