@@ -57,8 +57,11 @@ describe('ready-made policies', () => {
     // It ends the node's former token and makes a new one: a GET of the specification that changes.
     expect(missing).toEqual(['ecrm.edge.qrcode'])
     for (const call of allCalls.filter(({ id }) => actions.has(id))) expect(call.audit, `${call.id} is not in the audit log`).toBe(false)
-    // What only tells, and is asked by POST because its question is long, or secret. One that is new here has to be looked at.
+    // What only tells, and is asked by POST because its question is long, or secret; and that one has read what one was told.
+    // One that is new here has to be looked at.
     expect(allCalls.filter(({ id, method }) => actions.has(id) && method !== 'GET').map(({ id }) => id)).toEqual([
+      'sys.message.read',
+      'sys.message.readAll',
       'bill.quote.ask',
       'bill.invoice.download',
       'aos.stack.validate',

@@ -88,7 +88,7 @@ export default {
   },
   problems: {
     title: '项目问题',
-    is: { disabled: words.disabled, deleted: '已删除', roleless: '平台没有权限' },
+    is: { disabled: words.disabled, deleted: words.deleted, roleless: '平台没有权限' },
     since: '{{at}}发现',
     todo: {
       disabled: '该组织的调用都会被拒绝，其中的资源仍在计费。请在云平台的 Keystone 中启用该项目；恢复后这里会自动消失。',

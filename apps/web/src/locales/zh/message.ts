@@ -29,7 +29,7 @@ export default {
       budgetForecast: '预算预测提醒',
     },
     ums: { attacked: '密码被猜测' },
-    ecrm: { edgeAway: '节点离线' },
+    ecrm: { edgeAway: words.nodeOffline },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
   },
