@@ -218,7 +218,7 @@ test('a budget is told by what the month is expected to come to', async ({ page,
   await expect(toast(page, '预算已保存')).toBeVisible()
   // A job looks at it soon.
   const forecast = rowOf(page, name).locator('[data-label="预计全月"]')
-  await expect(forecast).toHaveText('0.000%')
+  await expect(forecast).toHaveText('¥0.000%')
   await button(rowOf(page, name), '修改').click()
   await expect(dialog(page).locator('.ant-form-item', { hasText: '预计提醒比例' }).locator('.ant-select-selection-item')).toHaveText(['90'])
 })

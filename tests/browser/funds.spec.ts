@@ -132,7 +132,7 @@ test.describe('money', () => {
     await expect(button(page, '下单并支付')).toBeEnabled()
     await expect(refused).toHaveCount(0)
     await page.goto(`${market.url}/orderdesc/${order.id}`)
-    await expect(page.locator('.or-total')).toHaveText('合计 5.00')
+    await expect(page.locator('.or-total')).toHaveText('合计 ¥5.00')
     await button(page.locator('.frame-head-actions'), '续费').click()
     await dialog(page).getByText('包年', { exact: true }).click()
     await expect(refused).toBeVisible()

@@ -59,7 +59,7 @@ test('what is told while a page is open shows at once at the bell, leads to what
 
   await button(bell, '消息，1 条未读').click()
   const newest = page.getByRole('region', { name: '最新消息' })
-  const told = newest.getByRole('link', { name: /未读密码被猜测/ })
+  const told = newest.getByRole('link', { name: /未读 密码被猜测/ })
   await expect(told).toContainText(`正在猜测用户“${account.username}”的密码`)
   await accessible(page, 'the bell')
   await told.click()

@@ -14,7 +14,7 @@ export function MenuMissing({ missing, onOpen }: { readonly missing: MenuGroup['
   return (
     <p className="frame-missing zs-soft">
       {t('noCloud.none')}{' '}
-      <Link to={paths.platform.clouds()} onClick={onOpen}>
+      <Link className="zs-text-link" to={paths.platform.clouds()} onClick={onOpen}>
         {t('noCloud.toClouds')}
       </Link>
     </p>

@@ -53,10 +53,10 @@ export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: 
         href: newVersionPath(policy.id, policy.default_version),
         disabledReason: notOurs(policy) ?? full(policy),
       },
-      { key: 'copy', call: policies.create, label: t('policy.copy'), href: withQuery(pages.policy.add(), { copy: policy.id }) },
       { key: 'grant', call: grants.create, label: t('policy.grant'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> },
       { key: 'contacts', label: t('policy.contacts'), href: pages.policy.contact(policy.id) },
       { key: 'versions', label: t('policy.versions'), href: pages.policy.version(policy.id) },
+      { key: 'copy', call: policies.create, label: t('policy.copy'), href: withQuery(pages.policy.add(), { copy: policy.id }) },
       {
         key: 'rename',
         call: policies.update,

@@ -11,7 +11,8 @@ import { createClock, testApp, type Clock, type TestApp } from '../../../testing
 import { call, send } from '../../../testing/call.ts'
 import { knowCloud, lines } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
-import { createMessages, type MessageService } from '../../sys/message/message.service.ts'
+import type { Tell } from '../../sys/message/message.service.ts'
+import { tellWithin } from '../../sys/testing.ts'
 import { settleUsage } from '../../bill/testing.ts'
 import { createUsageLooks } from '../metering/metering.service.ts'
 import { forgetDeletedProject } from './project.problems.ts'
@@ -26,7 +27,7 @@ describe('projects that are not as they should be on their cloud', () => {
   let engine: OpenStack & { close(): Promise<void> }
   let cloud_id: string
   let organisation: string
-  let tell: MessageService['tell']
+  let tell: Tell
   let keystone: string
   /** A day ahead of the server's own looks, which come too late therefore. */
   let clock: Clock
@@ -54,7 +55,7 @@ describe('projects that are not as they should be on their cloud', () => {
   beforeAll(async () => {
     app = await testApp()
     admin = (await someone(app, { kind: 1 })).token
-    tell = createMessages(app.platform, { get: async () => '90' } as never).tell
+    tell = tellWithin(app.platform)
     cloud = await createListedCloud()
     const { auth_url, username, password } = cloud.registration
     const domain = { name: 'Default' }
