@@ -4,7 +4,7 @@ import { arrearsPolicies, standings } from '@zhisuan/contract/bill/arrears'
 import { messages } from '@zhisuan/contract/sys/message'
 import { users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
-import { accessible, button, heading, rowOf, visit } from './console.ts'
+import { accessible, button, heading, rowOf, shot, visit } from './console.ts'
 import { newName, register, someAddress } from './people.ts'
 import type { Account } from './stage.ts'
 import { expect, signIn, stage, test } from './test.ts'
@@ -62,6 +62,7 @@ test('what is told while a page is open shows at once at the bell, leads to what
   const told = newest.getByRole('link', { name: /未读 密码被猜测/ })
   await expect(told).toContainText(`正在猜测用户“${account.username}”的密码`)
   await accessible(page, 'the bell')
+  await shot(page, 'bell')
   await told.click()
   await expect(page).toHaveURL(new RegExp(`/organisation/members/${id}$`))
   await expect(newest).toHaveCount(0)
@@ -75,6 +76,7 @@ test('the message centre finds by category and as unread, and marks one, a categ
   await expect(heading(page, '消息中心')).toBeVisible()
   await expect(page.getByText('还没有消息')).toBeVisible()
   await accessible(page, 'no messages')
+  await shot(page, 'no-messages')
 
   await runLow(client, organisation)
   await attack(account)
@@ -84,6 +86,7 @@ test('the message centre finds by category and as unread, and marks one, a categ
   await expect(money).toContainText('未读')
   await expect(security).toContainText('未读')
   await accessible(page, 'messages')
+  await shot(page, 'messages')
 
   await visit(page, '/messages?category=money')
   await expect(security).toHaveCount(0)

@@ -1,4 +1,3 @@
-import Button from 'antd/es/button'
 import { messageCategories, messages, type Message, type MessageCategory } from '@zhisuan/contract/sys/message'
 import { useCall } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
@@ -6,7 +5,8 @@ import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { MessageLink } from './MessageLink.tsx'
-import { useRead, useReadAll } from './useMessages.ts'
+import { ReadAllButton } from './ReadAllButton.tsx'
+import { useRead } from './useMessages.ts'
 
 const categoryIn = (filters: Readonly<Record<string, string>>): MessageCategory | undefined => messageCategories.find((one) => one === filters['category'])
 
@@ -14,7 +14,6 @@ const categoryIn = (filters: Readonly<Record<string, string>>): MessageCategory 
 export default function MessageList() {
   const { t } = useTranslation('message')
   const { mark } = useRead()
-  const all = useReadAll()
   const { data: unread } = useCall(messages.unread, {}, { silent: true })
   return (
     <ResourceTable
@@ -31,9 +30,9 @@ export default function MessageList() {
       toolbar={(filters) => {
         const category = categoryIn(filters)
         return (
-          <Button disabled={unread?.count === 0} loading={all.busy} onClick={() => all.mark(category)}>
+          <ReadAllButton none={unread?.count === 0} {...(category !== undefined && { category })}>
             {category === undefined ? t('markAll') : t('markAllOf', { category: t(`category.${category}`) })}
-          </Button>
+          </ReadAllButton>
         )
       }}
       columns={[

@@ -1,4 +1,3 @@
-import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { messages } from '@zhisuan/contract/sys/message'
 import { Link } from 'react-router'
@@ -9,7 +8,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { paths } from '../../paths.ts'
 import { MessageLink } from './MessageLink.tsx'
-import { useReadAll } from './useMessages.ts'
+import { ReadAllButton } from './ReadAllButton.tsx'
 import './message.css'
 
 const shown = 5
@@ -18,14 +17,13 @@ const shown = 5
 export default function NewestMessages({ unread, onClose }: { readonly unread: number; readonly onClose: () => void }) {
   const { t } = useTranslation('message')
   const { data, error, refetch } = useCall(messages.list, { query: { page_size: shown } }, { silent: true })
-  const all = useReadAll()
   return (
     <section className="message-newest" aria-label={t('newest')}>
       <div className="message-newest-head">
         <strong>{t('title')}</strong>
-        <Button type="link" size="small" disabled={unread === 0} loading={all.busy} onClick={() => all.mark()}>
+        <ReadAllButton type="link" size="small" none={unread === 0}>
           {t('markAll')}
-        </Button>
+        </ReadAllButton>
       </div>
       {data === undefined ? (
         error === null ? (
