@@ -131,6 +131,22 @@ test('by the keyboard: the bell is opened, marked as read, closed, and led on fr
   await expect(heading(page, '消息中心')).toBeFocused()
 })
 
+test('on a phone what the bell opens stands within the window', async ({ page, context }) => {
+  const { account } = await manager()
+  await attack(account)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await signIn(context, account)
+  await opened(page, '/nextStack/volumes')
+  await page.locator('.frame-bell').getByRole('button').first().click()
+  const newest = page.getByRole('region', { name: '最新消息' })
+  await expect(newest.getByRole('link', { name: /密码被猜测/ })).toBeVisible()
+  await accessible(page, 'the bell on a phone')
+  const box = await newest.boundingBox()
+  expect(box?.x).toBeGreaterThanOrEqual(0)
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+  if (process.env['SHOTS'] !== undefined) await page.screenshot({ path: `${process.env['SHOTS']}/bell-phone.png` })
+})
+
 test('what cannot be read says so at the bell, and is asked again', async ({ page, context, trouble }) => {
   trouble.expect(new RegExp(`^503 GET ${messages.list.path}$`))
   await signIn(context, 'tenantAdmin')
