@@ -10,7 +10,7 @@ import { useRead } from './useMessages.ts'
 
 const categoryIn = (filters: Readonly<Record<string, string>>): MessageCategory | undefined => messageCategories.find((one) => one === filters['category'])
 
-/** All that one was told. Changes are heard of, so nothing is asked again and again. */
+/** All that one was told. */
 export default function MessageList() {
   const { t } = useTranslation('message')
   const { mark } = useRead()
@@ -18,7 +18,6 @@ export default function MessageList() {
   return (
     <ResourceTable
       call={messages.list}
-      refreshMs={false}
       filters={[
         filter.oneOf('category', t('categories'), messageCategories, (one) => t(`category.${one}`)),
         filter.select('unread', t('unread'), [
