@@ -41,6 +41,8 @@ const pendingPauseMs = 100
 
 /** What LXD is given at least to end what a client asked for that is gone; it tells nobody when it has. */
 const abandonedMs = 400
+/** The same where we cannot know how long it takes just now: beside others it was seen to take more than a second. */
+const abandonedUnknownMs = 4_000
 
 /** Nothing else of a network's configuration is ours to change. */
 function configOf(spec: NetworkSpec): Record<string, string> {
@@ -110,22 +112,27 @@ export function createNetworks(transport: Transport, server: Server): Networks {
     const found = await read(name, options)
     if (found === null || isUnmade(found.raw)) return
     const begun = performance.now()
-    if (shapeNetwork(found.raw).ipv4 !== null) {
-      const { description, config } = found.raw
-      const without = { ...config, 'ipv4.address': 'none', 'ipv6.address': 'none' }
-      await change(
+    const { description, config } = found.raw
+    const without = { ...config, 'ipv4.address': 'none', 'ipv6.address': 'none' }
+    const ended =
+      shapeNetwork(found.raw).ipv4 !== null &&
+      (await change(
         transport,
         networkPath(name),
         { method: 'PUT', ifMatch: found.etag, body: { description: description ?? '', config: without } },
         options,
-      ).catch((error: unknown) => {
-        // It is being changed or deleted, or will not have it: then it goes as it is.
-        if (isEngineError(error, 'unreachable', 'unanswered', 'cancelled')) throw error
-      })
-    }
-    // One who was killed may have asked for the same: LXD goes on with that, and would set up anew the bridge of a network that is gone.
-    // That takes about as long as what we have just asked for, which is seconds where members are busy.
-    await pause(Math.max(abandonedMs, 2 * (performance.now() - begun)), options.signal)
+      ).then(
+        () => true,
+        (error: unknown) => {
+          // It is being changed or deleted, or will not have it: then it goes as it is.
+          if (isEngineError(error, 'unreachable', 'unanswered', 'cancelled')) throw error
+          return false
+        },
+      ))
+    // One who was killed may have asked for the same: LXD goes on with that, and where the network goes from under it, it takes that
+    // back, bridge, addresses and dnsmasq, of a network that is gone. It takes about as long as what we have just asked for, which is
+    // seconds where members are busy. Where somebody else has ended dnsmasq before us, or is about to, we have no measure.
+    await pause(ended ? Math.max(abandonedMs, 2 * (performance.now() - begun)) : abandonedUnknownMs, options.signal)
   }
 
   const remove = async (name: string, options: CallOptions): Promise<void> => {
