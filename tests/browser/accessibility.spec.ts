@@ -123,6 +123,10 @@ test('instances: list, instance, and all that opens on them', async ({ page, con
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: /的账号菜单$/ }).click()
   await checkPopup(page, 'user menu')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: /^消息/ }).click()
+  await expect(page.getByRole('link', { name: '查看全部' })).toBeVisible()
+  await checkPopup(page, 'bell')
   for (const query of ['keyword=nobody-has-this-name', 'page=99']) {
     await page.goto(`/nextStack/vm?${query}`)
     await check(page, `list?${query}`)

@@ -207,7 +207,7 @@ test('a budget is told by what the month is expected to come to', async ({ page,
   await page.goto('/monthOverview')
   await page.getByRole('tab', { name: '预算' }).click()
   await button(page, '新建预算').first().click()
-  await fill(dialog(page), { 名称: name, '每月预算（元）': '100' })
+  await fill(dialog(page), { 名称: name, 每月预算: '100' })
   await dialog(page).getByLabel('预计提醒比例（%）').fill('90')
   await page.keyboard.press('Enter')
   // Its list goes away with the focus.
@@ -217,8 +217,8 @@ test('a budget is told by what the month is expected to come to', async ({ page,
   await button(dialog(page), '保存').click()
   await expect(toast(page, '预算已保存')).toBeVisible()
   // A job looks at it soon.
-  const forecast = rowOf(page, name).locator('[data-label="预计全月（元）"]')
-  await expect(forecast).toHaveText('0.000%')
+  const forecast = rowOf(page, name).locator('[data-label="预计全月"]')
+  await expect(forecast).toHaveText('¥0.000%')
   await button(rowOf(page, name), '修改').click()
   await expect(dialog(page).locator('.ant-form-item', { hasText: '预计提醒比例' }).locator('.ant-select-selection-item')).toHaveText(['90'])
 })

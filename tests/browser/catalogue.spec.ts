@@ -98,7 +98,7 @@ test('a discount is granted within its bounds, listed, and ended', async ({ page
   await dialog(page).getByRole('button', { name: '授予折扣' }).click()
   await expect(wrong(dialog(page), '折扣比例')).toHaveText('百分比折扣必须在0到1之间')
   await fill(dialog(page), { 折扣比例: '0.85' })
-  await expect(dialog(page)).toContainText('8.5 折，原价 ¥100 支付 ¥85.00')
+  await expect(dialog(page)).toContainText('8.5 折，原价 ¥100.00 支付 ¥85.00')
   await accessible(page, 'a new discount')
   await dialog(page).getByRole('button', { name: '授予折扣' }).click()
   await expect(toast(page, '折扣已授予')).toBeVisible()

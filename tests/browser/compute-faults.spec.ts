@@ -67,9 +67,7 @@ for (const [service, said] of Object.entries(services) as [PlayedService, string
     /** What says that something failed: the page itself, or a line above what is there. */
     const saidOf = (within: Page): Locator => within.getByRole('alert').filter({ hasText: `云平台“${name}”的${said}` })
     const mend = async (path: string): Promise<void> => {
-      // Whether a cloud has firewalls is read again by the click only. Lists read themselves every five seconds: theirs is
-      // clicked while they still fail, as it goes away once they do not.
-      if (lists[path]?.row === '') played.broken.clear()
+      // All read themselves every five seconds: the button is clicked while they still fail, as it goes away once they do not.
       const asked = page.waitForRequest((request) => request.url().includes('/api/compute/v1/clouds/'))
       await button(page.getByRole('main'), '重试').first().click()
       await asked

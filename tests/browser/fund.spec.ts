@@ -64,7 +64,7 @@ test.describe('money', () => {
     await expect(page.locator('.bf-big').first()).toContainText('99.99')
     await page.getByRole('main').getByRole('link', { name: '充值', exact: true }).click()
     await expect(page).toHaveURL(/\/fund\?movement=/)
-    await expect(page.getByRole('dialog', { name: '资金流水' })).toContainText('+99.99')
+    await expect(page.getByRole('dialog', { name: '资金流水' })).toContainText('+¥99.99')
     await accessible(page, 'a movement')
   })
 

@@ -2,7 +2,7 @@ import type { Locator, Page } from '@playwright/test'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { administratorPassword, Client } from '../support/server.ts'
-import { accessible, act, button, dialog, heading, more, pick, rowOf } from './console.ts'
+import { accessible, act, button, dialog, heading, more, pick, rowOf, shot } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
@@ -59,6 +59,7 @@ test('a policy is made, given by a role, asked about, changed by another version
   await expect(problems(page)).toContainText('没有问题')
   await builder(page).getByLabel('名称（Sid）').fill('NoList')
   await accessible(page, 'the form of a policy')
+  await shot(page, 'policy-form')
 
   // What the builder cannot show stays, and what is written shows in it.
   const text = { Version: '2026-11-21', Statement: [{ Sid: 'NoList', Effect: 'Deny', Action: ['nextstack.vm.list', 'nextstack.vm.fly'], Resource: '*' }] }
@@ -161,6 +162,7 @@ test('a policy is made, given by a role, asked about, changed by another version
   await page.getByRole('combobox', { name: '名称', exact: true }).fill(policy)
   await page.keyboard.press('Enter')
   await accessible(page, 'the list of policies')
+  await shot(page, 'policies')
   await rowOf(page, policy).getByRole('link', { name: policy }).click()
   await more(rowOf(page, '版本 1'), '删除')
   await button(dialog(page), '删除').click()
@@ -189,10 +191,11 @@ test('a policy is made, given by a role, asked about, changed by another version
 test('built-in roles stand first and stay; grants and boundaries are given and taken back', async ({ page, context, trouble }) => {
   const { username, administrator } = await someone()
   await signIn(context, 'admin')
-  await page.goto('/iam/role')
+  await page.goto('/iam/role?kind=builtIn')
   await expect(rowOf(page, '平台管理员')).toContainText('内置')
   await expect(button(rowOf(page, '平台管理员'), '删除')).toHaveAttribute('aria-disabled', 'true')
   await accessible(page, 'the list of roles')
+  await shot(page, 'roles')
   const { items } = await administrator.call(customRoles.list, { query: { keyword: 'TENANT_ADMIN' } })
   await page.goto(`/iam/role/detail/${items[0]?.id ?? ''}?tab=allows`)
   await expect(heading(page, '租户管理员')).toBeVisible()

@@ -8,7 +8,7 @@ import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { invitations } from '@zhisuan/contract/ums/invitation'
 import { users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
-import { accessible, button, dialog, heading, pick, rowOf, visit } from './console.ts'
+import { accessible, act, button, dialog, heading, pick, rowOf, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { password, type Account } from './stage.ts'
@@ -279,4 +279,57 @@ test('who keeps no organisation, or the platform, has none of these pages', asyn
     await page.goto('/organisation/members')
     await expect(page.getByRole('table')).toHaveCount(0)
   }
+})
+
+test('what is ready-made is found, copied, and given to who is invited', async ({ page, context }) => {
+  const { administrator, client } = await organisation('ready')
+  await signIn(context, administrator)
+
+  // Told by a mark, and by it found; nobody changes it.
+  await page.goto('/organisation/policies?owner=system')
+  const row = rowOf(page, '全部只读')
+  await expect(row).toContainText('系统')
+  await expect(button(row, '编辑')).toHaveAttribute('aria-disabled', 'true')
+  await accessible(page, 'policies of the system')
+  await row.getByRole('link', { name: '全部只读' }).click()
+  await expect(heading(page, '全部只读')).toBeVisible()
+
+  // The start of one's own.
+  await act(page, '复制为自定义策略')
+  await expect(page.getByLabel('名称', { exact: true })).toHaveValue('全部只读-副本')
+  await expect(page.getByText('内容来自“全部只读”')).toBeVisible()
+  await accessible(page, 'a copy')
+  await button(page, '创建策略').click()
+  await expect(heading(page, '全部只读-副本')).toBeVisible()
+
+  // A role of the same name has it, and no other.
+  await page.goto('/organisation/roles?kind=system')
+  await page.getByRole('link', { name: '财务' }).click()
+  await expect(heading(page, '财务')).toBeVisible()
+  await page.getByRole('tab', { name: '策略' }).click()
+  await expect(button(rowOf(page, '财务'), '解除')).toHaveAttribute('aria-disabled', 'true')
+
+  // Chosen for somebody new.
+  await page.goto('/organisation/members?tab=invitations')
+  await page.getByRole('main').getByRole('button', { name: '邀请成员' }).first().click()
+  await dialog(page).getByText('按岗位选择', { exact: true }).click()
+  await button(dialog(page), '生成邀请链接').click()
+  await expect(dialog(page).getByText('请选择')).toBeVisible()
+  await pick(dialog(page), '岗位角色', '容器与应用运维')
+  await page.keyboard.press('Escape')
+  await accessible(page, 'an invitation to a role')
+  await button(dialog(page), '生成邀请链接').click()
+  await button(dialog(page), '我已复制').click()
+  await expect(rowOf(page, '容器与应用运维')).toBeVisible()
+
+  await page.goto('/organisation/members/add')
+  const name = newName('ready')
+  await fill(page, { 用户名: name })
+  await pick(page, '角色', '网络管理员')
+  await page.keyboard.press('Escape')
+  await button(page, '创建用户').click()
+  await button(dialog(page), '我已保存').click()
+  await expect(page.getByRole('region', { name: '角色' })).toContainText('网络管理员')
+  const { items } = await client.call(users.list, { query: { keyword: name } })
+  expect(items.map(({ permissions }) => permissions)).toEqual([[{ role: 'TENANT' }]])
 })

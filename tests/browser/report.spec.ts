@@ -80,6 +80,7 @@ const line = (id: number): UsageLineShape => ({
 const detail: ResourceMonth = {
   resource,
   organisation,
+  ended: { at: from, reason: 'project_deleted' },
   month,
   total: '1234.56789012',
   previous_total: '1000.00',
@@ -135,7 +136,7 @@ test('a month is told in all, by day and by what it is of, with what it will com
   await expect(forecasted).toContainText('vCPU 按小时调价')
   await forecasted.getByText('怎么算的').click()
   await expect(forecasted).toContainText('与过去 12 个完整的天一样多')
-  await expect(page.getByRole('row', { name: /训练任务/ })).toContainText('-65.44')
+  await expect(page.getByRole('row', { name: /训练任务/ })).toContainText('-¥65.44')
   await accessible(page, 'the overview')
   await narrow(page)
   await button(page, '上个月').click()
@@ -154,6 +155,7 @@ test('an amount is explained to the single hour', async ({ page, context }) => {
   await expect(page).toHaveURL(new RegExp(`/consumerdesc/${ids.vm}/${month}`))
   await expect(page.getByRole('img', { name: /每小时金额：1 个小时有用量/ })).toBeVisible()
   await expect(page.getByText('(4 核 × 0.063 + 2 核 × 0.05) × 1800 ÷ 3600 × 0.85').first()).toBeVisible()
+  await expect(page.getByText('项目已在云平台上删除')).toBeVisible()
   await accessible(page, 'a resource')
   await button(page.getByRole('row', { name: /1800/ }).first(), '计算过程').click()
   const how = dialog(page)

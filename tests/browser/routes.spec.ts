@@ -155,7 +155,11 @@ test.describe('every route', () => {
       }
     }
     await look()
-    await expect(page.getByRole('main').getByRole('link', { name: '返回首页' })).toHaveAttribute('href', '/')
+    const home = page.getByRole('main').getByRole('link', { name: '返回首页' })
+    await expect(home).toHaveAttribute('href', '/')
+    // Apart from what is said above it.
+    const [text, way] = [await page.locator('.zs-panel-note').boundingBox(), await home.boundingBox()]
+    expect((way?.y ?? 0) - ((text?.y ?? 0) + (text?.height ?? 0))).toBeGreaterThanOrEqual(16)
     await signIn(context, 'admin')
     await look()
     await page.getByRole('main').getByRole('link', { name: '返回控制台' }).click()
@@ -234,8 +238,10 @@ test.describe('what a page loads', () => {
   test('the first list: nothing of another page', async ({ page, context }) => {
     await signIn(context, 'tenant')
     const files = await loadedBy(page, '/nextStack/vm', '云主机')
-    // The words of snapshots too: it makes them. Those of flavours and key pairs are in one file with its own: the overview, the other page people land on, says some.
-    expect(partsIn(files)).toEqual(['features/nextstack/vm/VmList.tsx', 'locales/zh/nextstack.ts', 'locales/zh/nextstackCompute.ts', 'locales/zh/snapshot.ts'])
+    // The words of snapshots too: it makes them. Those of flavours and key pairs, and of the licence, are in one file with its
+    // own: the overview, the other page people land on, says some.
+    const words = ['licence', 'nextstack', 'nextstackCompute', 'snapshot'].map((name) => `locales/zh/${name}.ts`)
+    expect(partsIn(files)).toEqual(['features/nextstack/vm/VmList.tsx', ...words])
     expect(librariesIn(files)).toEqual([])
   })
 })

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { button, dialog, heading, visit } from './console.ts'
+import { newName, register } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
 // What docs/specification.md leads to here is what no smaller test shows.
@@ -125,6 +126,29 @@ test('the drawer has all groups, the sidebar the current one; whether that is op
   await page.reload()
   await expect(button(page, '展开菜单')).toBeVisible()
   await expect(sidebar).toHaveCount(0)
+})
+
+test('menus leave out what nothing is there for; at its address it says what is missing', async ({ page, context }) => {
+  await signIn(context, await register(stage().url, newName('menu'), newName('menu-org')))
+  // A platform with the first family only, and nobody's node.
+  await page.route('**/api/ums/v1/users/current', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...((await response.json()) as object), offers: ['nextStack'] } })
+  })
+  await page.goto('/infrastructure/node')
+  const sidebar = page.getByRole('navigation', { name: '容器应用' })
+  await expect(sidebar.getByRole('link', { name: '节点' })).toBeVisible()
+  await expect(sidebar.getByRole('link', { name: '容器部署' })).toHaveCount(0)
+  await button(page, '产品').click()
+  await expect(dialog(page).getByRole('heading', { name: 'nextStack 云' })).toBeVisible()
+  await expect(dialog(page).getByRole('link', { name: '路由器', exact: true })).toHaveCount(0)
+  await page.keyboard.press('Escape')
+  // Where one is stands in the menu all the same.
+  await page.goto('/containerApplicationService/containerDeploy')
+  await expect(page.getByText('还没有可以运行容器的节点')).toBeVisible()
+  await expect(sidebar.getByRole('link', { name: '容器部署' })).toHaveAttribute('aria-current', 'page')
+  await page.getByRole('main').getByText('添加节点').first().click()
+  await expect(page).toHaveURL('/infrastructure/addNodes')
 })
 
 test('the way back is the parent, or where one was; to the overview where one was nowhere', async ({ page, context }) => {

@@ -49,7 +49,7 @@ test.describe('an account that ran dry', () => {
       }).toPass()
     await comesTo(/账户已欠费 ¥3.50，将于 .* 暂停服务/)
     await button(banner, '查看详情').click()
-    await expect(rowOf(dialog(page), '正常 → 已欠费')).toContainText('-3.50')
+    await expect(rowOf(dialog(page), '正常 → 已欠费')).toContainText('-¥3.50')
     await expect(dialog(page)).toContainText('没有因欠费停止过资源')
     await accessible(page, 'arrears')
 
@@ -85,7 +85,7 @@ test.describe('an account that ran dry', () => {
     await page.goto(`${market.url}/configure?tab=arrears`)
     await expect(page.getByRole('heading', { name: '欠费策略' })).toBeVisible()
     await button(page.getByRole('region', { name: '欠费策略' }), '修改策略').click()
-    await fill(dialog(page), { '宽限期（小时）': '36', '余额提醒线（元）': '12.5' })
+    await fill(dialog(page), { '宽限期（小时）': '36', 余额提醒线: '12.5' })
     await field(dialog(page), '欠费期间不能新建资源').click()
     await button(dialog(page), '保存').click()
     await expect(toast(page, '欠费策略已保存')).toBeVisible()

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { computeNetworks } from '@zhisuan/contract/compute/network'
 import { keystoneProjects } from '@zhisuan/contract/compute/project'
+import { organisations } from '@zhisuan/contract/ums/user'
 import { createOpenStack } from '@zhisuan/engines/openstack/cloud'
 import { administrator, cloudIsThere, registration } from '@zhisuan/engines/openstack/local'
 import { all } from '@zhisuan/engines/openstack/session'
@@ -198,5 +199,32 @@ test.describe('projects of a real Keystone, and their quotas', () => {
     const { items } = await tenant.call(keystoneProjects.mine, { params: { cloud_id: cloudId } })
     expect(items.map(({ keystone_project_id }) => keystone_project_id)).toEqual([made?.projectId])
     await tenant.call(computeNetworks.delete, { params: { cloud_id: cloudId, id: made?.id ?? '' } })
+  })
+
+  test('a project that was disabled behind our back is told of where an administrator looks, and no more once it is enabled', async ({ page, context }) => {
+    const name = newName('停用组织')
+    await register(stage().url, newName('disabled'), name)
+    const bp_id = (await admin.call(organisations.list, { query: { keyword: name } })).items[0]?.id ?? ''
+    const made = await project('disabled')
+    await admin.call(keystoneProjects.adopt, { params: { cloud_id: cloudId, id: made.id }, body: { bp_id } })
+    await direct.identity.projects.update(made.id, { enabled: false })
+    // Whatever is changed on the cloud has it looked at soon.
+    const looks = () => admin.call(keystoneProjects.setQuota, { params: { cloud_id: cloudId, id: made.id }, body: { limits: { networks: 9 } } })
+    await looks()
+    const card = page.getByRole('region', { name: '项目问题' })
+    await signIn(context, 'admin')
+    await page.goto(`/infrastructure/cloudy?cloud=${cloudId}`)
+    await expect(card).toContainText('已停用')
+    await expect(card.getByRole('listitem').filter({ hasText: made.id })).toContainText(name)
+    await expect(card).toContainText('请在云平台的 Keystone 中启用该项目')
+    await accessible(page, 'the cloud')
+    await shot(page, 'problems')
+    await narrow(page)
+    await page.goto(`/iam/partners?id=${bp_id}`)
+    await expect(card).toContainText(made.id)
+    await accessible(page, 'the organisation')
+    await direct.identity.projects.update(made.id, { enabled: true })
+    await looks()
+    await expect(card).toHaveCount(0)
   })
 })

@@ -47,6 +47,7 @@ const given = createPages({
   consolePages: () => import('./pages.ts').then(({ pages }) => pages),
   developmentInbox: { load: () => import('./features/public/DevelopmentInboxPage.tsx'), messages: [] },
   standingBanner: { load: () => import('./features/bill/arrears/StandingBanner.tsx'), messages: ['arrears'] },
+  newestMessages: { load: () => import('./features/message/NewestMessages.tsx'), messages: ['message'] },
 })
 // Beside all else that the console needs, not after it.
 const first = routeAt(location.pathname)

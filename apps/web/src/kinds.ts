@@ -1,5 +1,5 @@
 import type { Kind } from '@zhisuan/contract/kind'
-import { paths } from './paths.ts'
+import { paths, withQuery } from './paths.ts'
 
 interface Pages {
   readonly list: () => string
@@ -28,11 +28,23 @@ const pages = {
   'ecrm.edge': paths.container.node,
   'cis.container': { list: paths.container.deployment.list, detail: paths.container.deployment.containerDetail },
   'aos.stack': { list: paths.container.application.list, detail: paths.container.application.services },
+  'compute.project': { list: paths.compute.instance.list },
+  'cmp.cloud': { list: paths.platform.clouds, detail: (id: string) => withQuery(paths.platform.clouds(), { cloud: id }) },
+  'bill.account': { list: paths.billing.wallet },
+  'bill.budget': { list: () => withQuery(paths.billing.month(), { tab: 'budgets' }) },
   'bill.order': paths.order,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>
 
-/** Where a thing is looked at, or else those of its kind; null where neither has a page. */
-export function pageOf(kind: string, { id, name }: { readonly id: string; readonly name: string }): string | null {
+/**
+ * Where a thing is looked at, or else those of its kind; null where neither has a page.
+ * @param keeping where who asks keeps people: session/keeping.ts
+ */
+export function pageOf(
+  kind: string,
+  { id, name }: { readonly id: string; readonly name: string },
+  keeping: typeof paths.iam | typeof paths.organisation = paths.iam,
+): string | null {
+  if (kind === 'ums.user') return keeping.user.detail(id)
   const found = (pages as Readonly<Record<string, Pages | undefined>>)[kind]
   return found === undefined ? null : (found.detail?.(id, name) ?? found.list())
 }

@@ -59,6 +59,7 @@ export const paths = {
   order: { list: path('/order'), detail: path('/orderdesc/{id}') },
   licence: path('/license'),
   account: path('/userMsg'),
+  messages: path('/messages'),
   help: { list: path('/help'), detail: path('/help/helpCenter/{id}') },
   nextstack: {
     vm: {

@@ -1,4 +1,5 @@
 import { admins, tenants, type Access, type Role } from '@zhisuan/contract/roles'
+import type { Offer } from '@zhisuan/contract/offer'
 import type routeTitles from './locales/zh/routes.ts'
 
 /** A group of the product drawer and of the sidebar. */
@@ -59,6 +60,8 @@ interface Entry extends Row {
   readonly section?: RouteSection
   /** Menus are sorted by it, descending. */
   readonly sort?: number
+  /** Of no use before this is there: until then it is in no menu but administrators’, see layout/menu.ts. */
+  readonly needs?: Offer
 }
 
 /** A detail or add page reached from its parent, whose menu entry it highlights. */
@@ -84,6 +87,7 @@ export interface Route extends Row {
   readonly back?: 'parent' | 'history'
   readonly section?: RouteSection
   readonly sort?: number
+  readonly needs?: Offer
 }
 
 /** Who keeps an organisation of their own; the platform's administrators have the pages of `iam`. */
@@ -113,6 +117,9 @@ export const groupSort: Readonly<Record<RouteGroup, number>> = {
   public: 0,
 }
 
+/** What all pages of a group need. */
+export const groupNeeds: Readonly<Partial<Record<RouteGroup, Offer>>> = { nextStack: 'nextStack', compute: 'compute' }
+
 /** An entry with the pages under it. */
 const parent = <const E extends Entry, const U extends readonly Under[]>(entry: E, under: U): E & { readonly under: U } => ({ ...entry, under })
 
@@ -134,6 +141,7 @@ const table = {
   license: [{ path: '/license', title: 'license', access: admins, sort: 990 }],
   general: [
     { path: '/userMsg', title: 'userMsg', access: 'all', kind: 'page' },
+    { path: '/messages', title: 'messages', access: tenants, sort: 990 },
     parent({ path: '/help', title: 'help', access: 'all', kind: 'page' }, [{ path: '/help/helpCenter/{id}', title: 'helpHelpCenter' }]),
   ],
   nextStack: [
@@ -230,18 +238,30 @@ const table = {
       { path: '/mirror/imageFromNode/{id}/{name}', title: 'mirrorImageFromNode', back: 'history' },
       { path: '/infrastructure/addNodes', title: 'infrastructureAddNodes' },
     ]),
-    parent({ path: '/containerApplicationService/containerDeploy', title: 'containerApplicationServiceContainerDeploy', access: tenants, sort: 980 }, [
-      { path: '/containerApplicationService/addcontainer', title: 'containerApplicationServiceAddcontainer' },
-      { path: '/containerApplicationService/deployContainer/{id}/{name}', title: 'containerApplicationServiceDeployContainer' },
-      { path: '/containerApplicationService/deployContainDetail/{id}', title: 'containerApplicationServiceDeployContainDetail', back: 'history' },
-      { path: '/command/{id}/{name}', title: 'command', back: 'history' },
-    ]),
-    parent({ path: '/containerApplicationService/applicationDeploy', title: 'containerApplicationServiceApplicationDeploy', access: tenants, sort: 970 }, [
-      { path: '/containerApplicationService/deploySystemContainer/{id}/{name}', title: 'containerApplicationServiceDeploySystemContainer' },
-      { path: '/containerApplicationService/serviceFromApp/{id}/{name}', title: 'containerApplicationServiceServiceFromApp', back: 'history' },
-      { path: '/containerApplicationService/containerFromService/{id}/{name}', title: 'containerApplicationServiceContainerFromService', back: 'history' },
-      { path: '/containerApplicationService/serviceContainDetail/{id}', title: 'containerApplicationServiceServiceContainDetail', back: 'history' },
-    ]),
+    parent(
+      { path: '/containerApplicationService/containerDeploy', title: 'containerApplicationServiceContainerDeploy', access: tenants, sort: 980, needs: 'node' },
+      [
+        { path: '/containerApplicationService/addcontainer', title: 'containerApplicationServiceAddcontainer' },
+        { path: '/containerApplicationService/deployContainer/{id}/{name}', title: 'containerApplicationServiceDeployContainer' },
+        { path: '/containerApplicationService/deployContainDetail/{id}', title: 'containerApplicationServiceDeployContainDetail', back: 'history' },
+        { path: '/command/{id}/{name}', title: 'command', back: 'history' },
+      ],
+    ),
+    parent(
+      {
+        path: '/containerApplicationService/applicationDeploy',
+        title: 'containerApplicationServiceApplicationDeploy',
+        access: tenants,
+        sort: 970,
+        needs: 'node',
+      },
+      [
+        { path: '/containerApplicationService/deploySystemContainer/{id}/{name}', title: 'containerApplicationServiceDeploySystemContainer' },
+        { path: '/containerApplicationService/serviceFromApp/{id}/{name}', title: 'containerApplicationServiceServiceFromApp', back: 'history' },
+        { path: '/containerApplicationService/containerFromService/{id}/{name}', title: 'containerApplicationServiceContainerFromService', back: 'history' },
+        { path: '/containerApplicationService/serviceContainDetail/{id}', title: 'containerApplicationServiceServiceContainDetail', back: 'history' },
+      ],
+    ),
     parent({ path: '/containerApplicationService/appTemplate', title: 'containerApplicationServiceAppTemplate', access: tenants, sort: 960 }, [
       { path: '/containerApplicationService/version', title: 'containerApplicationServiceVersion' },
     ]),

@@ -163,3 +163,8 @@ it('no table is measured before it is drawn: what is too wide moves within its p
   const measured = Object.entries(sources).filter(([, text]) => /\bscroll=\{\{\s*x\b|\bfixed: '(?:start|end|left|right)'/.test(text))
   expect(measured.map(([file]) => file)).toEqual([])
 })
+
+it('what can be done about an empty place stands apart from its text, on the 404 and 403 pages too', () => {
+  const apart = rules.find(({ file, selectors }) => file === './kit/panel.css' && selectors.includes('.zs-panel-note + *'))
+  expect(apart?.declarations).toEqual(['margin-top: 8px'])
+})

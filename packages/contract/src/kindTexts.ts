@@ -4,6 +4,7 @@ export const kindTexts = {
     config: '设置',
     licence: '许可证',
     change: '变化通知',
+    message: '消息',
   },
   ums: {
     auth: '登录',

@@ -290,6 +290,18 @@ export const billTexts = {
   invoiceNumberTaken: '该发票号码已被使用',
 } as const
 
+/** What is told of machines, by {@link file://./sys/message.ts}'s kinds; what is told of money and of sign-in is made where it is sent, too. */
+export const messageTexts = {
+  edgeAway: '节点“{name}”已离线超过{minutes}分钟，其上的容器是否在运行不再可知。请检查节点的电源、网络和节点程序。',
+  cloudUnreachable: '云平台“{name}”连接不上，其上的资源暂时不能管理。请检查云平台和到它的网络。',
+  cloudUnauthorised: '云平台“{name}”不再接受登记的凭据，其上的资源暂时不能管理。请更新连接凭据。',
+  cloudReachable: '云平台“{name}”已恢复连接。',
+  projectDisabled: '组织“{organisation}”在云平台“{cloud}”上的项目已被停用，该组织的调用都会被拒绝，其中的资源仍在计费。',
+  projectDeleted: '组织“{organisation}”在云平台“{cloud}”上的项目已被删除，其中的资源已停止计费；云平台上可能还有残留。',
+  projectRoleless: '平台的账号在组织“{organisation}”位于云平台“{cloud}”上的项目中不再有角色，该组织的调用都会被拒绝，其中的资源仍在计费。',
+  projectLost: '云平台“{cloud}”上的项目已被删除，其中的资源已丢失，并已停止计费。',
+} as const
+
 /** What a project of a cloud of the second family still holds. */
 /** What a project may have too much of, by the name that Nova, Cinder and Neutron give the quota. */
 export const cloudQuotaTexts = {
@@ -312,6 +324,14 @@ export const cloudQuotaTexts = {
   security_group_rule: '安全组规则数',
 } as const
 export type CloudQuota = keyof typeof cloudQuotaTexts
+/** A quota that is used up, by how much its service said of it. */
+export const quotaFigureTexts = {
+  whole: '{quota}（需要{asked}，已用{used}，配额{limit}）',
+  sizes: '{quota}（需要{asked}，配额{limit}）',
+  limit: '{quota}（配额{limit}）',
+} as const
+/** What a cloud counts in, where that is no number of things. */
+export const cloudQuotaUnits: Readonly<Partial<Record<CloudQuota, string>>> = { ram: ' MB', gigabytes: ' GB', backup_gigabytes: ' GB' }
 
 export const heldTexts = {
   instances: '{count}台实例',

@@ -1,6 +1,7 @@
 import type { ArrearsPolicy } from '@zhisuan/contract/bill/arrears'
 import type { Call, Tags } from '@zhisuan/contract/define'
 import type { Kind } from '@zhisuan/contract/kind'
+import type { Offer } from '@zhisuan/contract/offer'
 import type { FastifyInstance } from 'fastify'
 import type { Actor, Scope } from './auth/actor.ts'
 import type { Migrations, Sql, Tables, Tx } from './db/database.ts'
@@ -27,6 +28,8 @@ export interface ModuleParts {
   readonly contentsOfCloud?: CloudContents
   readonly contentsOfNode?: NodeContents
   readonly contentsOfProject?: ProjectContents
+  /** What it has for somebody, so that menus leave out what nothing is there for. */
+  readonly offers?: (on: Sql, scope: Scope) => Promise<readonly Offer[]>
   /** Hosts and cores that the licence limits. */
   readonly usageOfLicence?: (on: Sql) => Promise<{ nodes: number; cores: number }>
   /** What an organisation has from its beginning, in the transaction that makes it. */

@@ -29,12 +29,18 @@ const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'
 /** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), added, or sealed. */
 const columnsSince: Readonly<Record<string, readonly string[]>> = {
   users: ['wrong_passwords', 'frozen_until'],
-  edges: ['docker_trouble'],
+  edges: ['docker_trouble', 'away_told'],
+  policies: ['system_key'],
+  roles: ['system_key'],
+  invitations: ['role_ids'],
   commands: ['name', 'named', 'script'],
   command_results: ['stdout', 'stderr', 'output', 'tail'],
   operations: ['error_text', 'error_detail'],
   stacks: ['error_text', 'output'],
   stack_templates: ['compose', 'variables', 'content'],
+  keystone_projects: ['problem', 'problem_since'],
+  cloud_usage: ['ended_because'],
+  usage_events: ['reason'],
 }
 /** Where kinds of things are named, and how they were: nothing else of these rows changes. */
 const spelledIn = ['operations', 'usage_events', 'metered_resources', 'bill_orders', 'prepaid_resources', 'suspended_resources']

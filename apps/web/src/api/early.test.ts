@@ -1,4 +1,5 @@
 import { vms } from '@zhisuan/contract/nextstack/vm'
+import { messages } from '@zhisuan/contract/sys/message'
 import { verification } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
@@ -62,6 +63,12 @@ it('an address is remembered with what it asked, and what every page asks apart 
   vi.stubGlobal('location', { pathname: '/nextStack/volumes', search: '' })
   await request(vms.list, { query: { cloud_id: '2' }, signal })
   expect(JSON.parse(stored.get('zhisuan.asked') ?? '')).toMatchObject({ '/nextStack/volumes': [`${vms.list.path}?cloud_id=2`] })
+})
+
+it('what no first drawing waits for is not remembered', async () => {
+  await request(messages.unread, { signal })
+  expect(sent).toEqual([messages.unread.path])
+  expect(stored.size).toBe(0)
 })
 
 it('what is refused is not remembered', async () => {

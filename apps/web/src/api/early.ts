@@ -2,6 +2,7 @@ import { standings } from '@zhisuan/contract/bill/arrears'
 import { changes } from '@zhisuan/contract/change'
 import type { Call } from '@zhisuan/contract/define'
 import { projects } from '@zhisuan/contract/issue/project'
+import { messages } from '@zhisuan/contract/sys/message'
 import { licences, system } from '@zhisuan/contract/sys/sys'
 import { users } from '@zhisuan/contract/ums/user'
 
@@ -31,6 +32,8 @@ export const forgetEarly = (): void => early()?.answers.clear()
 const key = 'zhisuan.asked'
 /** Asked around every page. */
 const ofFrame: ReadonlySet<string> = new Set([users.current.path, system.info.path, licences.get.path, projects.list.path, standings.get.path])
+/** Waits, and what no page's first drawing waits for. */
+const never: ReadonlySet<string> = new Set([changes.wait.path, messages.unread.path])
 /** What is asked later than this after somebody came to an address is not what its first drawing needs. */
 const firstMs = 2_000
 const mostAddresses = 40
@@ -40,7 +43,7 @@ let here: { readonly address: string; readonly since: number; readonly urls: str
 
 /** Remembers for the next visit what this address asks; only what was answered, so that nobody is refused again and again. */
 export function rememberAsked(call: Pick<Call, 'method' | 'path'>, url: string): void {
-  if (call.method !== 'GET' || call.path === changes.wait.path || typeof location === 'undefined') return
+  if (call.method !== 'GET' || never.has(call.path) || typeof location === 'undefined') return
   const address = location.pathname + location.search
   if (here?.address !== address) here = { address, since: performance.now(), urls: [] }
   const isFrame = ofFrame.has(call.path)

@@ -5,6 +5,7 @@ import Radio, { type RadioGroupProps } from 'antd/es/radio'
 import Switch, { type SwitchProps } from 'antd/es/switch'
 import type { ComponentType, ReactNode } from 'react'
 import type { z } from 'zod'
+import { yuanSign } from './format.ts'
 import { limitsOf, refusing, rulesOf } from './rules.ts'
 
 const ofItem = ['name', 'label', 'extra', 'required', 'rules', 'validateTrigger', 'validateFirst', 'dependencies', 'preserve', 'layout', 'noStyle'] as const
@@ -101,6 +102,9 @@ export function TextAreaField({ code = false, showCount = false, ...props }: Typ
     </Field>
   )
 }
+
+/** An amount of money, or what of it one unit costs. */
+export const MoneyField = (props: Typed<InputProps>) => <TextField prefix={yuanSign} inputMode="decimal" {...props} />
 
 /** What nobody shall read over a shoulder. */
 export function PasswordField(props: Typed<PasswordProps>) {

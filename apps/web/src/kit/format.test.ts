@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, money, number, percent, rate } from './format.ts'
+import { bytes, exactMoney, money, number, percent, rate } from './format.ts'
 
 describe('sizes', () => {
   it.each([
@@ -34,21 +34,48 @@ describe('numbers', () => {
 
 describe('a balance', () => {
   it.each([
-    ['12.999', '12.99'],
-    ['1234567.8', '1,234,567.80'],
-    ['0', '0.00'],
-    ['0.009', '0.00'],
-    ['-0.001', '-0.01'],
-    ['-12.34', '-12.34'],
-    ['9007199254740993.019', '9,007,199,254,740,993.01'],
+    ['12.999', '¥12.99'],
+    ['1234567.8', '¥1,234,567.80'],
+    ['0', '¥0.00'],
+    ['0.009', '¥0.00'],
+    ['-0.001', '-¥0.01'],
+    ['-12.34', '-¥12.34'],
+    ['9007199254740993.019', '¥9,007,199,254,740,993.01'],
     [undefined, '—'],
     ['no amount', '—'],
   ])('of %s is floored to %s', (amount, text) => expect(money(amount)).toBe(text))
 })
 
-it('money of an hour has up to four decimals: of a month of 20.08 it is not 0.02', () => {
-  expect(['0.0275', '0.02', '0.005', '0.00009', '1234.56789'].map(rate)).toEqual(['0.0275', '0.02', '0.005', '0.00', '1,234.5678'])
+it('money of an hour has as many decimals as it needs, up to six: of a month of 20.08 it is not 0.02', () => {
+  expect(['0.0275', '0.02', '0.005', '0.00009', '1234.5678901', '-0.0000001'].map(rate)).toEqual([
+    '¥0.0275',
+    '¥0.02',
+    '¥0.005',
+    '¥0.00009',
+    '¥1,234.56789',
+    '-¥0.000001',
+  ])
   expect(rate(null)).toBe('—')
+})
+
+it('money that is computed again has all its decimals', () => {
+  expect(['5', '0.00000001', '-1234.5'].map(exactMoney)).toEqual(['¥5.00', '¥0.00000001', '-¥1,234.50'])
+})
+
+it('no page writes money by itself: its sign, its decimals and its place are of the kit', () => {
+  const sources: Readonly<Record<string, string>> = import.meta.glob(['../**/*.{ts,tsx}', '!../**/*.test.ts'], {
+    query: '?raw',
+    import: 'default',
+    eager: true,
+  })
+  const files = Object.entries(sources)
+  expect(files.length).toBeGreaterThan(500)
+  // The sign comes with the number; a heading that says the unit says it twice.
+  expect(files.flatMap(([file, code]) => (/[¥￥]|（元）|CNY/.test(code) ? file : []))).toEqual(['./format.ts'])
+  // What is typed has its sign from its field, and the one table of prices that is a form of its own.
+  expect(files.flatMap(([file, code]) => (/\byuanSign\b/.test(code) ? file : [])).toSorted()).toEqual(
+    ['./fields.tsx', './format.ts', '../features/bill/catalogue/StarterDialog.tsx'].toSorted(),
+  )
 })
 
 it('where there is nothing to say, one sign says so everywhere', () => {

@@ -31,26 +31,34 @@ function floorText(value: number, decimals: number): string {
 
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',')
 
+/** Before what somebody types as an amount; what is shown comes with it. */
+export const yuanSign = '¥'
+
 /**
- * Money as the wire carries it (a decimal string in yuan), floored to two decimals and grouped.
- * Floored means towards minus infinity: a debt of 0.001 is shown as a debt.
+ * Money as the wire carries it (a decimal string in yuan), with its sign, at least two decimals, grouped. Floored means
+ * towards minus infinity: a debt of 0.001 is shown as a debt.
+ * @param most decimals; those behind the second only as far as they say something
  */
-export function money(amount: string | null | undefined): string {
+function yuan(amount: string | null | undefined, most: number): string {
   if (amount === null || amount === undefined || !/^-?\d+(\.\d+)?$/.test(amount)) return nothing
   const negative = amount.startsWith('-')
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.')
-  let cents = BigInt(whole) * 100n + BigInt(fraction.slice(0, 2).padEnd(2, '0'))
-  if (negative && /[1-9]/.test(fraction.slice(2))) cents += 1n
-  const text = `${grouped(String(cents / 100n))}.${String(cents % 100n).padStart(2, '0')}`
-  return negative && cents > 0n ? `-${text}` : text
+  const one = 10n ** BigInt(most)
+  let minor = BigInt(whole) * one + BigInt(fraction.slice(0, most).padEnd(most, '0'))
+  if (negative && /[1-9]/.test(fraction.slice(most))) minor += 1n
+  const decimals = String(minor % one).padStart(most, '0')
+  const text = `${yuanSign}${grouped(String(minor / one))}.${decimals.slice(0, 2)}${decimals.slice(2).replace(/0+$/, '')}`
+  return negative && minor > 0n ? `-${text}` : text
 }
 
-/** Money of an hour, which is so little that two decimals would say nothing: at most four, floored, and grouped. Not below 0. */
-export function rate(amount: string | null | undefined): string {
-  const text = money(amount)
-  if (amount === null || amount === undefined || text === nothing) return text
-  return `${text}${(amount.split('.')[1] ?? '').slice(2, 4).replace(/0+$/, '')}`
-}
+/** How money is written, everywhere: an amount with two decimals. Files have plain numbers instead, and the unit in their heading. */
+export const money = (amount: string | null | undefined): string => yuan(amount, 2)
+
+/** Money of an hour, which is so little that two decimals would say nothing: as many as it has, up to six. */
+export const rate = (amount: string | null | undefined): string => yuan(amount, 6)
+
+/** All of it, for who computes it again: prices as they were set, what is shown when pointed at. */
+export const exactMoney = (amount: string | null | undefined): string => yuan(amount, Math.max(2, amount?.split('.')[1]?.length ?? 0))
 
 /** A number floored to at most two decimals, thousands grouped. */
 export function number(value: number | null | undefined, decimals = 2): string {

@@ -49,7 +49,7 @@ export function PolicySelect({ platformOnly = false, ...control }: Control & { r
       call={policies.list}
       {...(platformOnly && { input: { query: { owner: 'platform' } } })}
       rows={({ items }) => items}
-      nameOf={({ name, bp_name }) => withNote(name, bp_name)}
+      nameOf={({ name, bp_name, system }) => withNote(name, system ? t('search.systemMade') : bp_name)}
       placeholder={t('search.policy')}
     />
   )
@@ -73,7 +73,7 @@ export function RoleSelect(control: Control) {
       input={{ query: { built_in: 'false' } }}
       local={builtIn}
       rows={({ items }) => items}
-      nameOf={(role) => withNote(nameOf(role), role.bp_name)}
+      nameOf={(role) => withNote(nameOf(role), role.system ? t('search.systemMade') : role.bp_name)}
       placeholder={t('search.role')}
     />
   )

@@ -20,6 +20,7 @@ import Antd from '../kit/Antd.tsx'
 import { Brand } from './Brand.tsx'
 import { CloudSwitcher } from './CloudSwitcher.tsx'
 import { isCloudGroup, menuOf } from './menu.ts'
+import { MessageBell } from './MessageBell.tsx'
 import { PageHeader } from './PageHeader.tsx'
 import { PageOutlet } from './PageOutlet.tsx'
 import { routeOf } from './routeAt.ts'
@@ -52,9 +53,9 @@ export default function ConsoleLayout({
   const [sidebar, setSidebar] = useState(readSidebarOpen)
   const [status, setStatus] = useState<HTMLElement | null>(null)
   const [actions, setActions] = useState<HTMLElement | null>(null)
-  const menu = menuOf(person).find(({ group }) => group === route.group)
-  // Overview and licence are groups of one page: a menu would only repeat its title.
-  const hasMenu = menu !== undefined && route.group !== 'index' && route.group !== 'license'
+  const menu = menuOf(person, { offers: user.offers, current: route }).find(({ group }) => group === route.group)
+  // Overview, licence and messages are groups of one page: a menu would only repeat its title.
+  const hasMenu = menu !== undefined && route.group !== 'index' && route.group !== 'license' && route.group !== 'general'
   const overview = routeOf(paths.overview())
   const withSwitcher = isCloudGroup(route.group) && route.path !== paths.nextstack.vm.add.template
 
@@ -96,6 +97,7 @@ export default function ConsoleLayout({
               </nav>
             )}
             <div className="frame-top-end">
+              <MessageBell />
               <UserMenu user={user} />
             </div>
           </header>
@@ -152,7 +154,7 @@ export default function ConsoleLayout({
           )}
           {products && (
             <Suspense>
-              <ProductDrawer person={person} current={route} onClose={() => setProducts(false)} />
+              <ProductDrawer person={person} offers={user.offers} current={route} onClose={() => setProducts(false)} />
             </Suspense>
           )}
         </div>

@@ -11,14 +11,25 @@ import { forgetSearches, readSearches, rememberSearch } from '../kit/recentSearc
 import type { Route } from '../routes.ts'
 import type { Person } from '../session/guard.ts'
 import { groupIcons } from './groupIcons.tsx'
-import { menuOf } from './menu.ts'
+import { menuOf, type MenuOf } from './menu.ts'
+import { MenuMissing } from './MenuMissing.tsx'
 import { usePages } from './pages.ts'
 import './products.css'
 
 const searchList = 'products'
 
 /** All products by group, and a search over them. */
-export default function ProductDrawer({ person, current, onClose }: { readonly person: Person; readonly current: Route; readonly onClose: () => void }) {
+export default function ProductDrawer({
+  person,
+  offers,
+  current,
+  onClose,
+}: {
+  readonly person: Person
+  readonly offers: MenuOf['offers']
+  readonly current: Route
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation(['shell', 'routes'])
   const { prefetch } = usePages()
   const navigate = useNavigate()
@@ -28,8 +39,8 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
   const wanted = text.trim().toLowerCase()
   const matches = (route: Route): boolean =>
     wanted === '' || `${t(`routes:${route.title}`)} ${t(`group.${route.group}`)} ${route.path}`.toLowerCase().includes(wanted)
-  const groups = menuOf(person)
-    .map(({ group, sections }) => ({ group, entries: sections.flatMap((section) => section.entries).filter(matches) }))
+  const groups = menuOf(person, { offers, current })
+    .map(({ group, sections, missing }) => ({ group, missing, entries: sections.flatMap((section) => section.entries).filter(matches) }))
     .filter(({ entries }) => entries.length > 0)
 
   const open = (): void => {
@@ -75,7 +86,7 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
         </div>
       )}
       <div className="frame-products-groups">
-        {groups.map(({ group, entries }) => {
+        {groups.map(({ group, entries, missing }) => {
           const Icon = groupIcons[group]
           return (
             <section key={group}>
@@ -91,6 +102,7 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
                   </li>
                 ))}
               </ul>
+              <MenuMissing missing={missing} onOpen={onClose} />
             </section>
           )
         })}

@@ -2,6 +2,7 @@ import { useTranslation } from '../i18n.ts'
 import { Link } from 'react-router'
 import type { Route } from '../routes.ts'
 import { groupIcons } from './groupIcons.tsx'
+import { MenuMissing } from './MenuMissing.tsx'
 import type { MenuGroup } from './menu.ts'
 import { usePages } from './pages.ts'
 import './frame.css'
@@ -38,6 +39,7 @@ export function Sidebar({ menu, current, onOpen }: { readonly menu: MenuGroup; r
           </ul>
         </div>
       ))}
+      <MenuMissing missing={menu.missing} {...(onOpen !== undefined && { onOpen })} />
     </nav>
   )
 }

@@ -27,7 +27,7 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
     { params: { id: owner ?? user.id } },
     { enabled: owner !== null && !user.must_change_password, silent: true, refreshMs: balanceRefreshMs },
   )
-  const balance = data === undefined ? format.nothing : `¥${format.money(data.balance)}`
+  const balance = data === undefined ? format.nothing : format.money(data.balance)
   const wallet = routeOf(paths.billing.wallet())
   const mayCharge = wallet !== null && mayAccess(wallet.access, personOf(user))
   const displayName = user.nickname === '' ? user.name : user.nickname

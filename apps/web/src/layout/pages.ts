@@ -23,6 +23,8 @@ export interface Pages {
   readonly developmentInbox: Page
   /** How an account stands that is not in order. */
   readonly standingBanner: Page<{ readonly standing: Standing; readonly state: Exclude<Standing['state'], 'normal'> }>
+  /** What the bell opens. */
+  readonly newestMessages: Page<{ readonly unread: number; readonly onClose: () => void }>
 }
 
 const pending: Page = { load: () => import('./PendingPage.tsx'), messages: [] }
@@ -31,7 +33,7 @@ const pending: Page = { load: () => import('./PendingPage.tsx'), messages: [] }
 const whole = <Props>({ load, messages }: Page<Props>) => Promise.all([load(), loadMessages(messages)]).then(([module]) => module)
 
 /** The pages as the layout draws them, each loaded once. */
-export function createPages({ visitorPages, consolePages, developmentInbox, standingBanner }: Pages) {
+export function createPages({ visitorPages, consolePages, developmentInbox, standingBanner, newestMessages }: Pages) {
   const pages = new Map<string, Late<object>>()
   const pageOf = async (path: string): Promise<Page> => visitorPages[path] ?? (await consolePages())[path] ?? pending
   const of = ({ path }: Route): Late<object> => {
@@ -50,6 +52,7 @@ export function createPages({ visitorPages, consolePages, developmentInbox, stan
         .catch(() => undefined),
     DevelopmentInbox: lazy(() => whole(developmentInbox)),
     StandingBanner: lazy(() => whole(standingBanner)),
+    NewestMessages: lazy(() => whole(newestMessages)),
   }
 }
 

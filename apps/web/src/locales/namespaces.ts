@@ -36,6 +36,7 @@ export const loaders = {
   image: () => import('./zh/image.ts'),
   identity: () => import('./zh/identity.ts'),
   licence: () => import('./zh/licence.ts'),
+  message: () => import('./zh/message.ts'),
   network: () => import('./zh/network.ts'),
   nextstack: () => import('./zh/nextstack.ts'),
   nextstackCompute: () => import('./zh/nextstackCompute.ts'),

@@ -1,3 +1,4 @@
+import { offers } from '@zhisuan/contract/offer'
 import type { Access, Role } from '@zhisuan/contract/roles'
 import { describe, expect, it } from 'vitest'
 import { menuOf } from '../layout/menu.ts'
@@ -27,7 +28,7 @@ describe('an address', () => {
 })
 
 describe('the menu', () => {
-  const groups = (person: Person) => menuOf(person).map(({ group }) => group)
+  const groups = (person: Person) => menuOf(person, { offers, current: { path: '/userMsg', group: 'general' } }).map(({ group }) => group)
   it('shows the licence to kinds 0 and 1 only', () => {
     expect(groups({ kind: 1, roles: [] })).toContain('license')
     expect(groups(of('ADMIN'))).not.toContain('license')

@@ -68,11 +68,17 @@ export type MonthOverview = z.output<typeof monthOverview>
 export const resourceShare = share({ ...resource.shape, organisation: named, previous_amount: money })
 export type ResourceShare = z.output<typeof resourceShare>
 
+/** Why a resource is metered no more, where it is not simply gone. `project_deleted`: the Keystone project in which it lies. */
+export const usageEndReasons = ['project_deleted'] as const
+export type UsageEndReason = (typeof usageEndReasons)[number]
+
 /** What one meter of a resource cost in a month, and in each hour that it was used. */
 export const resourceMonth = z.object({
   /** Of what is on a cloud that is its own record (`openstack`, `easystack`): which, as long as it is there. */
   resource: resource.extend({ cloud_id: z.uuid().nullable() }),
   organisation: named,
+  /** Null while it is used, and where nobody has to be told why it is not. */
+  ended: z.object({ at: moment, reason: z.enum(usageEndReasons) }).nullable(),
   month: billMonth,
   total: money,
   previous_total: money,

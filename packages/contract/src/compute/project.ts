@@ -14,6 +14,31 @@ import { cloudId, inCloud } from './ids.ts'
 export const keystoneProjectStates = ['owned', 'orphaned', 'missing', 'foreign'] as const
 export type KeystoneProjectState = (typeof keystoneProjectStates)[number]
 
+/**
+ * What is wrong with an owner's project on its cloud. `disabled`: Keystone lets nobody into it. `deleted`: Keystone has
+ * it no more, and what lay in it is lost to its owner. `roleless`: the account that the cloud is registered with has no
+ * role in it any more.
+ */
+export const keystoneProjectProblems = ['disabled', 'deleted', 'roleless'] as const
+export type KeystoneProjectProblem = (typeof keystoneProjectProblems)[number]
+
+const named = z.object({ id: z.uuid(), name: z.string() })
+/** An owner's project that is not as it should be. */
+export const projectTrouble = z.object({
+  cloud: named,
+  keystone_project_id: z.string(),
+  /** Null where the owner is gone too. */
+  organisation: named.nullable(),
+  project: named.nullable(),
+  problem: z.enum(keystoneProjectProblems),
+  /** When it was first seen to be so. */
+  since: moment,
+  /** What lay in one that was deleted, as it was seen last: nothing of it is metered any more. The first by their kinds and names. */
+  lost: z.array(z.object({ id: z.string(), type: z.string(), name: z.string() })),
+  lost_count: z.int(),
+})
+export type ProjectTrouble = z.output<typeof projectTrouble>
+
 /** A project of a cloud's Keystone: what it holds is its owner's. */
 export const keystoneProject = z.object({
   id: z.string(),
@@ -89,6 +114,15 @@ export const keystoneProjects = {
     params: cloudId,
     lines: true,
     response: lineOf(keystoneProject),
+  }),
+  problems: defineCall({
+    id: 'compute.project.problems',
+    method: 'GET',
+    path: '/api/compute/v1/project-problems',
+    summary: 'Projects of organisations that were disabled, deleted or closed to the platform on their cloud, the longest first',
+    access: admins,
+    query: z.object({ cloud_id: z.uuid().optional(), bp_id: z.uuid().optional() }),
+    response: z.object({ items: z.array(projectTrouble) }),
   }),
   adopt: defineCall({
     id: 'compute.project.adopt',

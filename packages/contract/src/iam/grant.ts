@@ -26,7 +26,7 @@ export const grants = {
     query: listQuery(['created_at'], { policy_id: z.uuid().optional(), ...holder }),
     response: listOf(grant),
   }),
-  /** Refused with 91106, 91110, 91112. */
+  /** Refused with 91106, 91110, 91112; 91118 to a role of the system’s. */
   create: defineCall({
     id: 'iam.grant.create',
     method: 'POST',
@@ -42,7 +42,7 @@ export const grants = {
       }),
     response: grant,
   }),
-  /** Refused with 91106 where it denies something to oneself, 91110. */
+  /** Refused with 91106 where it denies something to oneself, 91110; 91118 from a role of the system’s. */
   delete: defineCall({
     id: 'iam.grant.delete',
     method: 'DELETE',

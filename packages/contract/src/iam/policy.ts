@@ -15,10 +15,12 @@ export const policy = z.object({
   /** Null belongs to the platform: tenant administrators see and grant it, and change none. */
   bp_id: z.uuid().nullable(),
   bp_name: z.string().nullable(),
+  /** Ready for everybody, see readyMade.ts: given and copied, and changed by nobody. */
+  system: z.boolean(),
   /** The version that counts. */
   default_version: z.int(),
   version_count: z.int(),
-  /** Users, roles and projects that have it, and people and organisations that it is the boundary of. */
+  /** Users, roles and projects that have it, and people and organisations that it is the boundary of; those that one sees. */
   contact_count: z.int(),
   created_by: z.string(),
   created_at: moment,
@@ -60,7 +62,11 @@ export const policies = {
     path: base,
     summary: 'Policies of the platform, and of the organisations that one sees',
     access: keepers,
-    query: listQuery(['name', 'created_at', 'updated_at'], { keyword, bp_id: z.uuid().optional(), owner: z.enum(['platform', 'organisation']).optional() }),
+    query: listQuery(['name', 'created_at', 'updated_at'], {
+      keyword,
+      bp_id: z.uuid().optional(),
+      owner: z.enum(['system', 'platform', 'organisation']).optional(),
+    }),
     response: listOf(policy),
   }),
   /** Refused with 91101, 91102. A tenant administrator's belongs to their organisation. */
@@ -83,6 +89,7 @@ export const policies = {
     params: byId,
     response: policy.extend({ document: policyDocument }),
   }),
+  /** Refused with 91102, 91118. */
   update: defineCall({
     id: 'iam.policy.update',
     method: 'PUT',
@@ -93,7 +100,7 @@ export const policies = {
     body: named,
     response: policy,
   }),
-  /** Refused with 91103 while anybody has it. */
+  /** Refused with 91103 while anybody has it, 91118. */
   delete: defineCall({
     id: 'iam.policy.delete',
     method: 'DELETE',
@@ -121,7 +128,7 @@ export const policies = {
     params: byVersion,
     response: policyVersion,
   }),
-  /** Refused with 91101, 91104, 91106. */
+  /** Refused with 91101, 91104, 91106, 91118. */
   addVersion: defineCall({
     id: 'iam.policy.addVersion',
     method: 'POST',
@@ -133,7 +140,7 @@ export const policies = {
     body: z.object({ document, default: z.boolean().default(false) }),
     response: policyVersion,
   }),
-  /** Refused with 91106. */
+  /** Refused with 91106, 91118. */
   setDefault: defineCall({
     id: 'iam.policy.setDefault',
     method: 'PUT',
@@ -143,7 +150,7 @@ export const policies = {
     params: byVersion,
     response: policy,
   }),
-  /** Refused with 91105. */
+  /** Refused with 91105, 91118. */
   deleteVersion: defineCall({
     id: 'iam.policy.deleteVersion',
     method: 'DELETE',

@@ -5,6 +5,9 @@ import { description, keyword, name, named } from '../validation.ts'
 
 const base = '/api/iam/v1/roles'
 
+/** Of somebody new: roles of the system and of their organisation. */
+export const roleIds = z.array(z.uuid()).max(10).default([])
+
 export const role = z.object({
   id: z.uuid(),
   /** Of a built-in one its key. */
@@ -12,6 +15,8 @@ export const role = z.object({
   description: z.string(),
   /** The eight of the specification; they allow what the calls say, and cannot be changed. */
   built_in: z.boolean(),
+  /** Ready for everybody, with the policy of the same name, see readyMade.ts: given, and changed by nobody. */
+  system: z.boolean(),
   /**
    * What its members may be allowed at most: the calls of this built-in role, of which its
    * policies allow some. It also says which pages the console has for them.
@@ -41,9 +46,14 @@ export const customRoles = {
     id: 'iam.role.list',
     method: 'GET',
     path: base,
-    summary: 'Roles, the built-in ones first',
+    summary: 'Roles: those that somebody made first, then those of the system, then the built-in ones',
     access: keepers,
-    query: listQuery(['name', 'created_at'], { keyword, built_in: z.enum(['true', 'false']).optional(), bp_id: z.uuid().optional() }),
+    query: listQuery(['name', 'created_at'], {
+      keyword,
+      built_in: z.enum(['true', 'false']).optional(),
+      kind: z.enum(['builtIn', 'system', 'custom']).optional(),
+      bp_id: z.uuid().optional(),
+    }),
     response: listOf(role),
   }),
   /** Refused with 3041, 91107. */
@@ -58,7 +68,7 @@ export const customRoles = {
     response: role,
   }),
   get: defineCall({ id: 'iam.role.get', method: 'GET', path: `${base}/{id}`, summary: 'One role', access: keepers, params: byId, response: role }),
-  /** Refused with 3041, 91108. */
+  /** Refused with 3041, 91108, 91118. */
   update: defineCall({
     id: 'iam.role.update',
     method: 'PUT',
@@ -69,7 +79,7 @@ export const customRoles = {
     body: named,
     response: role,
   }),
-  /** Refused with 91108, 91109. */
+  /** Refused with 91108, 91109, 91118. */
   delete: defineCall({
     id: 'iam.role.delete',
     method: 'DELETE',

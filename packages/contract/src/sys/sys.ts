@@ -49,6 +49,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^\d{1,2}$/),
+  /** For so many days messages are kept. */
+  message_days: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,3}$/),
 } as const
 export type SettingKey = keyof typeof settings
 

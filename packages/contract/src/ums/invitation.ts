@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { roleIds } from '../iam/role.ts'
 import { keepers, roles } from '../roles.ts'
 import { passwordNew, phone, plainLine, username, verificationCode } from '../validation.ts'
 
@@ -11,7 +12,9 @@ export const invitation = z.object({
   id: z.uuid(),
   bp_id: z.uuid(),
   bp_name: z.string(),
+  /** What they become; where there are `roles`, those instead. */
   role: z.enum(roles),
+  roles: z.array(z.object({ id: z.uuid(), name: z.string() })),
   note: z.string(),
   status: z.enum(['open', 'used', 'revoked', 'expired']),
   created_by: z.string(),
@@ -31,7 +34,7 @@ export const invitations = {
     query: listQuery(['created_at', 'expires_at'], { bp_id: z.uuid().optional() }),
     response: listOf(invitation),
   }),
-  /** The token is told once. Refused with 91014, 91106, 91107. */
+  /** The token is told once. Refused with 91014, 91106, 91107, 91113. */
   create: defineCall({
     id: 'ums.invitation.create',
     method: 'POST',
@@ -42,6 +45,8 @@ export const invitations = {
     body: z.object({
       bp_id: z.uuid().nullable().default(null),
       role: z.enum(['TENANT', 'TENANT_ADMIN']).default('TENANT'),
+      /** Roles of the system and of the organisation, instead of `role`. */
+      role_ids: roleIds,
       note: z.string().trim().max(64).regex(plainLine).default(''),
       days: z.int().min(1).max(30).default(7),
     }),
@@ -65,7 +70,7 @@ export const invitations = {
     access: 'public',
     perMinute: 30,
     params: byToken,
-    response: z.object({ bp_name: z.string(), role: z.enum(roles), invited_by: z.string(), expires_at: moment }),
+    response: z.object({ bp_name: z.string(), role: z.enum(roles), roles: z.array(z.string()), invited_by: z.string(), expires_at: moment }),
   }),
   /** Refused with 1111, 1121, 1183, 91002, 91003. */
   accept: defineCall({

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { constants } from '../constants.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { roleIds } from '../iam/role.ts'
+import { offers } from '../offer.ts'
 import { admins, keepers, roles } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import {
@@ -93,7 +95,7 @@ export const users = {
     }),
     response: listOf(user),
   }),
-  /** Refused with 1111, 91002 to 91004, 91014, 91106, 91107. The one-time password has to be changed at the first sign-in. */
+  /** Refused with 1111, 91002 to 91004, 91014, 91106, 91107, 91113. The one-time password has to be changed at the first sign-in. */
   create: defineCall({
     id: 'ums.user.create',
     method: 'POST',
@@ -109,8 +111,10 @@ export const users = {
       kind: z.union([z.literal(1), z.literal(2), z.literal(4)]).default(4),
       /** Of kinds 2 and 4; from a tenant administrator none but their own. */
       bp_id: z.uuid().nullable().default(null),
-      /** Left out: what goes with the kind. */
+      /** Left out: what goes with the kind; of kind 4 with `role_ids` none. */
       roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
+      /** Roles of the system and of the organisation. */
+      role_ids: roleIds,
       phone: phone.nullable().default(null),
       email: email.nullable().default(null),
     }),
@@ -211,7 +215,11 @@ export const users = {
     summary: 'Who the token belongs to',
     access: 'all',
     personal: false,
-    response: user.extend({ must_change_password: z.boolean() }),
+    response: user.extend({
+      must_change_password: z.boolean(),
+      /** What there is for them, for menus: told here, so that no page waits for it and no menu changes while it is read. */
+      offers: z.array(z.enum(offers)),
+    }),
     always: true,
   }),
   updateCurrent: defineCall({

@@ -177,9 +177,15 @@ const volumeAttachment = z
   .transform((raw) => ({ volumeId: raw.volumeId, serverId: raw.serverId, device: raw.device ?? '', deleteWithServer: raw.delete_on_termination === true }))
 export type VolumeAttachment = z.output<typeof volumeAttachment>
 
-const action = z
-  .object({ action: z.string(), request_id: z.string(), user_id: text, start_time: time, message: text })
-  .transform((raw) => ({ action: raw.action, requestId: raw.request_id, userId: raw.user_id ?? null, startedAt: raw.start_time, message: raw.message ?? null }))
+const action = z.object({ action: z.string(), request_id: z.string(), user_id: text, start_time: time, updated_at: time, message: text }).transform((raw) => ({
+  action: raw.action,
+  requestId: raw.request_id,
+  userId: raw.user_id ?? null,
+  startedAt: raw.start_time,
+  /** When the last step of it ended. */
+  updatedAt: raw.updated_at,
+  message: raw.message ?? null,
+}))
 export type ServerAction = z.output<typeof action>
 
 const quota = z

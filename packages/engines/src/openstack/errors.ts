@@ -16,6 +16,13 @@ export interface Place {
 /** It was disabled, deleted, or our user has no role in it any more. */
 export type ProjectProblem = 'disabled' | 'gone' | 'role'
 
+/** How much of a quota there was when a service refused, in the unit that it counts in; null is what it did not say. */
+export interface QuotaFigures {
+  readonly asked: number | null
+  readonly used: number | null
+  readonly limit: number | null
+}
+
 /** An EngineError that says of which cloud, which service and which request it is. */
 export class OpenStackError extends EngineError implements Place {
   readonly cloud: string
@@ -28,6 +35,8 @@ export class OpenStackError extends EngineError implements Place {
   readonly words: string | null
   /** Which quotas are used up, as the service calls them (`cores`, `gigabytes`, `port`); empty of all else that is exhausted. */
   readonly quotas: readonly string[]
+  /** Of each of them that the service gave figures of. */
+  readonly quotaFigures: ReadonlyMap<string, QuotaFigures>
 
   /** Why Keystone lets nobody into the project that something was asked within, where it is that and not the account. */
   readonly project: ProjectProblem | null
@@ -44,6 +53,7 @@ export class OpenStackError extends EngineError implements Place {
     this.service = place.service
     this.requestId = place.requestId
     this.quotas = kind === 'exhausted' ? quotasIn(message) : []
+    this.quotaFigures = figuresIn(message, this.quotas)
     this.words =
       options.status !== undefined && options.status < 500 && ['invalid', 'busy', 'conflict', 'exhausted', 'unsupported'].includes(kind) ? message : null
   }
@@ -92,6 +102,24 @@ function quotasIn(message: string): readonly string[] {
     .map((name) => name.trim().replace(/^'|'$/g, '').toLowerCase().replaceAll(' ', '_'))
     .map((name) => typed.exec(name)?.[1] ?? ones[name] ?? name)
     .filter((name) => name !== '')
+}
+/**
+ * The same messages, for their figures. Nova tells of several what is asked of those that are too little, in the order
+ * of their names, and what is used of each; Cinder of space all three, of a number the limit; Neutron nothing.
+ */
+function figuresIn(message: string, quotas: readonly string[]): ReadonlyMap<string, QuotaFigures> {
+  const numbers = (list: string | undefined): readonly (number | undefined)[] =>
+    (list ?? '').split(',').map((one) => (/\d/.test(one) ? Number(one) : undefined))
+  const [, requested, used, limits] = /Requested ([\d, ]+), but already used ([\d, ]+) of ([\d, ]+)/i.exec(message) ?? []
+  const [, size, most, consumed] = /Requested (\d+)G, quota is (\d+)G(?: and (\d+)G has been consumed)?/i.exec(message) ?? []
+  const [, allowed] = /Maximum number of [a-z ]+ allowed \((\d+)\)/i.exec(message) ?? []
+  const lists = { asked: numbers(requested ?? size), used: numbers(used ?? consumed), limit: numbers(limits ?? most ?? allowed) }
+  return new Map(
+    quotas.flatMap((name, at) => {
+      const figures = { asked: lists.asked[at] ?? null, used: lists.used[at] ?? null, limit: lists.limit[at] ?? null }
+      return figures.limit === null ? [] : [[name, figures] as const]
+    }),
+  )
 }
 /** Cinder has a quota of each type of volume too. */
 const typed = /^(volumes|gigabytes|snapshots)_\w+$/

@@ -93,6 +93,13 @@ export function createIdentity(session: Session) {
         session.done('identity', { method: 'PUT', path: at('projects', where.projectId, 'users', where.userId, 'roles', where.roleId), signal }),
       revoke: (where: { projectId: string; userId: string; roleId: string }, signal?: AbortSignal) =>
         session.done('identity', { method: 'DELETE', path: at('projects', where.projectId, 'users', where.userId, 'roles', where.roleId), signal }),
+      /** Projects in which a user has any role: their own, that of a group, or an inherited one. For administrators. */
+      async projectsOf(userId: string, signal?: AbortSignal): Promise<ReadonlySet<string>> {
+        const schema = z.object({ role_assignments: z.array(z.object({ scope: z.object({ project: z.object({ id: z.string() }).nullish() }) })) })
+        const query = { 'user.id': userId, effective: true }
+        const { role_assignments } = await session.json('identity', schema, { path: '/role_assignments', query, signal })
+        return new Set(role_assignments.flatMap(({ scope }) => scope.project?.id ?? []))
+      },
     },
     applicationCredentials: {
       /** For the session's own user and project. @returns with the secret: it is told this once */

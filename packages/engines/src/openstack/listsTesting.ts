@@ -3,6 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 type Row = { id: string } & Record<string, unknown>
+/** One of Keystone's, and whether the account has a role in it. */
+interface ListedProject {
+  readonly id: string
+  readonly enabled?: boolean
+  readonly open?: boolean
+}
 
 const password = 'Keystone-secret-1'
 const project = 'c0ffee00000040008000000000000002'
@@ -59,10 +65,37 @@ export async function createListedCloud() {
   const broken = new Map<List, number>()
   const gates = new Map<List, Promise<void>>()
   const acted: string[] = []
+  const replies = new Map<string, { status: number; json: object }>()
+  const askedFor: string[] = []
+  const actionsOf = new Map<string, readonly object[]>()
+  let deleted: readonly Row[] = []
+  /** What Keystone has beside its own; null: it is not asked for that here. */
+  let projects: readonly ListedProject[] | null = null
   let refusesActions = false
   let role = 'admin'
   let url = ''
 
+  const keystoneKnows = (path: string): { status: number; json: object } | null => {
+    if (projects === null) return null
+    const raw = ({ id, enabled = true }: ListedProject) => ({ id, name: id, domain_id: 'default', enabled, tags: ['zhisuan'] })
+    if (path === 'identity/v3/projects') return { status: 200, json: { projects: projects.map(raw), links: { next: null } } }
+    if (path === 'identity/v3/role_assignments') {
+      const open = [project, ...projects.filter(({ open: mine = true }) => mine).map(({ id }) => id)]
+      return { status: 200, json: { role_assignments: open.map((id) => ({ scope: { project: { id } }, role: { id: 'member' }, user: { id: 'user' } })) } }
+    }
+    const id = /^identity\/v3\/projects\/(\w+)$/.exec(path)?.[1]
+    if (id === undefined) return null
+    const one = projects.find((each) => each.id === id)
+    return one === undefined
+      ? { status: 404, json: { error: { code: 404, title: 'Not Found', message: `Could not find project: ${id}.` } } }
+      : { status: 200, json: { project: raw(one) } }
+  }
+  /** Keystone lets nobody into a project that is disabled or not there, nor whom has no role in it. */
+  const letsIn = (body: string): boolean => {
+    const id = /"project":\{"id":"(\w+)"\}/.exec(body)?.[1]
+    const one = projects?.find((each) => each.id === id)
+    return id === undefined || projects === null || (one !== undefined && one.enabled !== false && one.open !== false)
+  }
   const known = (path: string): object | null => {
     const answers: Readonly<Record<string, object>> = {
       'identity/v3/': { version: { id: 'v3.14', status: 'stable' } },
@@ -113,6 +146,14 @@ export async function createListedCloud() {
     }
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://cloud')
     const path = pathname.slice(1)
+    askedFor.push(`${request.method} ${path}`)
+    const told = replies.get(path)
+    if (told !== undefined) {
+      request.resume()
+      return say(told.status, told.json)
+    }
+    const actionsFor = /^compute\/v2\.1\/servers\/([0-9a-f-]{36})\/os-instance-actions$/.exec(path)?.[1]
+    if (actionsFor !== undefined) return say(200, { instanceActions: actionsOf.get(actionsFor) ?? [] })
     const [, id, acting] = /^compute\/v2\.1\/servers\/([0-9a-f-]{36})(\/action)?$/.exec(path) ?? []
     if (id !== undefined) {
       void request.toArray().then((parts: Buffer[]) => {
@@ -129,8 +170,20 @@ export async function createListedCloud() {
       })
       return
     }
+    if (path.endsWith('/auth/tokens')) {
+      void request.toArray().then((parts: Buffer[]) => {
+        if (letsIn(Buffer.concat(parts).toString())) return say(201, token(), { 'x-subject-token': role })
+        return say(401, { error: { code: 401, title: 'Unauthorized', message: 'The request you have made requires authentication.' } })
+      })
+      return
+    }
     request.resume()
-    if (path.endsWith('/auth/tokens')) return say(201, token(), { 'x-subject-token': role })
+    const keystone = keystoneKnows(path)
+    if (keystone !== null) return say(keystone.status, keystone.json)
+    if (path === lists.servers.path && searchParams.get('deleted') === 'true') {
+      const since = Date.parse(searchParams.get('changes-since') ?? '')
+      return say(200, { servers: deleted.filter(({ updated }) => Date.parse(String(updated)) >= since) })
+    }
     const [name, list] = Object.entries(lists).find(([, one]) => one.path === path) ?? []
     if (name === undefined || list === undefined) {
       const answer = known(path)
@@ -170,6 +223,35 @@ export async function createListedCloud() {
     has(list: List, ...now: readonly (readonly Row[])[]): void {
       pages[list] = now.length === 0 ? [[]] : now
     },
+    /** Projects that its Keystone has beside the one of the account. */
+    hasProjects(...now: readonly ListedProject[]): void {
+      projects = now
+    },
+    /** Servers that were deleted, as Nova goes on telling them to administrators who ask for them. */
+    deleted(...now: readonly Row[]): void {
+      deleted = now
+    },
+    /** What was done to a server, the newest first. */
+    tellsActions(id: string, ...now: readonly { action: string; at: Date; message?: string }[]): void {
+      const stamp = (at: Date): string => at.toISOString().replace('Z', '000')
+      actionsOf.set(
+        id,
+        now.map(({ action, at, message = null }) => ({
+          action,
+          request_id: `req-${randomUUID()}`,
+          start_time: stamp(new Date(at.getTime() - 5_000)),
+          updated_at: stamp(at),
+          message,
+        })),
+      )
+    },
+    /** What it answers at an address instead of what it has there; null: no more. */
+    replies(path: string, answer: { status: number; json: object } | null): void {
+      if (answer === null) replies.delete(path)
+      else replies.set(path, answer)
+    },
+    /** All that was asked for, by method and path. */
+    askedFor,
     /** A list fails from its n-th page on; null: no more. */
     breaks(list: List, fromPage: number | null): void {
       if (fromPage === null) broken.delete(list)

@@ -128,6 +128,32 @@ describe('a session with a cloud that misbehaves', () => {
     }
   })
 
+  it('tells of a quota what is asked, used and allowed, as far as the service says it', async () => {
+    const cases: [string, [string, object][]][] = [
+      [
+        'Quota exceeded for instances, cores: Requested 1, 2, but already used 10, 19 of 10, 20 instances, cores',
+        [
+          ['instances', { asked: 1, used: 10, limit: 10 }],
+          ['cores', { asked: 2, used: 19, limit: 20 }],
+        ],
+      ],
+      [
+        'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested 10G, quota is 1000G and 998G has been consumed.',
+        [['gigabytes', { asked: 10, used: 998, limit: 1000 }]],
+      ],
+      [
+        'VolumeBackupSizeExceedsAvailableQuota: Requested backup exceeds allowed Backup gigabytes quota. Requested 2G, quota is 1G',
+        [['backup_gigabytes', { asked: 2, used: null, limit: 1 }]],
+      ],
+      ["VolumeLimitExceeded: Maximum number of volumes allowed (10) exceeded for quota 'volumes'.", [['volumes', { asked: null, used: null, limit: 10 }]]],
+      ["Quota exceeded for resources: ['floatingip'].", []],
+    ]
+    for (const [message, figures] of cases) {
+      replies = { 'POST /network/v2.0/networks': { status: 403, json: { forbidden: { code: 403, message } } } }
+      await expect(cloud.network.networks.create({ name: 'x' }), message).rejects.toMatchObject({ quotaFigures: new Map(figures) })
+    }
+  })
+
   it('tells a change that no answer came to from a cloud that nobody reaches', async () => {
     const own = open({ timeoutMs: 150 })
     const path = '/network/v2.0/networks'

@@ -1,6 +1,7 @@
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Tell } from '../sys/message/message.service.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
 import { accountRoutes } from './account/account.routes.ts'
 import { createAccountService } from './account/account.service.ts'
@@ -41,7 +42,7 @@ import { topupMigrations } from './topup/topup.store.ts'
 /** Accounts and their ledger, what things cost, what was used, and what that cost. */
 export function createBill(
   platform: Platform,
-  { settings, personOf, notices: sender }: { settings: Settings; personOf: (userId: string) => Promise<Actor | null>; notices: NoticeSender },
+  { settings, personOf, notices: sender, tell }: { settings: Settings; personOf: (userId: string) => Promise<Actor | null>; notices: NoticeSender; tell: Tell },
 ): ModuleParts & {
   /** Whether something may be made for an organisation. @throws Refusal 24011, 24018 */
   mayMake: StandingService['mayMake']
@@ -53,7 +54,7 @@ export function createBill(
   const runner = createOrderRunner(platform, orders.renewals)
   const metering = createMetering(platform)
   const rating = createRating({ db: platform.db, now: platform.now, metering })
-  const notices = createNotices(platform, sender)
+  const notices = createNotices(platform, sender, tell)
   const budgets = createBudgets(platform, { notices })
   const standings = createStandings(platform, { notices, used: budgets.used })
   const channels = createChannels(platform)

@@ -108,7 +108,12 @@ describe.runIf(cloudIsThere)('sizes, and who sees what of a cloud', () => {
   const place = async (bp_id: string): Promise<string> => {
     const person = { kind: 4, bp_id, roles: ['TENANT'] as const, user_id: bp_id, name: 'x' }
     const there = async () => direct
-    const tenancy = createTenancy({ db: app.platform.db, clouds: { openStack: there, openStackForChange: there } as never, mayMake: async () => undefined })
+    const tenancy = createTenancy({
+      ...app.platform,
+      tell: async () => undefined,
+      clouds: { openStack: there, openStackForChange: there } as never,
+      mayMake: async () => undefined,
+    })
     return (await tenancy.placeForMaking(person as never, cloud_id, null)).keystoneId
   }
 })

@@ -5,6 +5,7 @@ import type { MayBegin } from '../../platform/operations.ts'
 import type { CloudContents, ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { CloudService } from '../cmp/cloud/cloud.service.ts'
+import type { Tell } from '../sys/message/message.service.ts'
 import { firewallRoutes } from './firewall/firewall.routes.ts'
 import { createFirewalls } from './firewall/firewall.service.ts'
 import { flavorRoutes } from './flavor/flavor.routes.ts'
@@ -54,9 +55,9 @@ const contentsOfCloud: CloudContents = {
 /** The second cloud family: any OpenStack. The cloud is the record; here is only what it does not know. */
 export function createCompute(
   platform: Platform,
-  others: { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void>; mayBegin: MayBegin; publicKeys: PublicKeys },
+  others: { clouds: CloudService; tell: Tell; mayMake: (tx: Tx, bpId: string) => Promise<void>; mayBegin: MayBegin; publicKeys: PublicKeys },
 ): ModuleParts {
-  const tenancy = createTenancy({ db: platform.db, ...others })
+  const tenancy = createTenancy({ ...platform, ...others })
   const { publicKeys } = others
   const { config } = platform
   const recycling = createRecycleOperations({ db: platform.db, tenancy })
@@ -87,7 +88,7 @@ export function createCompute(
       ...flavorRoutes(createFlavors(tenancy)),
       ...storageRoutes(platform.db, tenancy),
       ...imageRoutes(images),
-      ...keystoneProjectRoutes(createKeystoneProjects({ db: platform.db, clouds: others.clouds, tenancy })),
+      ...keystoneProjectRoutes(createKeystoneProjects({ ...platform, ...others, tenancy })),
       ...floatingIpRoutes(createFloatingIps({ db: platform.db, tenancy })),
       ...securityGroupRoutes(createSecurityGroups({ db: platform.db, tenancy })),
       ...networkRoutes({ networks: createNetworks(tenancy), subnets: createSubnets(tenancy), ports: createPorts(tenancy), routers: createRouters(tenancy) }),

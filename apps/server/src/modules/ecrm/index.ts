@@ -1,6 +1,8 @@
 import { tagsOfLabels } from '@zhisuan/contract/ecrm/edge'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Tell } from '../sys/message/message.service.ts'
+import { awayJob, createAway } from './edge/away.ts'
 import { createEdgeMetrics } from './edge/edge.minutes.ts'
 import { edgeMinutesMigrations } from './edge/edge.minutes.store.ts'
 import { createEdgeReach, type EdgeReach } from './edge/edge.reach.ts'
@@ -8,7 +10,7 @@ import { refusedByNode, usualRefusal, type RefusedByNode, type UsualRefusal } fr
 import { workOnNode, type WorkOnNode } from './edge/edge.work.ts'
 import { edgeRoutes, serveTunnel } from './edge/edge.routes.ts'
 import { createEdges } from './edge/edge.service.ts'
-import { edgeMigrations, getEdge, hasEdgeNamed } from './edge/edge.store.ts'
+import { edgeMigrations, getEdge, hasEdgeNamed, hasEdges } from './edge/edge.store.ts'
 import { createEnrolments } from './edge/enrolment.service.ts'
 import { identityMigrations } from './edge/identity.store.ts'
 import { createPresence } from './edge/presence.ts'
@@ -39,7 +41,10 @@ import { createUpgrades } from './upgrade/upgrade.service.ts'
 import { upgradeMigrations, upgradesOf } from './upgrade/upgrade.store.ts'
 
 /** The edge: nodes with our agent on them, and where they are. */
-export function createEcrm(platform: Platform): ModuleParts & {
+export function createEcrm(
+  platform: Platform,
+  { tell }: { tell: Tell },
+): ModuleParts & {
   /** The ways to nodes, for whoever runs something there. */
   edges: EdgeReach
   /** What went wrong on a node, as a refusal that names it. */
@@ -53,6 +58,7 @@ export function createEcrm(platform: Platform): ModuleParts & {
   // Each knows the other only when both are there.
   const presence = createPresence(platform, { metrics, came: (tunnel) => reach.came(tunnel) })
   const reach = createEdgeReach({ db: platform.db, tunnels: presence.tunnels })
+  const away = createAway(platform, { tell })
   const enrolments = createEnrolments(platform, presence)
   const edges = createEdges(platform, { metrics, enrolments, upgradesOf })
   const files = createAgentFiles(platform.config.DATA_DIR)
@@ -79,6 +85,7 @@ export function createEcrm(platform: Platform): ModuleParts & {
     refusedByNode,
     usualRefusal,
     workOnNode,
+    offers: async (on, scope) => ((await hasEdges(on, scope)) ? ['node'] : []),
     kinds: {
       'ecrm.region': { table: 'regions', nameTaken: (on, _bpId, name) => hasRegionNamed(on, name) },
       'ecrm.site': { table: 'sites', nameTaken: (on, _bpId, name) => hasSiteNamed(on, name) },
@@ -108,6 +115,8 @@ export function createEcrm(platform: Platform): ModuleParts & {
       ...gatewayRoutes(gateways),
     ],
     operations: [...Object.values(imageOperations), ...Object.values(upgradeOperations)],
+    jobs: [awayJob],
+    jobHandlers: [away.jobHandler],
     start: async () => {
       await presence.start()
       metrics.start()

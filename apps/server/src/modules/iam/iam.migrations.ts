@@ -5,6 +5,8 @@ import { migration, type Migrations } from '../../platform/db/database.ts'
 
 interface PolicyTable {
   id: string
+  /** Of a ready-made one the key of its definition; null of all others. */
+  system_key: string | null
   /** Null: the platform's. */
   bp_id: string | null
   name: string
@@ -25,6 +27,8 @@ interface PolicyVersionTable {
 }
 interface RoleTable {
   id: string
+  /** As of policies. */
+  system_key: string | null
   bp_id: string | null
   name: string
   description: string
@@ -134,5 +138,14 @@ export const iamMigrations: Migrations = {
       check (num_nonnulls(user_id, bp_id) = 1)
     );
     create index policy_boundaries_policy on policy_boundaries (policy_id);
+  `),
+  // Names are the organisation's own business: what is ready for all takes none away, whoever had it before.
+  '20261126_84_ready_made': migration(`
+    alter table policies add column system_key text unique;
+    alter table roles add column system_key text unique;
+    drop index policies_name;
+    create unique index policies_name on policies (bp_id, lower(name)) nulls not distinct where system_key is null;
+    drop index roles_name;
+    create unique index roles_name on roles (bp_id, lower(name)) nulls not distinct where system_key is null;
   `),
 }

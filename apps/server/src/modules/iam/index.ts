@@ -6,6 +6,7 @@ import { decisionRoutes } from './decision/decision.routes.ts'
 import { createDecisionService } from './decision/decision.service.ts'
 import { grantRoutes } from './grant/grant.routes.ts'
 import { createGrantService } from './grant/grant.service.ts'
+import { keepReadyMade } from './ready-made/ready-made.ts'
 import { policyRoutes } from './policy/policy.routes.ts'
 import { createPolicyService } from './policy/policy.service.ts'
 import { projectRoutes } from './project/project.routes.ts'
@@ -40,6 +41,7 @@ export function createIam(platform: Platform): ModuleParts & { rules: RulesServi
       ...auditRoutes(createAuditService(platform)),
       ...serviceRoutes(createServiceService(platform, limits)),
     ],
+    start: () => keepReadyMade(platform.db, rules.tell),
     stop: async () => rules.stop(),
   }
 }

@@ -10,6 +10,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { NoticeSender } from '../bill/notice/notice.service.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import type { RulesService } from '../iam/rules/rules.ts'
+import type { Tell } from '../sys/message/message.service.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
 import { accessKeyRoutes } from './access-key/access-key.routes.ts'
 import { createAccessKeyService } from './access-key/access-key.service.ts'
@@ -57,7 +58,7 @@ const cleanKeysJob = defineJob({ name: 'ums.accessKey.clean', input: z.object({}
 /** Organisations, users, sessions, codes: who somebody is. */
 export function createUms(
   platform: Platform,
-  others: { settings: Settings; rules: Pick<RulesService, 'of' | 'watch'>; limits: Limits },
+  others: { settings: Settings; rules: Pick<RulesService, 'of' | 'watch'>; limits: Limits; tell: Tell },
 ): ModuleParts & {
   /**
    * Whom a credential stands for; at once, without a promise, where it is remembered.
@@ -95,7 +96,7 @@ export function createUms(
     for (const module of platform.modules()) await module.organisationMade?.(tx, bpId)
   }
   const delivery = createDelivery(platform)
-  const guesses = createGuesses(platform, delivery)
+  const guesses = createGuesses(platform, { delivery, tell: others.tell })
   const secondFactors = createSecondFactors(platform, { guesses, actors, issuer: () => others.settings.get('title') })
   const sessions = createSessionService(platform, { actors, guesses, secondFactors })
   const verification = createVerificationService(platform)
@@ -122,7 +123,11 @@ export function createUms(
     },
     actorOf,
     personOf: actors.ofPerson,
-    notices: { text: messageTexts.notice, send: (message) => delivery[message.channel]?.({ ...message, subject: messageTexts.noticeSubject }) ?? null },
+    notices: {
+      text: messageTexts.notice,
+      signed: messageTexts.signed,
+      send: (message) => delivery[message.channel]?.({ ...message, subject: messageTexts.noticeSubject }) ?? null,
+    },
     firstPassword: () => firstPassword,
     serve: (http) => {
       serveDevelopmentInbox(http, platform)

@@ -13,19 +13,24 @@ const purposes: Readonly<Record<Purpose, string>> = {
   'patch-email': '更换邮箱',
 }
 
-/** The bodies of all messages that people are sent. */
+/** As the platform's name stands before what people are sent. */
+const signed = (text: string): string => `【智算云】${text}`
+
+/** The bodies of all messages that people are sent; those that are told within the console too come without the name. */
 export const messageTexts = {
   subject: '智算云验证码',
   code: (purpose: Purpose, code: string, minutes: number): string =>
-    `【智算云】您的验证码为${code}，用于${purposes[purpose]}，${minutes}分钟内有效。请勿告知他人；如非本人操作，请忽略本消息。`,
+    signed(`您的验证码为${code}，用于${purposes[purpose]}，${minutes}分钟内有效。请勿告知他人；如非本人操作，请忽略本消息。`),
 
   attackedSubject: '智算云安全提醒',
   attacked: (user: string): string =>
-    `【智算云】多个来源正在猜测用户“${user}”的密码，这些来源已被冻结，该用户登录过的设备不受影响。请确认该用户已开启两步验证；来源地址见审计日志。`,
+    `多个来源正在猜测用户“${user}”的密码，这些来源已被冻结，该用户登录过的设备不受影响。请确认该用户已开启两步验证；来源地址见审计日志。`,
 
   noticeSubject: '智算云费用通知',
   /** Money comes as it is to be shown. */
-  notice: (kind: NoticeKind, organisation: string, values: NoticeValues): string => `【智算云】${notices[kind](organisation, values)}`,
+  notice: (kind: NoticeKind, organisation: string, values: NoticeValues): string => notices[kind](organisation, values),
+
+  signed,
 }
 
 const moment = new Intl.DateTimeFormat('zh-CN', { timeZone: billingZone, dateStyle: 'long', timeStyle: 'short' })

@@ -1,8 +1,8 @@
 import { errors, fillText, type ErrorName } from '@zhisuan/contract/errors'
 import type { Problem } from '@zhisuan/contract/problem'
-import { cloudQuotaTexts, type CloudQuota } from '@zhisuan/contract/texts'
+import { cloudQuotaTexts, cloudQuotaUnits, quotaFigureTexts, type CloudQuota } from '@zhisuan/contract/texts'
 import { isEngineError } from '@zhisuan/engines/errors'
-import { OpenStackError, type ProjectProblem } from '@zhisuan/engines/openstack/errors'
+import { OpenStackError, type ProjectProblem, type QuotaFigures } from '@zhisuan/engines/openstack/errors'
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { isConnectionError, isUnstorableText } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
@@ -30,12 +30,23 @@ const closedProjects = { disabled: 'computeProjectDisabled', gone: 'computeProje
   ErrorName
 >
 
+/** A quota by its name and, as far as its service said, how much of it is asked for, used and allowed. */
+function quotaText(name: string, figures: QuotaFigures | undefined): string {
+  const known = name in cloudQuotaTexts ? (name as CloudQuota) : null
+  const quota = known === null ? name : cloudQuotaTexts[known]
+  if (figures === undefined) return quota
+  const unit = known === null ? '' : (cloudQuotaUnits[known] ?? '')
+  const amount = (figure: number | null): string => `${figure}${unit}`
+  const text = figures.asked === null ? 'limit' : figures.used === null ? 'sizes' : 'whole'
+  return fillText(quotaFigureTexts[text], { quota, asked: amount(figures.asked), used: amount(figures.used), limit: amount(figures.limit) })
+}
+
 /** Whatever was thrown, as a refusal of the catalogue. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof OpenStackError) {
-    const { cloud, service, requestId: request_id, quotas, project } = error
-    const quota = quotas.map((name) => (name in cloudQuotaTexts ? cloudQuotaTexts[name as CloudQuota] : name)).join('、')
+    const { cloud, service, requestId: request_id, quotas, quotaFigures, project } = error
+    const quota = quotas.map((name) => quotaText(name, quotaFigures.get(name))).join('、')
     return new Refusal(quota !== '' ? 'computeQuotaExceeded' : project !== null ? closedProjects[project] : engineRefusals[error.kind], {
       ...(quota !== '' && { values: { quota } }),
       cause: error,

@@ -12,6 +12,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import * as format from '../../kit/format.ts'
 import { ProjectList, projectListName } from '../compute/tenancy/ProjectList.tsx'
+import { ProjectProblems } from '../compute/tenancy/ProjectProblems.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { CapacityHistory } from './CapacityHistory.tsx'
 import { ratioOf, healthTones, isConnectionType } from './cloudRules.ts'
@@ -49,13 +50,16 @@ function Parts({ cloud }: { readonly cloud: CloudDetail }) {
     { key: 'projects', label: t('detail.projects'), children: <ProjectList cloudId={cloud.cloud_id} /> },
   ]
   return (
-    <Tabs
-      size="small"
-      destroyOnHidden
-      activeKey={search.get(partKey) === 'projects' ? 'projects' : 'overview'}
-      items={parts}
-      onChange={(key) => setSearch((now) => withPart(now, key === 'overview' ? null : key), { replace: true })}
-    />
+    <>
+      <ProjectProblems of={{ cloud_id: cloud.cloud_id }} />
+      <Tabs
+        size="small"
+        destroyOnHidden
+        activeKey={search.get(partKey) === 'projects' ? 'projects' : 'overview'}
+        items={parts}
+        onChange={(key) => setSearch((now) => withPart(now, key === 'overview' ? null : key), { replace: true })}
+      />
+    </>
   )
 }
 

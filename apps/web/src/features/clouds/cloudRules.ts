@@ -1,6 +1,7 @@
 import { cloudCan, connectionTypes, type Cloud, type CloudConnection, type CloudServiceState, type CloudStatus } from '@zhisuan/contract/cmp/cloud'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import type { BodyOf, Call } from '@zhisuan/contract/define'
+import { users } from '@zhisuan/contract/ums/user'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
@@ -39,8 +40,8 @@ export type CloudMove = keyof typeof cloudMoves
 export const whyNotCloud = (t: TFunction<['clouds', 'shell']>, move: CloudMove, cloud: Pick<Cloud, 'status'>): string | null =>
   allowed(cloudCan, move, cloud.status, t(`shell:cloud.status.${cloud.status}`))
 
-/** What is no longer true after a cloud changed: also what the switcher in the top bar shows. */
-export const invalidatedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo, clouds.get]
+/** What is no longer true after a cloud changed: also what the switcher in the top bar shows, and what menus have. */
+export const invalidatedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo, clouds.get, users.current]
 
 /** How much more is promised than there is; null where it is not more. */
 export const ratioOf = ({ total, physical }: { total: number; physical: number }): number | null => (physical > 0 && total > physical ? total / physical : null)

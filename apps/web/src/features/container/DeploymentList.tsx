@@ -8,6 +8,7 @@ import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { deploymentTones, isPassing, invalidatedByContainer } from './containerRules.ts'
+import { useWithoutNode } from '../../kit/withoutNode.ts'
 import { placedBy } from '../../kit/placementForm.ts'
 import { told } from '../../api/tellError.ts'
 import { useNodes } from './useNodes.ts'
@@ -15,6 +16,7 @@ import { useNodes } from './useNodes.ts'
 /** Deployments: one specification, a container of it on each of several nodes. */
 export default function DeploymentList() {
   const { t } = useTranslation('container')
+  const withoutNode = useWithoutNode()
   const nodes = useNodes()
   const remove = useChange(deployments.delete, { invalidates: invalidatedByContainer })
   const toContainers = ({ id, name }: Deployment): string => paths.container.deployment.containers(id, name)
@@ -86,6 +88,7 @@ export default function DeploymentList() {
       passing={isPassing}
       create={{ call: containers.deploy, label: t('deployment.create'), href: paths.container.deployment.add() }}
       empty={{ title: t('deployment.empty'), note: t('deployment.emptyNote') }}
+      {...withoutNode}
     />
   )
 }

@@ -14,6 +14,7 @@ import {
   type upgradeStatuses,
 } from '@zhisuan/contract/ecrm/edge'
 import { regions, sites } from '@zhisuan/contract/ecrm/region'
+import { users } from '@zhisuan/contract/ums/user'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
 import type { GoneProps } from '../../kit/Gone.tsx'
@@ -25,8 +26,8 @@ export const edgeTones: Readonly<Record<EdgeStatus, StatusTone>> = { pending: 'r
 export const gatewayTones: Readonly<Record<Gateway['status'], StatusTone>> = { active: 'good', deactive: 'rest', rebooting: 'busy', offline: 'bad' }
 export const serviceAgentTones: Readonly<Record<ServiceAgent['status'], StatusTone>> = { listening: 'good', offline: 'warning', error: 'bad' }
 
-/** What is no longer true after anything was done to a node. */
-export const invalidatedByEdge: readonly Call[] = [edges.list, edges.get, sites.list, regions.list]
+/** What is no longer true after anything was done to a node: also what menus have, which follows from whether there is one. */
+export const invalidatedByEdge: readonly Call[] = [edges.list, edges.get, sites.list, regions.list, users.current]
 export const invalidatedBySite: readonly Call[] = [sites.list, regions.list, edges.list, edges.get]
 export const invalidatedByGateway: readonly Call[] = [gateways.list, sites.list]
 export const invalidatedByServiceAgent: readonly Call[] = [serviceAgents.list]

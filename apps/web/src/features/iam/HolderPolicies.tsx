@@ -10,11 +10,14 @@ import { useKeeping } from '../../session/keeping.ts'
 export function HolderPolicies({
   kind,
   id,
+  fixed = null,
   empty,
   emptyNote,
 }: {
   readonly kind: Grant['holder']['kind']
   readonly id: string
+  /** Why none is given to it or taken from it. */
+  readonly fixed?: string | null
   readonly empty: string
   readonly emptyNote: string
 }) {
@@ -33,8 +36,13 @@ export function HolderPolicies({
           col.text<Grant>('created_by', t('column.grantedBy'), ({ created_by }) => created_by, { width: 140 }),
           col.date<Grant>('created_at', t('column.grantedAt'), ({ created_at }) => created_at, { sort: true }),
         ]}
-        rowActions={(grant) => [revokeOf(grant)]}
-        create={{ call: grants.create, label: t('grant.create'), dialog: (close) => <GrantDialog holder={{ kind, id }} onClose={close} /> }}
+        rowActions={(grant) => [{ ...revokeOf(grant), disabledReason: fixed }]}
+        create={{
+          call: grants.create,
+          label: t('grant.create'),
+          disabledReason: fixed,
+          dialog: (close) => <GrantDialog holder={{ kind, id }} onClose={close} />,
+        }}
         empty={{ title: empty, note: emptyNote }}
       />
     </>

@@ -21,14 +21,22 @@ import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
 import { useKeeping } from '../../session/keeping.ts'
 
-/** Makes a policy; with `id` and `from` in the address another version of one, which begins as an old one. */
+/** Makes a policy, with `copy` in the address one that begins as another; with `id` and `from` another version of one, which begins as an old one. */
 export default function PolicyAdd() {
   const [search] = useSearchParams()
-  const [id, from] = [search.get('id'), search.get('from')]
+  const [id, from, copy] = [search.get('id'), search.get('from'), search.get('copy')]
   return (
     <WithVocabulary>
       {(vocabulary) =>
-        id === null ? <NewPolicy vocabulary={vocabulary} /> : <NewVersionOf key={`${id} ${from}`} id={id} from={from} vocabulary={vocabulary} />
+        id === null ? (
+          copy === null ? (
+            <NewPolicy vocabulary={vocabulary} />
+          ) : (
+            <CopyOf key={copy} id={copy} vocabulary={vocabulary} />
+          )
+        ) : (
+          <NewVersionOf key={`${id} ${from}`} id={id} from={from} vocabulary={vocabulary} />
+        )
       }
     </WithVocabulary>
   )
@@ -61,7 +69,37 @@ interface Values {
 
 const { shape } = policies.create.body
 
-function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
+function CopyOf({ id, vocabulary }: { readonly id: string; readonly vocabulary: Vocabulary }) {
+  const { t } = useTranslation('iam')
+  const { data, error, refetch } = useCall(policies.get, { params: { id } }, { silent: true })
+  if (error !== null) {
+    return (
+      <div className="zs-card">
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  }
+  if (data === undefined) return <PagePlaceholder />
+  return (
+    <NewPolicy
+      vocabulary={vocabulary}
+      from={{ name: t('policy.copyName', { name: data.name }), description: data.description, document: writeJson(data.document) }}
+      lead={t('policy.copyNote', { name: data.name })}
+    />
+  )
+}
+
+const blank = { name: '', description: '', document: newDocument }
+
+function NewPolicy({
+  vocabulary,
+  from = blank,
+  lead,
+}: {
+  readonly vocabulary: Vocabulary
+  readonly from?: Pick<Values, 'name' | 'description' | 'document'>
+  readonly lead?: string
+}) {
   const { t } = useTranslation('iam')
   const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
@@ -72,12 +110,8 @@ function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
     void navigate(pages.policy.version(made.id))
   }
   return (
-    <FormPage<Values>
-      initialValues={{ name: '', description: '', document: newDocument }}
-      submitText={t('policy.submit')}
-      onCancel={() => void navigate(pages.policy.list())}
-      onSubmit={submit}
-    >
+    <FormPage<Values> initialValues={from} submitText={t('policy.submit')} onCancel={() => void navigate(pages.policy.list())} onSubmit={submit}>
+      {lead !== undefined && <p className="zs-soft ia-lead">{lead}</p>}
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
       {everybody && <OrganisationField name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')} />}

@@ -27,7 +27,7 @@ export default function PolicyContacts() {
       query={query}
       gone={{ to: pages.policy.list() }}
       title={({ name }) => name}
-      actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'contacts' && key !== 'grant')}
+      actions={(policy) => actionsOf(policy).filter(({ key }) => !['contacts', 'grant', 'copy'].includes(key))}
     >
       {(policy) => <Contacts policy={policy} />}
     </DetailPage>

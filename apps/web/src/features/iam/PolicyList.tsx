@@ -3,13 +3,14 @@ import { useTranslation } from '../../i18n.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { usePolicyActions } from './usePolicyActions.tsx'
+import { useOwner, usePolicyActions } from './usePolicyActions.tsx'
 import { useKeeping } from '../../session/keeping.ts'
 
 /** Policies of the platform and of organisations. */
 export default function PolicyList() {
   const { t } = useTranslation('iam')
   const { pages } = useKeeping()
+  const ownerOf = useOwner()
   const { actionsOf } = usePolicyActions()
   return (
     <ResourceTable
@@ -21,7 +22,7 @@ export default function PolicyList() {
           to: ({ id }) => pages.policy.version(id),
           note: ({ description }) => description,
         }),
-        col.text<Policy>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
+        col.text<Policy>('owner', t('column.owner'), ownerOf, { width: 140 }),
         col.text<Policy>('version', t('policy.defaultVersion'), ({ default_version }) => t('policy.versionOf', { version: default_version }), { width: 110 }),
         col.number<Policy>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 70 }),
         col.text<Policy>('contacts', t('column.contacts'), ({ contact_count }) => t('policy.contactCount', { count: contact_count }), {
@@ -36,6 +37,7 @@ export default function PolicyList() {
       filters={[
         filter.keyword(t('policy.keyword')),
         filter.select('owner', t('policy.owner'), [
+          { value: 'system', label: t('ownerFilter.system') },
           { value: 'platform', label: t('ownerFilter.platform') },
           { value: 'organisation', label: t('ownerFilter.organisation') },
         ]),

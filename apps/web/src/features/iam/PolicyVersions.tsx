@@ -11,7 +11,7 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { idOfVersionSegment } from './policyAt.ts'
 import { Touched } from './Touched.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
-import { useNewVersionPath, useNotOurs, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
+import { useNewVersionPath, useNotOurs, useOwner, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
 import { useKeeping } from '../../session/keeping.ts'
 
 /** One policy: what it is, and its versions. */
@@ -22,6 +22,7 @@ export default function PolicyVersions() {
   const { id: segment = '' } = useParams()
   const id = idOfVersionSegment(segment)
   const query = useOne(policies.get, { params: { id } }, { refreshMs: 5_000 })
+  const ownerOf = useOwner()
   const { actionsOf } = usePolicyActions(() => void navigate(pages.policy.list()))
   return (
     <DetailPage
@@ -30,7 +31,7 @@ export default function PolicyVersions() {
       title={({ name }) => name}
       actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'versions')}
       facts={(policy) => [
-        { key: 'owner', label: t('column.owner'), value: policy.bp_name ?? t('platform') },
+        { key: 'owner', label: t('column.owner'), value: ownerOf(policy) },
         { key: 'version', label: t('policy.defaultVersion'), value: t('policy.versionOf', { version: policy.default_version }) },
         { key: 'versions', label: t('column.versions'), value: t('policy.versionCount', { count: policy.version_count, max: policyLimits.versions }) },
         { key: 'contacts', label: t('column.contacts'), value: t('policy.contactCount', { count: policy.contact_count }) },

@@ -6,8 +6,10 @@ import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { HolderPolicies } from './HolderPolicies.tsx'
 import { RoleAllows } from './RoleAllows.tsx'
+import { kindOf } from './roleText.ts'
 import { RoleMembers } from './RoleMembers.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
+import { useOwner } from './usePolicyActions.tsx'
 import { useRoleActions } from './useRoleActions.tsx'
 import { useKeeping } from '../../session/keeping.ts'
 
@@ -19,6 +21,7 @@ export default function RoleDetail() {
   const { id = '' } = useParams()
   const nameOf = useRoleName()
   const query = useOne(customRoles.get, { params: { id } }, { refreshMs: 5_000 })
+  const ownerOf = useOwner()
   const { actionsOf } = useRoleActions(() => void navigate(pages.role.list()))
   return (
     <DetailPage
@@ -27,9 +30,9 @@ export default function RoleDetail() {
       title={nameOf}
       actions={actionsOf}
       facts={(role) => [
-        { key: 'kind', label: t('role.kind'), value: t(role.built_in ? 'role.builtIn' : 'role.custom') },
+        { key: 'kind', label: t('role.kind'), value: t(`role.${kindOf(role)}`) },
         ...(role.built_in ? [] : [{ key: 'base', label: t('column.base'), value: t('role.baseOf', { role: nameOf({ name: role.base }) }) }]),
-        { key: 'owner', label: t('column.owner'), value: role.bp_name ?? t('platform') },
+        { key: 'owner', label: t('column.owner'), value: ownerOf(role) },
         { key: 'members', label: t('column.members'), value: role.member_count },
         { key: 'policies', label: t('column.policies'), value: role.policy_count },
         ...(role.built_in ? [] : [{ key: 'created', label: t('column.created'), value: format.dateTime(role.created_at) }]),
@@ -44,6 +47,7 @@ export default function RoleDetail() {
             <HolderPolicies
               kind="role"
               id={role.id}
+              fixed={role.system ? t('systemFixed') : null}
               empty={t('role.policyEmpty')}
               emptyNote={t(role.built_in ? 'role.policyEmptyBuiltIn' : 'role.policyEmptyNote')}
             />

@@ -4,14 +4,17 @@ import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
+import { useOwner } from './usePolicyActions.tsx'
+import { kindOf, roleKinds } from './roleText.ts'
 import { useRoleActions } from './useRoleActions.tsx'
 import { useKeeping } from '../../session/keeping.ts'
 
-/** Roles, the built-in ones first. */
+/** Roles: one’s own, those of the system, the built-in ones. */
 export default function RoleList() {
   const { t } = useTranslation('iam')
   const { pages } = useKeeping()
   const nameOf = useRoleName()
+  const ownerOf = useOwner()
   const { actionsOf } = useRoleActions()
   return (
     <ResourceTable
@@ -24,9 +27,9 @@ export default function RoleList() {
           to: ({ id }) => pages.role.detail(id),
           note: (role) => (role.built_in ? t(`role.about.${role.base}`) : role.description),
         }),
-        col.text<RoleRow>('kind', t('role.kind'), ({ built_in }) => t(built_in ? 'role.builtIn' : 'role.custom'), { width: 90 }),
+        col.text<RoleRow>('kind', t('role.kind'), (role) => t(`role.${kindOf(role)}`), { width: 90 }),
         col.text<RoleRow>('base', t('column.base'), (role) => (role.built_in ? null : nameOf({ name: role.base })), { width: 110 }),
-        col.text<RoleRow>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
+        col.text<RoleRow>('owner', t('column.owner'), ownerOf, { width: 140 }),
         col.number<RoleRow>('members', t('column.members'), ({ member_count }) => member_count, { width: 80 }),
         col.number<RoleRow>('policies', t('column.policies'), ({ policy_count }) => policy_count, { width: 80 }),
         col.date<RoleRow>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
@@ -34,10 +37,11 @@ export default function RoleList() {
       ]}
       filters={[
         filter.keyword(t('role.keyword')),
-        filter.select('built_in', t('role.kind'), [
-          { value: 'true', label: t('role.builtIn') },
-          { value: 'false', label: t('role.custom') },
-        ]),
+        filter.select(
+          'kind',
+          t('role.kind'),
+          roleKinds.map((value) => ({ value, label: t(`role.${value}`) })),
+        ),
       ]}
       rowActions={actionsOf}
       create={{ call: customRoles.create, label: t('role.create'), href: pages.role.add() }}

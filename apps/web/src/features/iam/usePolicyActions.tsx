@@ -11,6 +11,12 @@ import { GrantDialog } from './GrantDialog.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
 import { useKeeping } from '../../session/keeping.ts'
 
+/** Whose a policy or a role is. */
+export function useOwner(): (thing: { readonly bp_name: string | null; readonly system: boolean }) => string {
+  const { t } = useTranslation('iam')
+  return ({ bp_name, system }) => (system ? t('system') : (bp_name ?? t('platform')))
+}
+
 /** The page where another version of a policy is made, beginning as one of its versions. */
 export function useNewVersionPath(): (id: string, from: number) => string {
   const { pages } = useKeeping()
@@ -18,10 +24,10 @@ export function useNewVersionPath(): (id: string, from: number) => string {
 }
 
 /** Why a policy or a role cannot be changed here; null where it can. */
-export function useNotOurs(): (thing: { readonly bp_id: string | null }) => string | null {
+export function useNotOurs(): (thing: { readonly bp_id: string | null; readonly system: boolean }) => string | null {
   const { t } = useTranslation('iam')
   const { everybody } = useKeeping()
-  return ({ bp_id }) => (everybody || bp_id !== null ? null : t('ownersOnly'))
+  return ({ bp_id, system }) => (system ? t('systemFixed') : everybody || bp_id !== null ? null : t('ownersOnly'))
 }
 
 /** Why no other version can be made; null where one can. */
@@ -50,6 +56,7 @@ export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: 
       { key: 'grant', call: grants.create, label: t('policy.grant'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> },
       { key: 'contacts', label: t('policy.contacts'), href: pages.policy.contact(policy.id) },
       { key: 'versions', label: t('policy.versions'), href: pages.policy.version(policy.id) },
+      { key: 'copy', call: policies.create, label: t('policy.copy'), href: withQuery(pages.policy.add(), { copy: policy.id }) },
       {
         key: 'rename',
         call: policies.update,

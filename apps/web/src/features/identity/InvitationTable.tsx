@@ -37,7 +37,12 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
             to: ({ bp_id }) => (everybody ? withQuery(pages.partners(), { id: bp_id, tab: 'invitations' }) : null),
             width: 160,
           }),
-          col.text<Invitation>('role', t('column.role'), ({ role }) => roleName({ name: role }), { width: 110 }),
+          col.text<Invitation>(
+            'role',
+            t('column.role'),
+            ({ role, roles }) => (roles.length === 0 ? roleName({ name: role }) : roles.map(({ name }) => name).join('、')),
+            { width: 140 },
+          ),
           col.text<Invitation>('used_by', t('column.usedBy'), ({ used_by }) => used_by, { width: 140 }),
           col.text<Invitation>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 120, off: true }),
           col.date<Invitation>('expires_at', t('column.expires'), ({ expires_at }) => expires_at, { sort: true }),

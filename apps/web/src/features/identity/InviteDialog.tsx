@@ -1,4 +1,5 @@
 import Button from 'antd/es/button'
+import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import type { ResponseOf } from '@zhisuan/contract/define'
@@ -16,12 +17,17 @@ import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OrganisationField } from '../../kit/OrganisationSelect.tsx'
+import { NewcomerRolesField } from './NewcomerRoles.tsx'
 import { invalidatedByInvitation } from './invalidated.ts'
 import { useKeeping } from '../../session/keeping.ts'
 
+/** A built-in role, or others that are chosen below. */
+const choices = [...tenantRoles, 'chosen'] as const
+
 interface Values {
   bp_id?: string
-  role: 'TENANT' | 'TENANT_ADMIN'
+  role: (typeof choices)[number]
+  role_ids?: string[]
   note: string
   days: number
 }
@@ -35,18 +41,41 @@ export function InviteDialog({ organisation, onMade, onClose }: Dialog<{ organis
   const { t } = useTranslation('identity')
   const { everybody } = useKeeping()
   const roleName = useRoleName()
+  const [form] = Form.useForm<Values>()
+  const chosen = Form.useWatch('role', form) === 'chosen'
+  const of = Form.useWatch('bp_id', form)
   const create = useChange(invitations.create, { invalidates: invalidatedByInvitation, silent: true, onDone: onMade })
   return (
     <FormDialog<Values>
+      form={form}
       title={t('invitation.title')}
       okText={t('invitation.submit')}
       initialValues={{ role: 'TENANT', note: '', days: 7 }}
-      onSubmit={({ bp_id, ...values }) => create.mutateAsync({ body: { ...values, bp_id: organisation?.id ?? bp_id ?? null } })}
+      onSubmit={({ bp_id, role, role_ids = [], ...values }) =>
+        create.mutateAsync({
+          body: { ...values, ...(role === 'chosen' ? { role_ids } : { role }), bp_id: organisation?.id ?? bp_id ?? null },
+        })
+      }
       doneText={t('invitation.done')}
       onClose={onClose}
     >
       {everybody && organisation === undefined && <OrganisationField name="bp_id" label={t('invitation.organisation')} missing={t('required')} />}
-      <RadioField name="role" label={t('invitation.role')} values={tenantRoles} labelOf={(value) => roleName({ name: value })} />
+      <RadioField
+        name="role"
+        label={t('invitation.role')}
+        values={choices}
+        labelOf={(value) => (value === 'chosen' ? t('invitation.chosenRoles') : roleName({ name: value }))}
+      />
+      {chosen && (
+        <NewcomerRolesField
+          name="role_ids"
+          label={t('invitation.roles')}
+          extra={t('newcomer.note')}
+          missing={t('required')}
+          builtIn={[]}
+          bpId={organisation?.id ?? of}
+        />
+      )}
       <NumberField name="days" label={t('invitation.days')} extra={t('invitation.daysTip')} schema={shape.days} />
       <TextField name="note" label={t('invitation.note')} extra={t('invitation.noteTip')} schema={shape.note} />
     </FormDialog>

@@ -15,6 +15,7 @@ import { UserField } from '../../kit/identitySelects.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
+import { ProjectProblems } from '../compute/tenancy/ProjectProblems.tsx'
 import { Boundary } from './Boundary.tsx'
 import { InvitationTable } from './InvitationTable.tsx'
 import { ProjectTable } from './ProjectTable.tsx'
@@ -69,7 +70,12 @@ export function OrganisationDetail({ id }: { readonly id: string }) {
           { key: 'description', label: t('description'), value: organisation.description || format.nothing },
           { key: 'id', label: t('column.id'), value: <span className="zs-code">{organisation.id}</span> },
         ]}
-        notice={({ status }) => status === 'frozen' && <Alert type="warning" showIcon className="zs-above" title={t('organisation.frozenNotice')} />}
+        notice={({ status }) => (
+          <>
+            {status === 'frozen' && <Alert type="warning" showIcon className="zs-above" title={t('organisation.frozenNotice')} />}
+            <ProjectProblems of={{ bp_id: id }} />
+          </>
+        )}
         tabs={(organisation) => [
           { key: 'members', label: t('organisation.tab.members'), content: <UserTable name="members" organisation={organisation} /> },
           { key: 'administrators', label: t('organisation.tab.administrators'), content: <Administrators organisation={organisation} /> },

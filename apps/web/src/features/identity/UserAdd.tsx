@@ -1,7 +1,6 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Select from 'antd/es/select'
-import { roles, tenantRoles, type Role } from '@zhisuan/contract/roles'
+import { roles, tenantRoles } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
@@ -11,7 +10,7 @@ import { notify } from '../../api/notify.ts'
 import { Field, RadioField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField } from '../../kit/NameFields.tsx'
-import { useRoleName } from '../../kit/roleNames.ts'
+import { NewcomerRolesField, partedRoles } from './NewcomerRoles.tsx'
 import { OneTimePassword } from './OneTimePassword.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByUser } from './invalidated.ts'
@@ -28,7 +27,8 @@ interface Values {
   username: string
   kind: (typeof kinds)[number]
   bp_id?: string
-  roles: Role[]
+  /** Keys of built-in ones, ids of others. */
+  roles: string[]
   nickname: string
   phone: string
   email: string
@@ -45,18 +45,20 @@ export default function UserAdd() {
   const { everybody, pages } = useKeeping()
   const navigate = useNavigate()
   const { id: bp_id, known } = useNamedOrganisation()
-  const roleName = useRoleName()
   const [form] = Form.useForm<Values>()
   const kind = Form.useWatch('kind', form) ?? 4
+  const organisation = Form.useWatch('bp_id', form)
   const [made, setMade] = useState<{ readonly id: string; readonly name: string; readonly password: string } | null>(null)
   const create = useChange(users.create, { invalidates: invalidatedByUser })
   const submit = async ({ username, kind: chosen, bp_id: of, roles: given, nickname, phone, email, description }: Values): Promise<void> => {
+    const { roles: builtIn, role_ids } = partedRoles(chosen === 4 ? given : [])
     const { user, one_time_password } = await create.mutateAsync({
       body: {
         username,
         kind: chosen,
         bp_id: chosen === 1 ? null : (of ?? null),
-        ...(chosen === 4 && given.length > 0 && { roles: given }),
+        ...(builtIn.length > 0 && { roles: builtIn }),
+        role_ids,
         nickname,
         description,
         phone: phone.trim() === '' ? null : phone,
@@ -96,14 +98,13 @@ export default function UserAdd() {
           </Form.Item>
         )}
         {kind === 4 && (
-          <Form.Item name="roles" label={t('user.roles')} extra={t('user.rolesNote')}>
-            <Select<Role[]>
-              mode="multiple"
-              aria-label={t('user.roles')}
-              optionFilterProp="label"
-              options={(everybody ? offered : tenantRoles).map((value) => ({ value, label: roleName({ name: value }) }))}
-            />
-          </Form.Item>
+          <NewcomerRolesField
+            name="roles"
+            label={t('user.roles')}
+            extra={t('user.rolesNote')}
+            builtIn={everybody ? offered : tenantRoles}
+            bpId={organisation}
+          />
         )}
         <ContactFields shape={shape} />
         <DescriptionField schema={shape.description} />

@@ -77,7 +77,9 @@ function StartCard({ steps }: { readonly steps: readonly Step[] }) {
   return (
     <section className="zs-card" aria-labelledby="overview-start">
       <div className="overview-head">
-        <h2 id="overview-start">{t('start.title')}</h2>
+        <h2 className="zs-title" id="overview-start">
+          {t('start.title')}
+        </h2>
         <button
           type="button"
           className="zs-linkbutton"

@@ -50,6 +50,14 @@ describe('trends', () => {
     expect(trendSeries(undefined, 'day', names).memory[0]?.points).toEqual([])
   })
 
+  it('begin with the first there was: no stroke leads up to it from nothing', () => {
+    const { vms, memory } = trendSeries({ since: at(0), items: [sample(0, 0), sample(10, 0), sample(20, 2), sample(30, 0)] }, 'day', names)
+    expect(vms[0]?.points.map(([, value]) => value)).toEqual([2, 0])
+    expect(memory[0]?.points).toHaveLength(2)
+    // Where there never was anything that is what it says.
+    expect(trendSeries({ since: at(0), items: [sample(0, 0), sample(10, 0)] }, 'day', names).vms[0]?.points).toHaveLength(2)
+  })
+
   it('say how much of a history there is', () => {
     const items = [0, 10, 20, 30].map((minutes) => sample(minutes, 1))
     expect(historyOf({ since: at(0), items: items.slice(0, 3) }, Date.parse(at(0)))).toBe('young')
@@ -105,4 +113,13 @@ describe('usable', () => {
   it('is what works', () => {
     expect(usable([{ status: 'active' }, { status: 'maintenance' }, { status: 'offline' }] as const)).toHaveLength(1)
   })
+})
+
+it('cards have heads of one size', () => {
+  const sources: Readonly<Record<string, string>> = import.meta.glob('./*.tsx', { query: '?raw', import: 'default', eager: true })
+  const heads = Object.entries(sources).flatMap(([file, source]) =>
+    [...source.matchAll(/className="overview-head">\s*(<h2[^>]*>)/g)].map(([, head = '']) => ({ file, head })),
+  )
+  expect(heads.length).toBeGreaterThan(2)
+  expect(heads.filter(({ head }) => !head.includes('className="zs-title"')).map(({ file }) => file)).toEqual([])
 })

@@ -4,12 +4,14 @@ import { withGaps, type ChartSeries } from '../../kit/chartSeries.ts'
 
 export type Trends = ResponseOf<typeof overview.trends>
 
-/** The lines of the trends, broken where nobody counted. */
+/** The lines of the trends, broken where nobody counted. They begin where there was something: what was before is no fall to nothing. */
 export function trendSeries(trends: Trends | undefined, range: TrendRange, names: { all: string; running: string; cpu: string; memory: string }) {
+  const counted = trends?.items ?? []
+  const first = counted.findIndex(({ vms }) => vms > 0)
   const line = (name: string, value: (sample: TrendSample) => number): ChartSeries => ({
     name,
     points: withGaps(
-      (trends?.items ?? []).map((sample) => [Date.parse(sample.at), value(sample)] as const),
+      counted.slice(Math.max(0, first)).map((sample) => [Date.parse(sample.at), value(sample)] as const),
       trendSteps[range].stepMs,
     ),
   })

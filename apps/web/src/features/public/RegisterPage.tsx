@@ -97,7 +97,7 @@ function Invited({ token, login }: { readonly token: string; readonly login: str
   if (invitation.data === undefined || info.data === undefined) {
     return failed === null ? null : <ErrorPanel error={failed} onRetry={() => void Promise.all([invitation.refetch(), info.refetch()])} />
   }
-  const { bp_name, role, invited_by, expires_at } = invitation.data
+  const { bp_name, role, roles, invited_by, expires_at } = invitation.data
   return (
     <>
       <Alert
@@ -105,7 +105,11 @@ function Invited({ token, login }: { readonly token: string; readonly login: str
         showIcon
         className="zs-above"
         title={t('invited.to', { organisation: bp_name })}
-        description={t('invited.by', { who: invited_by, role: t(`kit:roleNames.${role}`), at: format.dateTime(expires_at) })}
+        description={t('invited.by', {
+          who: invited_by,
+          role: roles.length === 0 ? t(`kit:roleNames.${role}`) : roles.join('、'),
+          at: format.dateTime(expires_at),
+        })}
       />
       {info.data.sms_available ? (
         <RegisterForm login={login} invitation={token} />

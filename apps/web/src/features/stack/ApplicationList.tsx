@@ -3,6 +3,7 @@ import { useTranslation } from '../../i18n.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { useWithoutNode } from '../../kit/withoutNode.ts'
 import { paths } from '../../paths.ts'
 import { stackPaths } from './stackPaths.ts'
 import { stackTones, isPassing } from './stackRules.ts'
@@ -11,6 +12,7 @@ import { useApplicationActions } from './useApplicationActions.ts'
 /** Applications: compose files that were deployed, each to one or several nodes at once. */
 export function ApplicationList() {
   const { t } = useTranslation('application')
+  const withoutNode = useWithoutNode()
   const actionsOf = useApplicationActions()
   const toStacks = ({ id, name }: StackDeployment): string => paths.container.application.detail(id, name)
   return (
@@ -40,6 +42,7 @@ export function ApplicationList() {
         create={{ call: stacks.create, label: t('application.deploy'), href: stackPaths.deploy() }}
         passing={isPassing}
         empty={{ title: t('application.empty'), note: t('application.emptyNote') }}
+        {...withoutNode}
       />
     </div>
   )

@@ -102,7 +102,7 @@ export function Price({
   const list = timesOf(quote.list_amount, many)
   return (
     <span className="zs-price" aria-live="polite">
-      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: format.rate(amount) }) : t('prepaid', { amount: format.money(amount) })}</strong>
+      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: format.rate(amount) }) : format.money(amount)}</strong>
       {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? format.rate(list) : format.money(list) })}</del>}
       {period === 'hour' && (
         <span className="zs-soft zs-number">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
@@ -165,9 +165,7 @@ export function PriceChange({
         </div>
       </dl>
       <p className="zs-soft" aria-live="polite">
-        {change !== null &&
-          (change === 0n ? t('same') : t('change', { sign: change > 0n ? '+' : '−', amount: format.rate(toDecimal(change < 0n ? -change : change)) }))}{' '}
-        {t('covered')}
+        {change !== null && (change === 0n ? t('same') : t('change', { amount: `${change > 0n ? '+' : ''}${format.rate(toDecimal(change))}` }))} {t('covered')}
       </p>
     </div>
   )

@@ -112,7 +112,7 @@ export default {
   },
   tab: { services: words.service, revisions: '修订', file: '编排与变量', history: words.history },
   notice: {
-    offline: '节点离线',
+    offline: words.nodeOffline,
     offlineNote: '显示的是最后一次得到的内容，操作要等节点恢复连接。',
     failed: words.lastFailed,
     notUpdated: '修订 {{revision}} 没有部署成功，节点上最近部署成功的是修订 {{running}}',

@@ -35,7 +35,7 @@ export default {
     importing: '导入中',
     active: words.available,
     killed: words.failed,
-    deleted: '已删除',
+    deleted: words.deleted,
     pending_delete: words.deleting,
     deactivated: words.disabled,
   },

@@ -86,6 +86,20 @@ export default {
     owned: '只能删除无主的项目',
     foreign: '不是本平台创建的项目，请在云平台自己的控制台中删除',
   },
+  problems: {
+    title: '项目问题',
+    is: { disabled: words.disabled, deleted: words.deleted, roleless: '平台没有权限' },
+    since: '{{at}}发现',
+    todo: {
+      disabled: '该组织的调用都会被拒绝，其中的资源仍在计费。请在云平台的 Keystone 中启用该项目；恢复后这里会自动消失。',
+      deleted:
+        '项目已在云平台上删除，其中的资源已停止计费，组织不能再使用；云平台上可能还有残留，请到云平台清理。组织下次创建资源时会建立新的项目，也可以现在删除记录。',
+      roleless:
+        '平台的账号在该项目中没有角色，该组织的调用都会被拒绝，其中的资源仍在计费。请在云平台的 Keystone 中为平台账号授予 member 角色；恢复后这里会自动消失。',
+    },
+    lost: '已丢失{{count}}项资源（项目已在云平台上删除）',
+    more: '另有{{count}}项',
+  },
   short: {
     title: '配额不足，提交后会被云平台拒绝',
     titleOf: '“{{name}}”的配额不足，提交后会被云平台拒绝',

@@ -71,7 +71,7 @@ export default {
     taintsNote: '按标签部署时，不容忍污点的容器不会放到这里：NoSchedule 不放，PreferNoSchedule 尽量不放。',
   },
   list: {
-    add: '添加节点',
+    add: words.addNode,
     empty: '还没有节点',
     emptyNote: '在一台 Linux 机器上执行一条命令，它就会成为可以运行容器的节点。',
   },
@@ -209,7 +209,7 @@ export default {
     pending: '节点还没有接入：在节点上执行接入命令',
     unconfirmed: '节点已经来到，等待您确认',
     unbound: '节点已解绑：重新接入需要执行新的接入命令',
-    offline: '节点离线',
+    offline: words.nodeOffline,
     offlineNote: '以下是最近一次上报的信息。节点上的容器可能仍在运行，但暂时不能操作。节点程序会自动重新连接。',
     noDocker: '节点上的 Docker 不可用，不能部署容器',
   },
@@ -396,7 +396,7 @@ export default {
     deleteBody: '节点不再是网关，节点本身和它的容器不受影响。',
   },
   serviceAgent: {
-    status: { listening: '监听中', offline: '节点离线', error: '出错' },
+    status: { listening: '监听中', offline: words.nodeOffline, error: '出错' },
     create: '创建服务代理',
     createTitle: '创建到“{{name}}”的服务代理',
     created: '服务代理已创建',

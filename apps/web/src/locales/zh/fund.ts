@@ -51,7 +51,7 @@ export default {
     note: { funds: '已充值、尚未消费', held: '已下单、尚未交付', credit_used: '已用 / 总额度，充值时优先偿还', arrears: '已使用但未能支付，充值时最先扣除' },
     waiting: '有 {{count}} 笔充值等待付款或到账',
     toWaiting: words.view,
-    inArrears: '已欠费 ¥{{amount}}',
+    inArrears: '已欠费 {{amount}}',
     inArrearsNote: '欠费期间不能下单，请尽快充值。充值先偿还欠费，再偿还信用额度。',
     last: '最近收支',
     all: '全部收支',

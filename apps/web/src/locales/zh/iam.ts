@@ -38,7 +38,9 @@ export default {
     holders: '权限',
   },
   platform: words.platform,
-  ownerFilter: { platform: words.platform, organisation: words.organisation },
+  system: '系统',
+  systemFixed: '系统策略和系统角色不能修改或删除，可以复制策略后修改',
+  ownerFilter: { system: '系统', platform: words.platform, organisation: words.organisation },
   description: words.description,
   ownersOnly: words.ownersOnly,
   field: { owner: '归属组织', ownerNote: '留空则归属平台：各组织都能看到和授予，只有平台管理员能修改。' },
@@ -50,6 +52,7 @@ export default {
 
   role: {
     builtIn: '内置',
+    system: '系统',
     custom: '自定义',
     create: '创建角色',
     submit: '创建角色',
@@ -62,6 +65,7 @@ export default {
     deleteBody: '授予该角色的 {{count}} 个策略授权一并解除，策略本身保留。删除后不能恢复。',
     deleteBodyNone: '该角色没有成员，也没有授予任何策略。删除后不能恢复。',
     builtInFixed: '内置角色不能修改或删除',
+    systemFixed: '系统角色不能修改或删除',
     hasMembers: '还有 {{count}} 名成员，请先移除',
     base: '基础角色',
     baseNote:
@@ -105,6 +109,9 @@ export default {
   },
 
   policy: {
+    copy: '复制为自定义策略',
+    copyName: '{{name}}-副本',
+    copyNote: '内容来自“{{name}}”，改好后创建。以后它有变化，这个策略不会跟着变。',
     create: '创建策略',
     submit: '创建策略',
     made: '策略“{{name}}”已创建',

@@ -121,7 +121,7 @@ export default {
     },
     organisation: words.ownedBy,
     roles: words.role,
-    rolesNote: '留空则为“租户”。自定义角色在创建后授予。',
+    rolesNote: '留空则为“租户”，能使用本组织的全部资源；只选系统或自定义角色的人，只能做这些角色允许的事。',
     made: '用户“{{name}}”已创建',
     submit: '创建用户',
     oneTime: {
@@ -231,11 +231,22 @@ export default {
     unblocked: '“{{name}}”已解除封禁，由使用者自己启用',
   },
 
+  /** Roles of somebody new. */
+  newcomer: {
+    builtIn: '内置角色',
+    system: '系统角色',
+    own: '自定义角色',
+    choose: '选择角色',
+    note: '可以选多个，对方只能做这些角色允许的事；以后可以在成员页增减。',
+  },
+
   invitation: {
     create: '邀请成员',
     title: '用链接邀请成员',
     submit: '生成邀请链接',
     role: words.role,
+    chosenRoles: '按岗位选择',
+    roles: '岗位角色',
     note: '备注',
     noteTip: '只有管理员能看到，例如被邀请人的姓名',
     days: '有效天数',

@@ -56,6 +56,7 @@ export default {
   },
   save: { csv: '导出 CSV', xlsx: '导出 Excel' },
   field: { search: '搜索', clear: '清除' },
+  withoutNode: { title: '还没有可以运行容器的节点', note: '先添加一个节点：在一台 Linux 机器上执行一条命令即可。添加后就能在这里部署。', add: words.addNode },
   search: {
     user: '输入用户名查找',
     policy: '输入策略名称查找',
@@ -63,6 +64,7 @@ export default {
     project: '输入项目名称查找',
     action: '输入操作名称或标识查找',
     organisation: '输入组织名称查找',
+    systemMade: '系统',
     byOrganisation: '按组织筛选',
   },
   form: {

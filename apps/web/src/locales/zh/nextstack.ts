@@ -181,7 +181,7 @@ export default {
     namesMany: '将创建 {{count}} 台：{{first}} 至 {{last}}',
     namesCut: '名称过长，末尾会被截断以容纳序号。',
     summary: '配置概要',
-    price: '费用',
+    price: words.charges,
     total: '合计',
     each: '每台',
     submit: '立即创建',

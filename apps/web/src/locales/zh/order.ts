@@ -2,7 +2,6 @@ import * as words from './words.ts'
 
 /** Orders of what is paid in advance. */
 export default {
-  yuan: '¥{{amount}}',
   kind: { onDemand: '按量', purchase: '新购', conversion: '转预付', renewal: '续费' },
   status: {
     unpaid: '待支付',
@@ -70,7 +69,7 @@ export default {
     missing: '还差',
     topUp: '余额不足，请先充值 {{amount}}。',
     toWallet: '去充值',
-    ok: '支付 ¥{{amount}}',
+    ok: '支付 {{amount}}',
     paid: '订单 {{number}} 已支付，正在交付',
     delivered: '订单 {{number}} 已支付并生效',
     held: '款项先冻结，资源创建成功后扣除；创建失败则全额退回。',
@@ -84,7 +83,7 @@ export default {
     of: '{{unused}}，共 {{total}}',
     amount: '可退',
     note: '资源不会删除，退订后按小时计费。',
-    done: '已退回 ¥{{amount}}',
+    done: '已退回 {{amount}}',
   },
   renew: {
     title: '续费 {{name}}',
@@ -106,7 +105,8 @@ export default {
   detail: {
     billed: '按小时计费，金额见账单',
     toBill: '查看账单',
-    anHour: '¥{{amount}} / 小时（下单时）',
+    aMonth: '约 {{amount}} / 月（{{hours}} 小时）',
+    anHour: '{{amount}} / 小时（下单时）',
     lines: '金额明细',
     history: '订单记录',
     prepaid: '预付',

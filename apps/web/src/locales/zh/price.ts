@@ -2,11 +2,10 @@ import * as words from './words.ts'
 
 /** What things cost where they are chosen, and how that is paid. */
 export default {
-  title: '费用',
-  hour: '¥{{amount}} / 小时',
-  monthly: '约 ¥{{amount}} / 月（{{hours}} 小时）',
-  prepaid: '¥{{amount}}',
-  saved: '原价 ¥{{amount}}',
+  title: words.charges,
+  hour: '{{amount}} / 小时',
+  monthly: '约 {{amount}} / 月（{{hours}} 小时）',
+  saved: '原价 {{amount}}',
   none: '未定价',
   noneNote: '没有价格的部分不计费。',
   noneOf: '{{items}}未定价，不计费。',
@@ -16,7 +15,7 @@ export default {
   how: '价格明细',
   now: words.current,
   after: '调整后',
-  change: '每小时 {{sign}}¥{{amount}}',
+  change: '每小时 {{amount}}',
   same: '费用不变',
   covered: '包月、包年已付的部分不受影响，超出的部分按小时计费。',
   mode: { label: '付费方式', hour: '按量', month: '包月', year: '包年' },

@@ -52,6 +52,12 @@ export default {
     licence: words.licence,
     signOut: '退出登录',
   },
+  messages: {
+    bell: '消息',
+    bellUnread: '消息，{{number}} 条未读',
+    came: '收到新消息，共 {{number}} 条未读',
+    loading: '正在加载',
+  },
   cloud: {
     choose: '切换云平台，当前为',
     none: '尚无可用的云平台',

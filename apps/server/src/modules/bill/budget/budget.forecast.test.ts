@@ -67,7 +67,11 @@ const uses = (bp_id: string, resource_id: string, at: number, cores: number, pro
 const rate = () => createRating({ db: app.platform.db, now: app.platform.now, metering: createMetering(app.platform) }).run()
 /** The job's work, on one server. */
 function foreseeing(on: TestApp): () => Promise<void> {
-  const told = createNotices(on.platform, { text: (kind, _, { budget }) => `${kind} ${budget?.percent}%`, send: () => null })
+  const told = createNotices(
+    on.platform,
+    { text: (kind, _, { budget }) => `${kind} ${budget?.percent}%`, signed: (text) => text, send: () => null },
+    async () => undefined,
+  )
   return createBudgets(on.platform, { notices: told }).foreseeAll
 }
 const told = async (bp_id: string) =>

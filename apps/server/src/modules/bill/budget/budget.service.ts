@@ -63,9 +63,13 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
     const highest = fresh.at(-1)
     if (highest === undefined) return
     const values = { name: budget.name, percent: highest, amount: shown(budget.amount), spent: shown(budget.spent) }
-    await parts.notices.tell(tx, { id: budget.bp_id, name: budget.bp_name ?? '' }, basis === 'spent' ? 'budget' : 'budgetForecast', {
-      budget: { ...values, ...(basis === 'forecast' && { forecast: shown(reached) }) },
-    })
+    await parts.notices.tell(
+      tx,
+      { id: budget.bp_id, name: budget.bp_name ?? '' },
+      basis === 'spent' ? 'budget' : 'budgetForecast',
+      { budget: { ...values, ...(basis === 'forecast' && { forecast: shown(reached) }) } },
+      { kind: 'bill.budget', id: budget.id, name: budget.name },
+    )
   }
 
   /** Writes down what an organisation's budgets are expected to come to, and tells what they reach by that. */

@@ -1,6 +1,6 @@
 import { billingZone } from '@zhisuan/contract/bill/meter'
 import { toDecimal } from '@zhisuan/contract/bill/money'
-import type { consumes } from '@zhisuan/contract/bill/consume'
+import type { consumes, UsageEndReason } from '@zhisuan/contract/bill/consume'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { sql, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
@@ -102,9 +102,24 @@ export const getResource = (on: Sql, id: string) =>
     .selectFrom('metered_resources as resource')
     .leftJoin('organisations', 'organisations.id', 'resource.bp_id')
     .select(['resource.id', 'resource.name', 'resource.type', 'resource.bp_id', organisationName])
-    .select((q) => q.selectFrom('cloud_usage').select('cloud_id').whereRef('cloud_usage.id', '=', 'resource.id').limit(1).as('cloud_id'))
+    .select((q) =>
+      q.selectFrom('cloud_usage').select('cloud_id').whereRef('cloud_usage.id', '=', 'resource.id').where('ended_because', 'is', null).limit(1).as('cloud_id'),
+    )
     .where('resource.id', '=', id)
     .executeTakeFirst()
+
+/** Since when, and why, a resource is used no more, where its last event says so. */
+export async function endOfResource(on: Sql, id: string): Promise<{ at: Date; reason: UsageEndReason } | null> {
+  const last = await on
+    .selectFrom('usage_events')
+    .select(['at', 'reason'])
+    .where('resource_id', '=', id)
+    .orderBy('at', 'desc')
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return last === undefined || last.reason === null ? null : { at: last.at, reason: last.reason }
+}
 
 /** What a resource cost in a month, to whom the scope shows; undefined where it cost nobody there anything. */
 export const amountOfResource = async (on: Sql, scope: Scope, id: string, month: string): Promise<string | undefined> => {

@@ -19,6 +19,10 @@ export function createResourceCosts({ db }: Pick<Platform, 'db'>) {
     if (!('bp_id' in scope) || !(await store.wasUsed(db, scope, resourceId))) throw new Refusal('notFound')
     return { id: scope.bp_id, name: (await organisationOf(db, scope.bp_id))?.name ?? '' }
   }
+  const endOf = async (id: string): Promise<ResourceMonth['ended']> => {
+    const end = await store.endOfResource(db, id)
+    return end && { at: iso(end.at), reason: end.reason }
+  }
   return {
     async list(actor: Actor, query: QueryOf<Calls['resources']>): Promise<ResponseOf<Calls['resources']>> {
       const { total, rows } = await store.listResources(db, narrowed(actor, query.bp_id), query, monthPlus(query.month, -1))
@@ -42,8 +46,9 @@ export function createResourceCosts({ db }: Pick<Platform, 'db'>) {
       const organisation = { id: bp_id, name: organisation_name }
       const shown =
         'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id)
-          ? { resource, organisation }
-          : { resource: { ...resource, cloud_id: null }, organisation: await formerOwner(scope, id) }
+          ? { resource, organisation, ended: await endOf(id) }
+          : // How it ended is whose it was then.
+            { resource: { ...resource, cloud_id: null }, organisation: await formerOwner(scope, id), ended: null }
       const [total, previous_total, hours] = await Promise.all([
         store.amountOfResource(db, scope, id, month),
         store.amountOfResource(db, scope, id, monthPlus(month, -1)),

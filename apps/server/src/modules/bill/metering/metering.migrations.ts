@@ -150,4 +150,12 @@ export const meteringMigrations: Migrations = {
       primary key (bp_id, month)
     );
   `),
+  '20261126_90_usage_reason': migration(`
+    -- Why nothing is used any more, where that is not simply so: bills tell it.
+    alter table usage_events add column reason text;
+    create function record_usage(kind text, resource uuid, named text, bp uuid, project uuid, used jsonb, moment timestamptz, why text) returns void language sql as $$
+      insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, project_id, at, usage, reason)
+      select gen_random_uuid(), kind, resource, named, bp, project, moment, used, why where bp is not null;
+    $$;
+  `),
 }

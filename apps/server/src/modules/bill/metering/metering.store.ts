@@ -1,3 +1,4 @@
+import type { UsageEndReason } from '@zhisuan/contract/bill/consume'
 import type { Meter } from '@zhisuan/contract/bill/meter'
 import type { Kind } from '@zhisuan/contract/kind'
 import { sql, type Generated } from 'kysely'
@@ -16,6 +17,7 @@ interface UsageEventTable {
   revision: Generated<number>
   usage: Record<string, number>
   settled: Generated<boolean>
+  reason: UsageEndReason | null
 }
 interface MeteredResourceTable {
   id: string

@@ -8,6 +8,7 @@ import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Tell, Telling } from '../../sys/message/message.service.ts'
 import { organisationOf } from '../arrears/standing.store.ts'
 import * as store from './notice.store.ts'
 
@@ -23,6 +24,8 @@ export interface NoticeValues {
 /** A way to people: `modules/ums` has it, with the words. Null: nothing is configured to send with. */
 export interface NoticeSender {
   text(kind: NoticeKind, organisation: string, values: NoticeValues): string
+  /** The same as it leaves the platform: with its name. */
+  signed(text: string): string
   send(message: { channel: 'email' | 'sms'; address: string; purpose: string; text: string }): Promise<void> | null
 }
 
@@ -33,8 +36,11 @@ const sendJob = defineJob({ name: 'bill.notice.send', input: z.object({ delivery
 
 export type NoticeService = ReturnType<typeof createNotices>
 
-/** Tells organisations about their money: by mail and message to who manages them and to whom they name. */
-export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'jobs' | 'now' | 'log'>, sender: NoticeSender) {
+/**
+ * Tells organisations about their money: by mail and SMS to who manages them and to whom they name, and within the console.
+ * A notice is kept beside its message: it tells where it was sent, and outlives it.
+ */
+export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'jobs' | 'now' | 'log'>, sender: NoticeSender, tellWithin: Tell) {
   const visible = async (actor: Actor, id: string): Promise<void> => {
     const scope = scopeOf(actor)
     if (!('everything' in scope) && !('bp_id' in scope && scope.bp_id === id)) throw new Refusal('notFound')
@@ -54,14 +60,22 @@ export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'job
     }),
 
     /** In the transaction of what is told: it is told if and only if that happened. Sending comes after. */
-    async tell(tx: Tx, organisation: { id: string; name: string }, kind: NoticeKind, values: NoticeValues): Promise<void> {
+    async tell(
+      tx: Tx,
+      organisation: { id: string; name: string },
+      kind: NoticeKind,
+      values: NoticeValues,
+      about: Telling['about'] = { kind: 'bill.account', ...organisation },
+    ): Promise<void> {
       const id = uuidv7()
       const shown = {
         ...values,
         ...(values.available !== undefined && { available: floored(values.available) }),
         ...(values.arrears !== undefined && { arrears: floored(values.arrears) }),
       }
-      await store.insertNotice(tx, { id, bp_id: organisation.id, kind, text: sender.text(kind, organisation.name, shown), at: now() })
+      const text = sender.text(kind, organisation.name, shown)
+      await store.insertNotice(tx, { id, bp_id: organisation.id, kind, text: sender.signed(text), at: now() })
+      await tellWithin(tx, { kind: `bill.${kind}`, bp_id: organisation.id, text, about, key: id })
       const people = [...(await store.administratorsOf(tx, organisation.id)), ...(await store.contactsOf(tx, organisation.id)).contacts]
       const ways = people.flatMap(({ email, phone }) => [
         ...(email === null ? [] : [['email', email] as const]),

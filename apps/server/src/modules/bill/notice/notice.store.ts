@@ -59,6 +59,13 @@ export const noticeMigrations: Migrations = {
       contacts jsonb not null
     );
   `),
+  // What organisations were told before there were messages is one too, without the name that it was sent under; nobody finds it unread.
+  '20261126_81_notices_as_messages': migration(`
+    insert into messages (id, bp_id, kind, text, about_kind, about_id, about_name, key, at)
+    select notice.id, notice.bp_id, 'bill.' || notice.kind, regexp_replace(notice.text, '^【智算云】', ''),
+      'bill.account', notice.bp_id::text, coalesce(organisations.name, ''), notice.id::text, notice.at
+    from bill_notices as notice left join organisations on organisations.id = notice.bp_id;
+  `),
 }
 
 export const insertNotice = insertsInto('bill_notices')

@@ -5,9 +5,11 @@ import type { Db } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { createEndpoints, type EndpointHealth, type EndpointKind, type EndpointPart } from '../../../platform/endpoints.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Tell } from '../../sys/message/message.service.ts'
 import { openEngine, openOpenStack, type OpenedOpenStack } from './cloud.engines.ts'
 import { observedOf, partsOf, refuseOtherRegion, servicesOf, servicesRefusal, signInRefusal } from './cloud.openstack.ts'
 import { usageOf } from './cloud.shape.ts'
+import { tellHealth } from './cloud.told.ts'
 import * as store from './cloud.store.ts'
 import type { CloudRow, Observed } from './cloud.store.ts'
 
@@ -32,19 +34,29 @@ type CloudKind = EndpointKind<CloudRow, CloudConnection, OpenedCloud, CloudLook>
 
 export type CloudEndpoints = ReturnType<typeof createCloudEndpoints>
 
-/** @param openComputeEngine how an engine of the first family is opened, where a test has one of its own */
-export const createCloudEndpoints = (platform: Platform, openComputeEngine?: typeof openEngine) =>
-  createEndpoints(platform, cloudKind(platform.db, platform.config.DATA_DIR, openComputeEngine))
+interface Parts {
+  readonly tell: Tell
+  /** How an engine of the first family is opened, where a test has one of its own. */
+  readonly openEngine?: typeof openEngine
+}
+
+export const createCloudEndpoints = (platform: Platform, parts: Parts) => createEndpoints(platform, cloudKind(platform.db, platform.config.DATA_DIR, parts))
 
 /** Clouds as endpoints. */
-const cloudKind = (db: Db, dataDir: string, openComputeEngine: typeof openEngine = openEngine): CloudKind => ({
+const cloudKind = (db: Db, dataDir: string, { tell, openEngine: openComputeEngine = openEngine }: Parts): CloudKind => ({
   topic: 'cloud',
   column: 'clouds.connection',
   connection: cloudConnection,
   rows: {
     looked: async () => (await store.allClouds(db)).filter(({ status }) => status !== 'offline'),
     get: (id) => store.getCloud(db, id),
-    record: (row, health, look) => store.recordHealth(db, row, { ...health, ...(look !== null && seen(look)) }),
+    record: (row, health, look) =>
+      db.transaction().execute(async (tx) => {
+        const before = await store.lockCloud(tx, row.id)
+        const after = await store.recordHealth(tx, row, { ...health, ...(look !== null && seen(look)) })
+        if (before !== undefined && after !== undefined) await tellHealth(tx, tell, before, after)
+        return after
+      }),
   },
   open(connection, { id, name }) {
     if (!isOpenStack(connection)) return { family: 'nextstack', engine: openComputeEngine(connection, dataDir, id) }

@@ -131,6 +131,10 @@ export const lockCloud = (tx: Tx, id: string): Promise<CloudRow | undefined> => 
 /** Held against removal and against changes of its status, while something is made on it. */
 export const shareCloud = (tx: Tx, id: string): Promise<CloudRow | undefined> => present(tx).selectAll().where('id', '=', id).forShare().executeTakeFirst()
 
+/** Of which products there is a cloud. */
+export const productsThere = async (on: Sql): Promise<readonly CloudProduct[]> =>
+  (await present(on).select('product').distinct().execute()).map(({ product }) => product)
+
 export const anyCloudEver = async (on: Sql): Promise<boolean> => (await on.selectFrom('clouds').select('id').limit(1).executeTakeFirst()) !== undefined
 
 export const insertCloud = (tx: Tx, row: Insertable<CloudTable>): Promise<CloudRow> =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { cloudConnection, cloudConnectionChange, clouds, type CapacityRange, type CloudServiceState } from '@zhisuan/contract/cmp/cloud'
 import type { BodyInput } from '@zhisuan/contract/define'
+import { messages } from '@zhisuan/contract/sys/message'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -482,6 +483,41 @@ describe('maintenance and offline', () => {
 })
 
 describe('an engine that falls silent', () => {
+  it('is told to who runs the platform, and that it answers again: once for each change, not for each look', async () => {
+    await withEngine(async (engine, id) => {
+      const told = async () =>
+        (await call(app, messages.list, { token: admin.token, query: { category: 'platform', page_size: 100 } })).items
+          .filter(({ about }) => about.id === id)
+          .map(({ kind }) => kind)
+      const look = async () => {
+        app.clock.advance(1000)
+        await Promise.all([act(id, 'refresh'), act(id, 'refresh')])
+      }
+      await look()
+      expect(await told()).toEqual([])
+      engine.fail('unreachable')
+      await look()
+      await look()
+      expect(await told()).toEqual(['cmp.cloudUnreachable'])
+      // That it lets nobody in is no other news.
+      engine.recover()
+      engine.fail('unauthorized')
+      await look()
+      expect(await told()).toEqual(['cmp.cloudUnreachable'])
+      engine.recover()
+      await look()
+      await look()
+      expect(await told()).toEqual(['cmp.cloudReachable', 'cmp.cloudUnreachable'])
+      engine.fail('unauthorized')
+      await look()
+      const other = startTestEngine()
+      app.clock.advance(1000)
+      await call(app, clouds.update, { token: admin.token, params: { id }, body: { name: `t-${randomUUID()}`, connection: other.connection } })
+      expect(await told()).toEqual(['cmp.cloudReachable', 'cmp.cloudUnreachable', 'cmp.cloudReachable', 'cmp.cloudUnreachable'])
+      expect((await call(app, messages.list, { token: tenant.token })).items).toEqual([])
+    })
+  })
+
   it('is shown so, with what was known of it, until it answers again', async () => {
     await withEngine(async (engine, id) => {
       engine.says.capacity.memoryBytes.used = 64 * 2 ** 30
@@ -662,9 +698,10 @@ describe('the history of a capacity', () => {
   const minute = 60_000
   /** Another server's, on the same database. */
   const serviceOn = (on: TestApp) => {
-    const endpoints = createCloudEndpoints(on.platform, openTestEngine)
+    const tell = async () => undefined
+    const endpoints = createCloudEndpoints(on.platform, { tell, openEngine: openTestEngine })
     const licence = { assertValid: () => undefined, assertFits: async () => undefined }
-    return { ...createCapacityHistory(on.platform), act: createCloudRegistrations(on.platform, { endpoints, licence }).act, stop: endpoints.stop }
+    return { ...createCapacityHistory(on.platform), act: createCloudRegistrations(on.platform, { endpoints, licence, tell }).act, stop: endpoints.stop }
   }
 
   it('has a sample each five minutes while the cloud answers, once however many servers take it, for thirty days', async () => {

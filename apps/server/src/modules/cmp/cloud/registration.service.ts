@@ -5,12 +5,14 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Tell } from '../../sys/message/message.service.ts'
 import { contentsOfClouds, countInstances } from './cloud.contents.ts'
 import { seenFirst, type CloudEndpoints } from './cloud.endpoint.ts'
 import { addressOf } from './cloud.engines.ts'
 import { withSecrets } from './cloud.openstack.ts'
 import { licensed, nothing } from './cloud.shape.ts'
 import * as store from './cloud.store.ts'
+import { tellHealth } from './cloud.told.ts'
 import type { CloudRow } from './cloud.store.ts'
 import { showCloud } from './cloud.views.ts'
 
@@ -29,7 +31,7 @@ export type CloudRegistrations = ReturnType<typeof createCloudRegistrations>
 /** Clouds as administrators register, change and remove them, as far as the licence goes. */
 export function createCloudRegistrations(
   platform: Pick<Platform, 'db' | 'now' | 'modules'>,
-  { endpoints, licence }: { endpoints: CloudEndpoints; licence: LicenceLimits },
+  { endpoints, licence, tell }: { endpoints: CloudEndpoints; licence: LicenceLimits; tell: Tell },
 ) {
   const { db } = platform
 
@@ -92,7 +94,7 @@ export function createCloudRegistrations(
             const has = licensed(tried.observed)
             await licence.assertFits(tx, { nodes: has.nodes - had.nodes, cores: has.cores - had.cores })
           }
-          const after = await store.updateCloud(tx, id, {
+          const updated = await store.updateCloud(tx, id, {
             name: body.name,
             description: body.description,
             labels: body.labels,
@@ -104,7 +106,9 @@ export function createCloudRegistrations(
             ...(tried !== undefined && seenFirst(tried, endpoints.healthOf(tried))),
           })
           await endpoints.tell(tx, id)
-          return found(after)
+          const after = found(updated)
+          await tellHealth(tx, tell, before, after)
+          return after
         })
         return showCloud(platform, row)
       })

@@ -135,7 +135,9 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
     refused(await allocate({ network_id: narrow, count: 4 }), 'computeAddressesExhausted', 'network_id')
     expect(await owned()).toEqual([])
     await direct.network.quotas.set(keystoneId, { floatingip: 2 })
-    refused(await allocate({ count: 3 }), 'computeFloatingIpQuota', 'count')
+    const short = await allocate({ count: 3 })
+    refused(short, 'computeQuotaShort', 'count')
+    expect((short.body as Problem).message).toBe('云平台项目的浮动 IP 数配额还可用2，需要3')
     expect(await owned()).toEqual([])
     await direct.network.quotas.set(keystoneId, { floatingip: 50 })
 

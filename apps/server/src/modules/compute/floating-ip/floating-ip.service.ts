@@ -13,6 +13,7 @@ import { read, type Reading } from '../network/network.refusals.ts'
 import { deviceNames, networksOf, portsOf } from '../network/network.views.ts'
 import { ownedBy, project, statusOf, useOf } from '../network/network.shapes.ts'
 import { isRecycled } from '../recycle/recycle.store.ts'
+import { refuseBeyondQuota } from '../tenancy/quota.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { asNames, mayMakeBeside } from '../volume/storage.ts'
 import { changeableOf, namesIn, namesOfPlaces, pagesOf, readOne, type Changeable, type Named } from '../view.ts'
@@ -147,6 +148,9 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
         while (made.length < count) made.push(await read(cloud.network.floatingIps.create(wish), allocationReadings))
       } catch (error) {
         await Promise.allSettled(made.map(({ id }) => place.cloud.network.floatingIps.delete(id)))
+        // Neutron says which quota it is, and not how much of it there is.
+        if (error instanceof Refusal && error.refusal === 'computeFloatingIpQuota' && place.projectId !== null)
+          await refuseBeyondQuota(view.administrator, place.projectId, { floating_ips: count }, () => 'count')
         throw error
       }
       // Read as whoever asked sees it: their projects may be one more by now.

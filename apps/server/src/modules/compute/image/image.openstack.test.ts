@@ -274,7 +274,12 @@ describe.runIf(cloudIsThere)('images', () => {
   const place = (bp_id: string) => {
     const person = { kind: 4, bp_id, roles: ['TENANT'] as const, user_id: bp_id, name: 'x' }
     const there = async () => direct
-    const tenancy = createTenancy({ db: app.platform.db, clouds: { openStack: there, openStackForChange: there } as never, mayMake: async () => undefined })
+    const tenancy = createTenancy({
+      ...app.platform,
+      tell: async () => undefined,
+      clouds: { openStack: there, openStackForChange: there } as never,
+      mayMake: async () => undefined,
+    })
     return tenancy.placeForMaking(person as never, cloud_id, null)
   }
 })

@@ -391,7 +391,12 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
 
     // As if a server had been killed after each step, before that was recorded.
     const there = async () => direct
-    const tenancy = createTenancy({ db: app.platform.db, clouds: { openStack: there, openStackForChange: there } as never, mayMake: async () => undefined })
+    const tenancy = createTenancy({
+      ...app.platform,
+      tell: async () => undefined,
+      clouds: { openStack: there, openStackForChange: there } as never,
+      mayMake: async () => undefined,
+    })
     const row = await app.platform.db.selectFrom('recycled_instances').selectAll().where('instance_id', '=', id).executeTakeFirstOrThrow()
     const context = { operation_id: row.id, resource_id: row.id, input: {}, signal: new AbortController().signal, log: app.platform.log }
     for (const step of createRecycleOperations({ db: app.platform.db, tenancy }).recycle.steps) await step.run(context)

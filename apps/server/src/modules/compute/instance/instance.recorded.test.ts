@@ -278,7 +278,7 @@ describe('instances whose host has a console, a log and an image service', () =>
       })
       expect(await refusal(instances.create(actor, cloudId, body({})))).toMatchObject({
         refusal: 'computeQuotaExceeded',
-        message: '云平台项目的配额已用完：vCPU、内存',
+        message: '云平台项目的配额已用完：vCPU（需要10，已用10，配额20）、内存（需要20480 MB，已用4096 MB，配额8192 MB）',
         fields: [{ field: 'count' }],
       })
       cloud.replies[`POST /servers/${id}/action`] = () => ({

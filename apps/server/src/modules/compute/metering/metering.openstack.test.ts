@@ -90,6 +90,13 @@ describe.runIf(cloudIsThere)('what is used on a real OpenStack', () => {
     await call(app, instances.delete, { token, params: here })
     await becomes(id, {})
 
+    // Of one that is gone its administrator is still told with which flavor it ended, and what was done to it.
+    const left = await all(direct.compute.servers.list({ all_tenants: 1, deleted: true, 'changes-since': new Date(begun.getTime() - 60_000).toISOString() }))
+    expect(left.find((one) => one.id === id)).toMatchObject({ vmState: 'deleted', flavor: { vcpus: 1, memoryMib: 512, diskGib: 1 } })
+    const actions = await all(direct.compute.servers.actions(id))
+    expect(actions.map(({ action }) => action)).toEqual(expect.arrayContaining(['create', 'stop', 'delete']))
+    for (const { updatedAt } of actions) expect(updatedAt).toBeInstanceOf(Date)
+
     const [start, stop, end, ...more] = await told(id)
     expect(start).toMatchObject({
       bp_id: organisation,

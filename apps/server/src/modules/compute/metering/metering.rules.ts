@@ -22,6 +22,8 @@ export interface Seen {
   /** What the cloud says of when it was made, and last changed; null where it does not say. */
   readonly made: Date | null
   readonly changed: Date | null
+  /** Of what has a size that may be changed: what that is while it runs, and while it does not. */
+  readonly sizes?: { readonly running: Usage; readonly stopped: Usage }
 }
 
 const gib = 2 ** 30
@@ -68,7 +70,13 @@ const times = ({ createdAt, updatedAt }: Pick<Volume, 'createdAt' | 'updatedAt'>
 const named = ({ id, name, projectId }: { id: string; name: string; projectId: string | null }) => ({ id, name, keystone_id: projectId })
 
 /** An instance, as its cloud's administrator sees it: others are not told of its cards by each cloud. */
-export const seenServer = (one: Server): Seen => ({ ...named(one), usage: usedByServer(one), made: one.launchedAt, changed: one.updatedAt })
+export const seenServer = (one: Server): Seen => ({
+  ...named(one),
+  usage: usedByServer(one),
+  made: one.launchedAt,
+  changed: one.updatedAt,
+  sizes: { running: usedByServer({ ...one, vmState: 'active' }), stopped: usedByServer({ ...one, vmState: 'stopped' }) },
+})
 
 /** All that there is of a kind. */
 export type MeteredList = (cloud: OpenStack, signal: AbortSignal) => Pages<Seen>

@@ -6,8 +6,11 @@ import type { Handler, HandlerInput } from '../../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
+import { createProjectLook } from '../tenancy/project.look.ts'
+import type { Telling } from '../tenancy/project.problems.ts'
 import { meteredKinds, seenServer, type MeteredList, type Seen } from './metering.rules.ts'
 import * as store from './metering.store.ts'
+import { resizedMeanwhile } from './resizes.ts'
 
 /** Each minute. What fails is not tried again: the next minute looks anew. One that takes longer keeps no other cloud waiting. */
 export const lookAtUsageJob = defineJob({ name: 'compute.usage.look', input: z.object({}), concurrency: 2, retries: 0, schedule: '* * * * *' })
@@ -46,8 +49,11 @@ export type UsageLooks = ReturnType<typeof createUsageLooks>
  * What is used on clouds of this family. The cloud is the record, also of that, so it is read: all projects at once,
  * one list for each kind, and what differs from the look before is told to billing.
  */
-export function createUsageLooks(parts: Pick<Platform, 'db' | 'now' | 'log'> & { clouds: Pick<CloudService, 'all' | 'openStack'>; soonMs?: number }) {
+export function createUsageLooks(
+  parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: Pick<CloudService, 'all' | 'openStack'>; soonMs?: number; confirmMs?: number },
+) {
   const { db, now, log, clouds } = parts
+  const lookAtProjects = createProjectLook(parts)
   const stopping = new AbortController()
   const underWay = new Map<string, Promise<void>>()
   const soon = new Map<string, NodeJS.Timeout>()
@@ -59,7 +65,8 @@ export function createUsageLooks(parts: Pick<Platform, 'db' | 'now' | 'log'> & {
     try {
       // A page may tell again what moved on to it meanwhile.
       const seen = new Map((await all(list(cloud, stopping.signal))).map((one: Seen) => [one.id, one]))
-      await db.transaction().execute((tx) => store.recordLook(tx, { cloudId, type, began, now: now(), seen: [...seen.values()] }))
+      const meanwhile = type === 'compute.instance' ? await resizedMeanwhile({ db, log }, cloudId, cloud, seen, stopping.signal) : []
+      await db.transaction().execute((tx) => store.recordLook(tx, { cloudId, type, began, now: now(), seen: [...seen.values()], meanwhile }))
     } catch (error) {
       // Whatever stands in its way: it stays as it was seen last.
       if (!stopping.signal.aborted) log.info({ err: error, cloud: cloudId, type }, 'what a cloud uses could not be read')
@@ -72,6 +79,8 @@ export function createUsageLooks(parts: Pick<Platform, 'db' | 'now' | 'log'> & {
       // Who lost that role is shown empty lists by some services, and not refused.
       const { roles } = await cloud.session.whoami(stopping.signal)
       if (!roles.some((role) => /admin/i.test(role))) throw new Error('its account is no administrator')
+      // First: what lies in a project that is not there any more is metered no more.
+      await lookAtProjects(cloudId, cloud, stopping.signal)
       await Promise.all(Object.entries(meteredKinds).map(([type, list]) => lookAtKind(cloudId, cloud, type, began, list)))
     } catch (error) {
       if (!stopping.signal.aborted) log.info({ err: error, cloud: cloudId }, 'what a cloud uses could not be read')

@@ -1,3 +1,5 @@
+import type { UsageEndReason } from '@zhisuan/contract/bill/consume'
+import type { ProjectTrouble } from '@zhisuan/contract/compute/project'
 import { sql, type Generated, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import type { Seen, Usage } from './metering.rules.ts'
@@ -18,6 +20,8 @@ interface CloudUsageTable {
   since: Date
   /** A suspension stopped it, and not somebody else just before. */
   stopped_by_suspension: Generated<boolean>
+  /** Why it is lost to its owner, and metered no more; null of what is there. */
+  ended_because: UsageEndReason | null
 }
 interface CloudUsageLookTable {
   cloud_id: string
@@ -75,6 +79,27 @@ export const computeMeteringMigrations: Migrations = {
     end $$;
     create trigger cloud_usage_tells after insert or update or delete on cloud_usage for each row execute function tell_cloud_usage();
   `),
+  '20261126_92_cloud_usage_ended': migration(`
+    alter table cloud_usage add column ended_because text;
+    create index cloud_usage_lost on cloud_usage (keystone_id) where ended_because is not null;
+    create or replace function tell_cloud_usage() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'DELETE' then
+        if old.usage <> '{}' then
+          perform record_usage(old.type, old.id, old.name, old.bp_id, old.project_id, '{}', greatest(old.since, clock_timestamp()));
+        end if;
+      elsif tg_op = 'INSERT' then
+        if new.usage <> '{}' then
+          perform record_usage(new.type, new.id, new.name, new.bp_id, new.project_id, new.usage, new.since);
+        end if;
+      elsif new.usage <> old.usage or (new.usage <> '{}' and (new.bp_id, new.project_id) is distinct from (old.bp_id, old.project_id))
+        -- Bills call it by the name of its last event, also once it uses nothing any more.
+        or (new.name <> old.name and exists (select from usage_events where resource_id = new.id)) then
+        perform record_usage(new.type, new.id, new.name, new.bp_id, new.project_id, new.usage, new.since, new.ended_because);
+      end if;
+      return null;
+    end $$;
+  `),
 }
 
 /** A whole list of one kind. */
@@ -86,33 +111,130 @@ export interface Look {
   readonly seen: readonly Seen[]
   /** Not the whole list: what is not among it may be there still, and the next look sees it. */
   readonly partial?: boolean
+  /** What became of some of them between the look before and this one. */
+  readonly meanwhile?: readonly Meanwhile[]
 }
+
+/** Something used otherwise for a while that no look saw. */
+export interface Meanwhile {
+  readonly id: string
+  /** What it was seen to use before: where that is not so any more, somebody else has told it. */
+  readonly before: Usage
+  readonly usage: Usage
+  readonly at: Date
+}
+
+/** The look at which projects of a cloud there are: what lies in them is recorded before it or after it. */
+const projectLook = 'compute.project'
+
+/** A kind's look as it was recorded last, or none yet, held until the transaction ends. */
+async function heldLook(tx: Tx, cloudId: string, type: string, how: 'changes' | 'stays'): Promise<Date | null> {
+  await tx
+    .insertInto('cloud_usage_looks')
+    .values({ cloud_id: cloudId, type, began_at: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { began_at } = await tx
+    .selectFrom('cloud_usage_looks')
+    .select('began_at')
+    .where('cloud_id', '=', cloudId)
+    .where('type', '=', type)
+    .$if(how === 'changes', (q) => q.forUpdate())
+    .$if(how === 'stays', (q) => q.forShare())
+    .executeTakeFirstOrThrow()
+  return began_at
+}
+/** Held against its removal, which forgets what was used there. @returns false where it is not ours any more */
+const holdCloud = async (tx: Tx, cloudId: string): Promise<boolean> =>
+  (await tx.selectFrom('clouds').select('id').where('id', '=', cloudId).where('deleted_at', 'is', null).forShare().executeTakeFirst()) !== undefined
+const setLook = async (tx: Tx, cloudId: string, type: string, began: Date): Promise<void> => {
+  await tx.updateTable('cloud_usage_looks').set({ began_at: began }).where('cloud_id', '=', cloudId).where('type', '=', type).execute()
+}
+
+/**
+ * Until the transaction ends nothing is recorded of what lies in a cloud's projects: before what is said of these.
+ * @param began of a look at them
+ * @returns false where one that began later was faster, or the cloud is not ours any more
+ */
+export async function holdProjects(tx: Tx, cloudId: string, began?: Date): Promise<boolean> {
+  if (!(await holdCloud(tx, cloudId))) return false
+  const before = await heldLook(tx, cloudId, projectLook, 'changes')
+  if (began === undefined) return true
+  if (before !== null && before >= began) return false
+  await setLook(tx, cloudId, projectLook, began)
+  return true
+}
+
+/** What lies in a project that is not there any more is lost, and metered no more. After {@link holdProjects}. */
+export async function loseUsage(tx: Tx, cloudId: string, keystoneId: string, moment: Date, reason: UsageEndReason): Promise<void> {
+  await tx
+    .updateTable('cloud_usage')
+    .set({ usage: {}, ended_because: reason, since: sql<Date>`greatest(since, ${moment}::timestamptz)` })
+    .where('cloud_id', '=', cloudId)
+    .where('keystone_id', '=', keystoneId)
+    .where('ended_because', 'is', null)
+    .execute()
+}
+
+/** The project is there again: what lies in it is seen by the next look, and metered from that moment on. After {@link holdProjects}. */
+export async function findUsage(tx: Tx, cloudId: string, keystoneId: string, moment: Date): Promise<void> {
+  await tx
+    .updateTable('cloud_usage')
+    .set({ ended_because: null, since: sql<Date>`greatest(since, ${moment}::timestamptz)` })
+    .where('cloud_id', '=', cloudId)
+    .where('keystone_id', '=', keystoneId)
+    .where('ended_because', 'is not', null)
+    .execute()
+}
+
+/** Nobody asks any more what was lost with a project. After {@link holdProjects}. */
+export async function forgetLostUsage(tx: Tx, cloudId: string, keystoneId: string): Promise<void> {
+  await tx.deleteFrom('cloud_usage').where('cloud_id', '=', cloudId).where('keystone_id', '=', keystoneId).where('ended_because', 'is not', null).execute()
+}
+
+/** What was lost with each of some projects of clouds: how much, and the first of it. */
+export async function lostIn(on: Sql, keystoneIds: readonly string[], first: number) {
+  const { rows } = await sql<{ cloud_id: string; keystone_id: string; count: number; lost: ProjectTrouble['lost'] }>`
+    select cloud_id, keystone_id, count(*) as count,
+      jsonb_agg(jsonb_build_object('id', id, 'type', type, 'name', name) order by type, name, id) filter (where place <= ${first}) as lost
+    from (
+      select *, row_number() over (partition by cloud_id, keystone_id order by type, name, id) as place
+      from cloud_usage where keystone_id = any(${keystoneIds}) and ended_because is not null
+    ) as one
+    group by 1, 2
+  `.execute(on)
+  return rows
+}
+
+/** What a look sees otherwise than the one before: what each was seen to use then. Those that it does not see are gone. */
+export async function seenOtherwise(on: Sql, cloudId: string, type: string, seen: readonly Seen[]): Promise<{ id: string; usage: Usage; gone: boolean }[]> {
+  const { rows } = await sql<{ id: string; usage: Usage; gone: boolean }>`
+    select had.id, had.usage, told.id is null as gone
+    from cloud_usage as had
+    left join jsonb_to_recordset(${JSON.stringify(seen.map(({ id, usage }) => ({ id, usage })))}::jsonb) as told (id uuid, usage jsonb) on told.id = had.id
+    where had.cloud_id = ${cloudId} and had.type = ${type} and had.usage <> '{}' and (told.id is null or told.usage <> had.usage)
+  `.execute(on)
+  return rows
+}
+
+/** When the last look at a kind began. */
+export const lastLook = async (on: Sql, cloudId: string, type: string): Promise<Date | null> =>
+  (await on.selectFrom('cloud_usage_looks').select('began_at').where('cloud_id', '=', cloudId).where('type', '=', type).executeTakeFirst())?.began_at ?? null
 
 /**
  * Brings what is known of a kind to what a look saw. A change happened when the cloud says, but neither before the
  * look before, to which it was not so yet, nor before its owner had it, nor later than now.
  * @returns false where a look that began later was faster, or the cloud is not ours any more
  */
-export async function recordLook(tx: Tx, { cloudId, type, began, now, seen, partial = false }: Look): Promise<boolean> {
-  // Held against its removal, which forgets what was used there.
-  const cloud = await tx.selectFrom('clouds').select('id').where('id', '=', cloudId).where('deleted_at', 'is', null).forShare().executeTakeFirst()
-  if (cloud === undefined) return false
-  await tx
-    .insertInto('cloud_usage_looks')
-    .values({ cloud_id: cloudId, type, began_at: null })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  const { began_at: before } = await tx
-    .selectFrom('cloud_usage_looks')
-    .select('began_at')
-    .where('cloud_id', '=', cloudId)
-    .where('type', '=', type)
-    .forUpdate()
-    .executeTakeFirstOrThrow()
+export async function recordLook(tx: Tx, { cloudId, type, began, now, seen, partial = false, meanwhile = [] }: Look): Promise<boolean> {
+  if (!(await holdCloud(tx, cloudId))) return false
+  const before = await heldLook(tx, cloudId, type, 'changes')
   if (!partial) {
     if (before !== null && before >= began) return false
-    await tx.updateTable('cloud_usage_looks').set({ began_at: began }).where('cloud_id', '=', cloudId).where('type', '=', type).execute()
+    await setLook(tx, cloudId, type, began)
   }
+  await heldLook(tx, cloudId, projectLook, 'stays')
+  const told = seen.map(({ id, name, keystone_id, usage, made, changed }) => ({ id, name, keystone_id, usage, made, changed }))
   // What was there before anybody looked is paid from now on.
   const last = before ?? now
   // Its own moment if it was made since, else that of its last change.
@@ -120,17 +242,26 @@ export async function recordLook(tx: Tx, { cloudId, type, began, now, seen, part
     sql`least(${now}::timestamptz, greatest(${lower}, case when told.made > ${lower} then told.made else coalesce(told.changed, ${now}::timestamptz) end))`
   const lowerOfNew = sql`greatest(${last}::timestamptz, told.owned)`
   const lowerOfKnown = sql`greatest(had.since, ${last}::timestamptz, case when moved then told.owned end)`
+  if (meanwhile.length > 0) {
+    await sql`
+      update cloud_usage as had set usage = told.usage, since = greatest(had.since, ${last}::timestamptz, least(${now}::timestamptz, told.at))
+      from jsonb_to_recordset(${JSON.stringify(meanwhile)}::jsonb) as told (id uuid, before jsonb, usage jsonb, at timestamptz)
+      where had.cloud_id = ${cloudId} and had.id = told.id and had.usage = told.before
+    `.execute(tx)
+  }
   await sql`
     with told as materialized (
       select told.*, owner.bp_id, owner.project_id, owner.created_at as owned
-      from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as told (id uuid, name text, keystone_id text, usage jsonb, made timestamptz, changed timestamptz)
+      from jsonb_to_recordset(${JSON.stringify(told)}::jsonb) as told (id uuid, name text, keystone_id text, usage jsonb, made timestamptz, changed timestamptz)
       join keystone_projects as owner on owner.cloud_id = ${cloudId} and owner.keystone_id = told.keystone_id
+        -- What is left in a project that was deleted is nobody's.
+        and owner.problem is distinct from 'deleted'
       -- What is left of somebody who is gone has nobody to pay.
       join organisations on organisations.id = owner.bp_id
     ),
     gone as (
       update cloud_usage as had set usage = '{}', keystone_id = null, since = greatest(had.since, ${now}::timestamptz)
-      where not ${partial}::boolean and had.cloud_id = ${cloudId} and had.type = ${type} and not exists (select from told where told.id = had.id)
+      where not ${partial}::boolean and had.cloud_id = ${cloudId} and had.type = ${type} and had.ended_because is null and not exists (select from told where told.id = had.id)
     ),
     changed as (
       select told.*, case
@@ -146,7 +277,7 @@ export async function recordLook(tx: Tx, { cloudId, type, began, now, seen, part
     ),
     updated as (
       update cloud_usage as had
-      set name = changed.name, keystone_id = changed.keystone_id, bp_id = changed.bp_id, project_id = changed.project_id, usage = changed.usage, since = changed.since
+      set name = changed.name, keystone_id = changed.keystone_id, bp_id = changed.bp_id, project_id = changed.project_id, usage = changed.usage, since = changed.since, ended_because = null
       from changed where had.cloud_id = ${cloudId} and had.id = changed.id
     )
     insert into cloud_usage (cloud_id, id, type, name, keystone_id, bp_id, project_id, usage, since)
@@ -163,6 +294,7 @@ const instances = (on: Sql) =>
     .selectFrom('cloud_usage')
     .select(['cloud_id', 'id', 'name', 'keystone_id', 'bp_id', 'usage', 'stopped_by_suspension'])
     .where('type', '=', 'compute.instance')
+    .where('ended_because', 'is', null)
 type MeteredInstance = Pick<Selectable<CloudUsageTable>, 'cloud_id' | 'id' | 'name' | 'keystone_id' | 'bp_id' | 'usage' | 'stopped_by_suspension'>
 
 /** As the last look saw it; undefined where it is gone, or nobody's of ours. */

@@ -16,6 +16,7 @@ import { usedByServer, usedByVolume } from './metering.rules.ts'
 const gib = 2 ** 30
 const dayMs = 24 * 3_600_000
 const small = { 'vm.vcpu': 1, 'vm.memory': 2 * gib, 'vm.disk': 20 * gib }
+const tell = async (): Promise<void> => undefined
 
 describe('what is used on a cloud that is its own record', () => {
   let app: TestApp
@@ -30,7 +31,7 @@ describe('what is used on a cloud that is its own record', () => {
   const opened: ReturnType<typeof createUsageLooks>[] = []
   const server = () => {
     const { db, log } = app.platform
-    const made = createUsageLooks({ db, log, now: clock.now, clouds: { all: async () => [], openStack: async () => engine } })
+    const made = createUsageLooks({ db, log, tell, now: clock.now, clouds: { all: async () => [], openStack: async () => engine } })
     opened.push(made)
     return made
   }
@@ -56,6 +57,7 @@ describe('what is used on a cloud that is its own record', () => {
   /** Each has a cloud and an organisation of its own; the cloud behind is empty, and was looked at. */
   beforeEach(async () => {
     for (const list of ['servers', 'volumes', 'snapshots', 'backups', 'floatingIps', 'images'] as const) cloud.has(list)
+    cloud.deleted()
     clock = createClock()
     clock.advance(dayMs)
     cloud_id = await knowCloud(app, cloud.registration)
@@ -146,6 +148,105 @@ describe('what is used on a cloud that is its own record', () => {
     await looks.look(cloud_id)
     expect(await usages(one.id)).toEqual([small, { 'vm.vcpu': 4, 'vm.memory': 8 * gib, 'vm.disk': 80 * gib }, {}])
     expect((await moments(one.id))[1]).toBe(resized)
+  })
+
+  describe('an instance that others resize between two looks', () => {
+    const large = { 'vm.vcpu': 4, 'vm.memory': 8 * gib, 'vm.disk': 80 * gib }
+    const largeFlavor = { original_name: 'm1.large', vcpus: 4, ram: 8192, disk: 80, ephemeral: 0, swap: 0, extra_specs: {} }
+    /** It was seen small, and a minute has gone by. */
+    const seen = async (changes: Record<string, unknown> = {}) => {
+      const one = machine(changes)
+      cloud.has('servers', [one])
+      await looks.look(cloud_id)
+      clock.advance(60_000)
+      cloud.askedFor.length = 0
+      return one
+    }
+    const gone = (one: Record<string, unknown>) => ({
+      ...one,
+      status: 'DELETED',
+      flavor: largeFlavor,
+      updated: ago(5).toISOString(),
+      'OS-EXT-STS:vm_state': 'deleted',
+    })
+    const actionsAsked = () => cloud.askedFor.filter((one) => one.endsWith('/os-instance-actions'))
+
+    it('and delete is charged at its larger size from when it was resized', async () => {
+      const one = await seen()
+      const resized = ago(40)
+      cloud.tellsActions(one.id, { action: 'delete', at: ago(5) }, { action: 'confirmResize', at: ago(30) }, { action: 'resize', at: resized })
+      cloud.deleted({ ...gone(one), id: one.id })
+      cloud.has('servers')
+      await looks.look(cloud_id)
+      await looks.look(cloud_id)
+      expect(await usages(one.id)).toEqual([small, large, {}])
+      expect((await moments(one.id))[1]).toBe(resized.toISOString())
+      withinLook((await moments(one.id))[2])
+      expect(actionsAsked()).toHaveLength(1)
+    })
+
+    it('and stop, or confirm, is charged at its size from when it was resized', async () => {
+      const [one, resized, stopped] = [await seen(), ago(40), ago(10)]
+      cloud.tellsActions(one.id, { action: 'resize', at: resized })
+      Object.assign(one, { flavor: largeFlavor, updated: stopped.toISOString(), 'OS-EXT-STS:vm_state': 'stopped' })
+      await looks.look(cloud_id)
+      expect(await usages(one.id)).toEqual([small, large, { 'vm.disk': 80 * gib }])
+      expect((await moments(one.id)).slice(1)).toEqual([resized.toISOString(), stopped.toISOString()])
+
+      // What changed it last was something else.
+      clock.advance(60_000)
+      const back = ago(50)
+      const flavor = { original_name: 'm1.small', vcpus: 1, ram: 2048, disk: 20, ephemeral: 0, swap: 0, extra_specs: {} }
+      cloud.tellsActions(one.id, { action: 'lock', at: ago(2) }, { action: 'revertResize', at: back }, { action: 'resize', at: ago(55), message: 'Error' })
+      Object.assign(one, { flavor, updated: ago(2).toISOString() })
+      await looks.look(cloud_id)
+      expect((await usages(one.id)).at(-1)).toEqual({ 'vm.disk': 20 * gib })
+      expect((await moments(one.id)).at(-1)).toBe(back.toISOString())
+    })
+
+    it.each([
+      ['keeps to itself what was done', { status: 403, json: { forbidden: { code: 403, message: "Policy doesn't allow it." } } }],
+      ['fails when it is asked', { status: 500, json: {} }],
+      ['knows nothing of actions', { status: 404, json: {} }],
+    ])('is metered by what was seen where the cloud %s', async (_, answer) => {
+      const [one, other] = [await seen(), machine()]
+      const path = `compute/v2.1/servers/${one.id}/os-instance-actions`
+      cloud.replies(path, answer)
+      cloud.deleted({ ...gone(one), id: one.id })
+      cloud.has('servers', [other])
+      await looks.look(cloud_id)
+      cloud.replies(path, null)
+      expect(await usages(one.id)).toEqual([small, {}])
+      expect(await usages(other.id)).toEqual([small])
+    })
+
+    it('is not asked about where nothing was resized, and at most so many are at once', async () => {
+      const one = await seen()
+      cloud.deleted({ ...gone(one), id: one.id, flavor: one['flavor'] })
+      cloud.has('servers')
+      await looks.look(cloud_id)
+      expect(actionsAsked()).toEqual([])
+      expect(await usages(one.id)).toEqual([small, {}])
+
+      const many = Array.from({ length: 30 }, () => machine())
+      clock.advance(60_000)
+      cloud.has('servers', many)
+      await looks.look(cloud_id)
+      clock.advance(60_000)
+      for (const each of many) Object.assign(each, { flavor: largeFlavor, updated: ago(10).toISOString() })
+      await looks.look(cloud_id)
+      expect(actionsAsked()).toHaveLength(20)
+      for (const { id } of many) expect(await usages(id)).toEqual([small, large])
+    })
+
+    it('is told once by two servers that look at once', async () => {
+      const one = await seen()
+      cloud.tellsActions(one.id, { action: 'resize', at: ago(40) })
+      cloud.deleted({ ...gone(one), id: one.id })
+      cloud.has('servers')
+      await Promise.all([looks, server()].map((of) => of.look(cloud_id)))
+      expect(await usages(one.id)).toEqual([small, large, {}])
+    })
   })
 
   it('volumes, snapshots, backups, addresses and images are told of by what they take', async () => {
@@ -251,7 +352,7 @@ describe('what is used on a cloud that is its own record', () => {
     cloud.takesFor('member')
     cloud.has('servers')
     const { db, log } = app.platform
-    const late = createUsageLooks({ db, log, now: clock.now, clouds: { all: async () => [], openStack: async () => lesser } })
+    const late = createUsageLooks({ db, log, tell, now: clock.now, clouds: { all: async () => [], openStack: async () => lesser } })
     clock.advance(60_000)
     await late.look(cloud_id)
     cloud.takesFor('admin')

@@ -106,6 +106,18 @@ export const dueForPurge = (on: Sql, now: Date): Promise<RecycledRow[]> =>
 
 export const { insert: insertRecycled, update: updateRecycled, remove: deleteRecycled } = rowsOf('recycled_instances')
 
+/** What lies in the bin of a project that is not there any more says so by this text, and no more once it is back. */
+export async function sayOfRecycled(tx: Tx, cloudId: string, keystoneId: string, text: string, so: boolean): Promise<void> {
+  await tx
+    .updateTable('recycled_instances')
+    .set({ error_text: so ? text : null })
+    .where('cloud_id', '=', cloudId)
+    .where('keystone_id', '=', keystoneId)
+    .where('status', '=', 'recycled')
+    .$if(!so, (q) => q.where('error_text', '=', text))
+    .execute()
+}
+
 /** With their cloud: what lies in its bin is its own from then on. */
 export const forgetRecycled = async (on: Sql, cloudId: string): Promise<void> => {
   await on.deleteFrom('recycled_instances').where('cloud_id', '=', cloudId).execute()

@@ -13,6 +13,7 @@ import { createUsageLooks, lookAtUsageJob } from '../metering/metering.service.t
 
 type Who = Person & SignedIn
 const patience = { interval: 100 }
+const tell = async (): Promise<void> => undefined
 
 describe('a suspension of who has instances on an OpenStack', () => {
   let app: TestApp
@@ -37,7 +38,7 @@ describe('a suspension of who has instances on an OpenStack', () => {
     const { db, log } = app.platform
     // Clouds are looked at when a test says so, and by what it tests.
     await app.platform.database.pool.query('delete from pgboss.schedule where name = $1', [lookAtUsageJob.name])
-    const looks = createUsageLooks({ db, log, now: app.clock.now, clouds: { all: async () => [], openStack: async () => engine } })
+    const looks = createUsageLooks({ db, log, tell, now: app.clock.now, clouds: { all: async () => [], openStack: async () => engine } })
     look = () => looks.lookAnew(cloud_id)
     ends.push(
       () => looks.stop(),

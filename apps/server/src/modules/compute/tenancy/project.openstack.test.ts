@@ -10,7 +10,10 @@ import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
 import { directly, forgetProjects, items, knowOpenStack, lines } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
+import { createUsageLooks } from '../metering/metering.service.ts'
 import { createTenancy, nameForOwner } from './tenancy.service.ts'
+
+const tell = async (): Promise<void> => undefined
 
 describe.runIf(cloudIsThere)('Keystone projects', () => {
   let app: TestApp
@@ -44,7 +47,8 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     const there = async () => direct
     const person = { kind: 4, bp_id, roles: ['TENANT'], user_id: bp_id, name: 'x' }
     return createTenancy({
-      db: app.platform.db,
+      ...app.platform,
+      tell,
       clouds: { openStack: there, openStackForChange: there } as never,
       mayMake: async () => undefined,
     }).placeForMaking(person as never, cloud_id, project_id)
@@ -139,7 +143,7 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
 
     const told = await listedTo()
     expect(told.flatMap(({ items: some = [] }) => some.map(({ id }) => id))).toContain(network.id)
-    expect(told.at(-1)).toMatchObject({ failed: { code: errors.cloudUnauthorised.code } })
+    expect(told.at(-1)).toMatchObject({ failed: { code: errors.computeProjectGone.code } })
     expect(await listed(own.keystoneId)).toMatchObject({ state: 'missing', bp_id: organisation, registration: false })
     // Two at once get the same.
     const again = await Promise.all([placeOf(organisation), placeOf(organisation)])
@@ -151,6 +155,36 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     expect((await remove(others.keystoneId)).status).toBe(204)
     expect((await remove(others.keystoneId)).status).toBe(404)
     expect(await listed(others.keystoneId)).toBeUndefined()
+  })
+
+  it('is found to be disabled, without a role, or deleted by the look of each minute, and told so', async () => {
+    const organisation = await makeOrganisation(app)
+    const { keystoneId } = await placeOf(organisation)
+    const { db, log, now } = app.platform
+    const looks = createUsageLooks({ db, log, tell, now, confirmMs: 100, clouds: { all: async () => [], openStack: async () => direct } })
+    const problem = async () => {
+      await looks.lookAnew(cloud_id)
+      const { items: told } = await call(app, keystoneProjects.problems, { token: admin, query: { cloud_id, bp_id: organisation } })
+      return told.map((one) => one.problem)
+    }
+    expect(await problem()).toEqual([])
+    await direct.identity.projects.update(keystoneId, { enabled: false })
+    expect(await problem()).toEqual(['disabled'])
+    const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
+    const listed_to = (await lines(app, computeNetworks.list, { token: tenant.token, params: { cloud_id } })) as { failed?: object }[]
+    expect(listed_to.at(-1)).toMatchObject({ failed: { code: errors.computeProjectDisabled.code } })
+    await direct.identity.projects.update(keystoneId, { enabled: true })
+    expect(await problem()).toEqual([])
+    const { userId } = await direct.session.whoami()
+    const roles = await all(direct.identity.roles.list())
+    const grants = roles.filter(({ name }) => name === 'member').map(({ id: roleId }) => ({ projectId: keystoneId, userId, roleId }))
+    for (const grant of grants) await direct.identity.roles.revoke(grant)
+    expect(await problem()).toEqual(['roleless'])
+    for (const grant of grants) await direct.identity.roles.grant(grant)
+    expect(await problem()).toEqual([])
+    await direct.identity.projects.delete(keystoneId)
+    expect(await problem()).toEqual(['deleted'])
+    await looks.stop()
   })
 
   it('does not delete what still holds an instance that can be taken back, or an image of the community', async () => {

@@ -4,6 +4,7 @@ import type { KeystoneProjects } from './project.service.ts'
 
 export const keystoneProjectRoutes = (projects: KeystoneProjects): Handler[] => [
   handleLines(calls.list, ({ params, request, signal }) => projects.list(params.cloud_id, request.id, signal)),
+  handle(calls.problems, ({ query }) => projects.problems(query)),
   handle(calls.adopt, ({ params, body }) => projects.adopt(params.cloud_id, params.id, body)),
   handle(calls.delete, ({ params }) => projects.delete(params.cloud_id, params.id)),
   handle(calls.quota, ({ params, request }) => projects.quota(params.cloud_id, params.id, request.id)),

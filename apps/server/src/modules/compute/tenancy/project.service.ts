@@ -7,7 +7,7 @@ import {
   type QuotaKind,
   type QuotaService,
 } from '@zhisuan/contract/compute/project'
-import type { ResponseOf } from '@zhisuan/contract/define'
+import type { QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { fillText } from '@zhisuan/contract/errors'
 import type { Problem } from '@zhisuan/contract/problem'
 import { heldTexts } from '@zhisuan/contract/texts'
@@ -15,22 +15,27 @@ import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { KeystoneProject as Engine } from '@zhisuan/engines/openstack/identity'
 import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
-import type { Db } from '../../../platform/db/database.ts'
+import { iso } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { problemOf, toRefusal } from '../../../platform/http/problems.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
+import { lostIn } from '../metering/metering.store.ts'
 import { linesOf, merged, type Pages } from '../../../platform/lines.ts'
 import { amountOf, cloudKinds, quotasOf } from './quota.ts'
-import { isGone, nameForOwner, ourTag, type WholeTenancy } from './tenancy.service.ts'
+import { forgetDeletedProject, isDeleted, isGone, type Telling } from './project.problems.ts'
+import { nameForOwner, ourTag, type WholeTenancy } from './tenancy.service.ts'
 import * as store from './tenancy.store.ts'
 import type { NamedKeystoneProject, Owner } from './tenancy.store.ts'
 
 type Kinds = ProjectQuota['kinds']
+/** Of what was lost with a project so much is named. */
+const lostShown = 20
 
 /** Which of a cloud's Keystone projects is whose, for administrators; and what projects may have at most. */
-export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; tenancy: WholeTenancy }) {
-  const { db, clouds, tenancy } = parts
+export function createKeystoneProjects(parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: CloudService; tenancy: WholeTenancy }) {
+  const { db, now, clouds, tenancy } = parts
 
   const rowsOf = async (cloudId: string) => new Map((await store.keystoneProjects(db, platformScope, cloudId)).map((row) => [row.keystone_id, row]))
   const one = async (cloudId: string, cloud: OpenStack, id: string): Promise<KeystoneProject> => {
@@ -76,6 +81,28 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
       yield* linesOf({ items: items(), requestId })
     },
 
+    /** What is wrong with projects of organisations, as the last looks saw it. */
+    async problems(of: QueryOf<typeof calls.problems>): Promise<ResponseOf<typeof calls.problems>> {
+      const rows = await store.projectTroubles(db, of)
+      const ids = rows.filter(({ problem }) => problem === 'deleted').map(({ keystone_id }) => keystone_id)
+      const lost = ids.length === 0 ? [] : await lostIn(db, ids, lostShown)
+      return {
+        items: rows.map((row) => {
+          const known = lost.find(({ cloud_id, keystone_id }) => cloud_id === row.cloud_id && keystone_id === row.keystone_id)
+          return {
+            cloud: { id: row.cloud_id, name: row.cloud_name },
+            keystone_project_id: row.keystone_id,
+            organisation: namedOf(row.bp_id, row.bp_name),
+            project: namedOf(row.project_id, row.project_name),
+            problem: row.problem,
+            since: iso(row.problem_since),
+            lost: known?.lost ?? [],
+            lost_count: known?.count ?? 0,
+          }
+        }),
+      }
+    },
+
     /** Two who adopt at once: one of them does. Stopped in between, it is adopted again. */
     async adopt(cloudId: string, id: string, owner: Owner): Promise<KeystoneProject> {
       const cloud = await clouds.openStackForChange(cloudId)
@@ -101,8 +128,9 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
     /** Stopped in between, it is deleted again: of what is gone already, whosever it was, only the row goes. */
     async delete(cloudId: string, id: string): Promise<void> {
       const cloud = await clouds.openStackForChange(cloudId)
-      if (await isGone(cloud, id)) {
-        if (!(await store.deleteKeystoneProject(db, cloudId, id))) throw new Refusal('notFound')
+      const row = (await rowsOf(cloudId)).get(id)
+      if (row !== undefined && (await isDeleted(cloud, row))) {
+        if (!(await db.transaction().execute((tx) => forgetDeletedProject(tx, parts, cloudId, id, now())))) throw new Refusal('notFound')
         return
       }
       const project = await one(cloudId, cloud, id)
@@ -227,6 +255,8 @@ const there = async (cloud: OpenStack, id: string): Promise<Engine> => {
     throw error
   }
 }
+const namedOf = (id: string | null, name: string | null): { id: string; name: string } | null => (id === null ? null : { id, name: name ?? '' })
+
 const unlessGone = (error: unknown): void => {
   if (!isEngineError(error, 'not_found')) throw error
 }

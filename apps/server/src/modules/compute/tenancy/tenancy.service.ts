@@ -3,9 +3,11 @@ import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { KeystoneProject } from '@zhisuan/engines/openstack/identity'
 import { all, type Query } from '@zhisuan/engines/openstack/session'
 import { platformScope, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import type { Db, Tx } from '../../../platform/db/database.ts'
+import type { Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
+import { forgetDeletedProject, isDeleted, type Telling } from './project.problems.ts'
 import * as store from './tenancy.store.ts'
 import type { NamedKeystoneProject, Owner } from './tenancy.store.ts'
 
@@ -45,25 +47,12 @@ export const nameForOwner = (owner: Owner): string => `zhisuan-${owner.project_i
 /** By the roles of its account, as metering reads them too. */
 const isAdministrator = async ({ session }: OpenStack): Promise<boolean> => (await session.whoami()).roles.some((role) => /admin/i.test(role))
 
-/** Whether Keystone itself says that there is no such project: whose 404 it is else, such as a gateway's, says nothing of it. */
-export async function isGone({ identity }: OpenStack, keystoneId: string): Promise<boolean> {
-  try {
-    await identity.projects.get(keystoneId)
-    return false
-  } catch (error) {
-    if (isEngineError(error, 'not_found') && /could not find project/i.test(error.message)) return true
-    // Who may not ask is told nothing.
-    if (isEngineError(error, 'not_found', 'unauthorized')) return false
-    throw error
-  }
-}
-
 /**
  * Which Keystone project is whose. Each organisation and each of its projects has one of its own on a cloud, made
  * when it first needs one; calls of a tenant are made with a token for it, so what is another's does not exist there.
  */
-export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void> }) {
-  const { db, clouds } = parts
+export function createTenancy(parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void> }) {
+  const { db, now, clouds } = parts
   /** Tokens, and what several look at, live as long as the client of their cloud does. */
   const seen = new WeakMap<OpenStack, Map<string, OpenStack>>()
   const within = (administrator: OpenStack, keystoneId: string): OpenStack => {
@@ -123,15 +112,17 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
    */
   const ensure = async (cloudId: string, administrator: OpenStack, owner: Owner): Promise<string> => {
     const known = await store.keystoneProjectOf(db, cloudId, owner)
-    if (known !== undefined && !(await isGone(administrator, known.keystone_id))) return known.keystone_id
+    if (known !== undefined && !(await isDeleted(administrator, known))) return known.keystone_id
     return asAdministrator(async () => {
       const { home, join } = await joining(administrator)
       for (let attempt = 1; ; attempt += 1) {
         const name = `${nameForOwner(owner)}${attempt === 1 ? '' : `-${attempt}`}`
         const made = await administrator.identity.projects.ensure({ name, domainId: home.domainId ?? '', tags: [ourTag] })
         await join(made.id)
-        if (known !== undefined) await store.deleteKeystoneProject(db, cloudId, known.keystone_id)
-        await store.insertKeystoneProject(db, { cloud_id: cloudId, keystone_id: made.id, ...owner })
+        await db.transaction().execute(async (tx) => {
+          if (known !== undefined) await forgetDeletedProject(tx, parts, cloudId, known.keystone_id, now())
+          await store.insertKeystoneProject(tx, { cloud_id: cloudId, keystone_id: made.id, ...owner })
+        })
         // Somebody else may have adopted the one of that name: then it is theirs, whatever it is called.
         const own = await store.keystoneProjectOf(db, cloudId, owner)
         if (own !== undefined) return own.keystone_id

@@ -41,6 +41,8 @@ interface EdgeTable {
   facts: ColumnType<NodeFacts | null, string | null, string | null>
   agent_version: string | null
   seen_at: Date | null
+  /** It was told that it is away; of the next time nobody was told yet. */
+  away_told: Generated<boolean>
   created_by: string | null
   created_by_name: string
   created_at: Generated<Date>
@@ -105,9 +107,18 @@ export const edgeMigrations: Migrations = {
   '20261126_60_docker_trouble': migration(`
     alter table edges add column docker_trouble text check (docker_trouble in ('missing', 'stopped', 'denied'));
   `),
+  // Those that are away already are no news.
+  '20261126_82_edge_away': migration(`
+    alter table edges add column away_told boolean not null default false;
+    update edges set away_told = true where server_id is null and seen_at is not null;
+    create index edges_away on edges (seen_at) where status = 'offline' and not away_told;
+  `),
 }
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('edges').where(within(scope, 'edges.bp_id'))
+
+/** Whether there is any. */
+export const hasEdges = async (on: Sql, scope: Scope): Promise<boolean> => (await visible(on, scope).select('id').limit(1).executeTakeFirst()) !== undefined
 
 const shown = <T>(query: SelectQueryBuilder<Tables, 'edges', T>) =>
   query

@@ -1,6 +1,6 @@
 import type { DockerTrouble } from '@zhisuan/contract/ecrm/edge'
 import { sql } from 'kysely'
-import type { Sql } from '../../../platform/db/database.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
 
 /** A server that was not heard of for so long is gone, and with it its tunnels. */
 const lostAfter = sql`interval '8 seconds'`
@@ -48,7 +48,7 @@ export async function setConnected(on: Sql, serverId: string, versions: Readonly
   const ids = [...versions.keys()]
   const { rows } = await sql<{ id: string }>`
     with ${held(ids)}
-    update edges set server_id = ${serverId}, agent_version = came.version, seen_at = now()
+    update edges set server_id = ${serverId}, agent_version = came.version, seen_at = now(), away_told = false
     from held join unnest(${ids}::uuid[], ${[...versions.values()]}::text[]) as came (id, version) on came.id = held.id
     where edges.id = held.id and edges.binding in ('unconfirmed', 'bound')
     returning edges.id`.execute(on)
@@ -60,6 +60,20 @@ export const setDisconnected = async (on: Sql, serverId: string, ids: readonly s
   await sql`with ${held(ids)} update edges set server_id = null, seen_at = now() from held where edges.id = held.id and edges.server_id = ${serverId}`.execute(
     on,
   )
+}
+
+/** Nodes in use that are away since before then, each once for each time. Of very many some are left for the next time. */
+export async function takeAway(tx: Tx, before: Date): Promise<{ id: string; bp_id: string | null; name: string; seen_at: Date }[]> {
+  const { rows } = await sql<{ id: string; bp_id: string | null; name: string; seen_at: Date }>`
+    with held as (
+      select id from edges where id in (
+        select id from edges where status = 'offline' and not away_told and activation = 'active' and seen_at < ${before} order by seen_at limit 500
+      ) order by id for update
+    )
+    update edges set away_told = true from held
+    where edges.id = held.id and edges.status = 'offline' and not edges.away_told
+    returning edges.id, edges.bp_id, edges.name, edges.seen_at`.execute(tx)
+  return rows
 }
 
 /** Nodes that are said to be connected here. */

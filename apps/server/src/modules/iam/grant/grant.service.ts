@@ -47,7 +47,7 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
     }
   }
 
-  /** Whose the holder is. @throws Refusal 404 with its field, 91107, 91108, 91110 */
+  /** Whose the holder is. @throws Refusal 404 with its field, 91107, 91108, 91110, 91118 */
   const holderOf = async (tx: Tx, actor: Actor, holder: Holder): Promise<{ bp_id: string | null }> => {
     const scope = scopeOf(actor)
     if (holder.user_id !== undefined) {
@@ -61,6 +61,7 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
       if (role === undefined) throw new Refusal('notFound', { field: 'role_id' })
       // A built-in role is everybody's.
       if (role.built_in && !isPlatformKind(actor.kind)) throw new Refusal('roleBuiltIn', { field: 'role_id' })
+      if (role.system_key !== null) throw new Refusal('readyMadeFixed', { field: 'role_id' })
       if (!canHandOn(actor, role.base)) throw new Refusal('roleBaseForbidden', { field: 'role_id' })
       return role
     }
@@ -72,7 +73,7 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
   return {
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listGrants(db, scopeOf(actor), query), shape),
 
-    /** @throws Refusal 91106, 91107, 91108, 91110, 91112, 91113 */
+    /** @throws Refusal 91106, 91107, 91108, 91110, 91112, 91113, 91118 */
     async create(actor: Actor, { policy_id, ...holder }: BodyOf<Calls['create']>): Promise<Grant> {
       const id = uuidv7()
       await refusing({ [store.grantIndex]: 'grantTwice' }, () =>
@@ -97,10 +98,11 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
       return shape(found(await store.getGrant(db, scopeOf(actor), id)))
     },
 
-    /** @throws Refusal 3000, 91110 */
+    /** @throws Refusal 3000, 91110, 91118 */
     async remove(actor: Actor, id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const grant = found(await store.getGrant(tx, scopeOf(actor), id))
+        if (grant.role_system_key !== null) throw new Refusal('readyMadeFixed')
         const policy = found(await lockSeenPolicy(tx, platformScope, grant.policy_id))
         await limits.refuseOwn(tx, actor, { policy_id: policy.id })
         await limits.refuseToUndeny(tx, actor, [{ bp_id: policy.bp_id, document: await documentOf(tx, policy) }], reachedBy(grant))

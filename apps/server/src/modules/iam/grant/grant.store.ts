@@ -17,7 +17,13 @@ export type GrantRow = Awaited<ReturnType<typeof listGrants>>['rows'][number]
 
 /** Whose a grant is follows from whom it was given to. */
 const owner = sql<string | null>`coalesce(users.bp_id, roles.bp_id, projects.bp_id)`
-const seen = (scope: Scope) => ('everything' in scope ? sql<boolean>`true` : 'bp_id' in scope ? sql<boolean>`${owner} = ${scope.bp_id}` : sql<boolean>`false`)
+/** What a role of the system has is there for all to see. */
+const seen = (scope: Scope) =>
+  'everything' in scope
+    ? sql<boolean>`true`
+    : 'bp_id' in scope
+      ? sql<boolean>`(${owner} = ${scope.bp_id} or roles.system_key is not null)`
+      : sql<boolean>`false`
 
 const joined = (on: Sql, scope: Scope) =>
   on
@@ -34,6 +40,7 @@ const joined = (on: Sql, scope: Scope) =>
       'policies.bp_id as policy_bp_id',
       'users.name as user_name',
       'roles.name as role_name',
+      'roles.system_key as role_system_key',
       'projects.name as project_name',
       owner.as('holder_bp_id'),
     ])
@@ -44,7 +51,8 @@ export async function listGrants(on: Sql, scope: Scope, query: QueryOf<Calls['li
       const wanted = query[column]
       return wanted === undefined ? q : q.where(`policy_grants.${column}`, '=', wanted)
     },
-    joined(on, scope),
+    // They belong to the role, and nobody gave them: they are told where one asks about it.
+    joined(on, scope).$if(query.role_id === undefined, (q) => q.where('roles.system_key', 'is', null)),
   )
   return pageWithTotal(paged(all, query, orderOf('policy_grants', '-created_at', 'created_at')), all, query)
 }

@@ -29,7 +29,12 @@ const taken = { [store.policyNameIndex]: ['policyNameTaken', 'name'] } as const
 export type PolicyService = ReturnType<typeof createPolicyService>
 
 export function createPolicyService({ db }: Pick<Platform, 'db'>, limits: Limits) {
-  const shape = (row: store.ShownPolicy): Policy => ({ ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) })
+  const shape = (row: store.ShownPolicy): Policy => ({
+    ...row,
+    system: row.system_key !== null,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  })
   const shapeVersion = (row: Awaited<ReturnType<typeof store.versionsOf>>[number], counts: number): PolicyVersion => ({
     version: row.version,
     is_default: row.version === counts,
@@ -39,9 +44,9 @@ export function createPolicyService({ db }: Pick<Platform, 'db'>, limits: Limits
   })
   const get = async (actor: Actor, id: string, on: Sql = db): Promise<store.ShownPolicy> => found(await store.getPolicy(on, scopeOf(actor), id))
 
-  /** One that the actor may change. @throws Refusal 404, 3000 for the platform’s */
+  /** One that the actor may change. @throws Refusal 404, 91118 for what is ready-made, 3000 for the platform’s */
   const lock = async (tx: Tx, actor: Actor, id: string) => {
-    await get(actor, id, tx)
+    if ((await get(actor, id, tx)).system_key !== null) throw new Refusal('readyMadeFixed')
     const policy = await store.lockPolicy(tx, scopeOf(actor), id)
     if (policy === undefined) throw new Refusal('noPermission')
     return policy

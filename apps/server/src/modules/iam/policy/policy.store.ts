@@ -19,13 +19,24 @@ const seesPolicy = (scope: Scope): RawBuilder<boolean> =>
   'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(policies.bp_id is null or ${within(scope, 'policies.bp_id')})`
 
 const contactCount = sql<number>`((select count(*) from policy_grants where policy_grants.policy_id = policies.id) + (select count(*) from policy_boundaries where policy_boundaries.policy_id = policies.id))`
+/** Of what is for everybody each sees their own. A boundary belongs to whom it bounds. */
+const contactsSeen = (scope: Scope): RawBuilder<number> =>
+  'everything' in scope
+    ? contactCount
+    : 'nothing' in scope
+      ? sql<number>`0`
+      : sql<number>`((select count(*) from policy_grants
+        left join users on users.id = policy_grants.user_id left join roles on roles.id = policy_grants.role_id left join projects on projects.id = policy_grants.project_id
+        where policy_grants.policy_id = policies.id and coalesce(users.bp_id, roles.bp_id, projects.bp_id) = ${scope.bp_id})
+      + (select count(*) from policy_boundaries left join users on users.id = policy_boundaries.user_id
+        where policy_boundaries.policy_id = policies.id and coalesce(policy_boundaries.bp_id, users.bp_id) = ${scope.bp_id}))`
 const versionCount = sql<number>`(select count(*) from policy_versions where policy_versions.policy_id = policies.id)`
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('policies').leftJoin('organisations', 'organisations.id', 'policies.bp_id').where(seesPolicy(scope))
 const shown = (on: Sql, scope: Scope) =>
   visible(on, scope)
     .selectAll('policies')
-    .select(['organisations.name as bp_name', contactCount.as('contact_count'), versionCount.as('version_count')])
+    .select(['organisations.name as bp_name', contactsSeen(scope).as('contact_count'), versionCount.as('version_count')])
 
 export type ShownPolicy = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
 
@@ -35,7 +46,8 @@ export async function listPolicies(on: Sql, scope: Scope, query: QueryOf<Calls['
   const filter = (q: ReturnType<typeof shown>) =>
     q
       .where(asked(query, 'policies', 'bp_id'))
-      .$if(query.owner === 'platform', (some) => some.where('policies.bp_id', 'is', null))
+      .$if(query.owner === 'system', (some) => some.where('policies.system_key', 'is not', null))
+      .$if(query.owner === 'platform', (some) => some.where('policies.bp_id', 'is', null).where('policies.system_key', 'is', null))
       .$if(query.owner === 'organisation', (some) => some.where('policies.bp_id', 'is not', null))
       .where(matching(query.keyword, 'policies.search'))
   const all = filter(shown(on, scope))

@@ -23,15 +23,17 @@ export type RoleService = ReturnType<typeof createRoleService>
 export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) {
   const shape = (row: store.ShownRole): RoleRow => ({
     ...row,
+    system: row.system_key !== null,
     created_at: row.built_in ? null : iso(row.created_at),
     updated_at: row.built_in ? null : iso(row.updated_at),
   })
   const get = async (actor: Actor, id: string): Promise<store.ShownRole> => found(await store.getRole(db, scopeOf(actor), id))
 
-  /** One that can be changed. @throws Refusal 404, 91108 */
+  /** One that can be changed. @throws Refusal 404, 91108, 91118 */
   const lockOwn = async (tx: Tx, actor: Actor, id: string) => {
     const role = found(await store.lockRole(tx, scopeOf(actor), id))
     if (role.built_in) throw new Refusal('roleBuiltIn')
+    if (role.system_key !== null) throw new Refusal('readyMadeFixed')
     return role
   }
 
@@ -66,7 +68,7 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
       return shape(await get(actor, id))
     },
 
-    /** @throws Refusal 3041, 91108 */
+    /** @throws Refusal 3041, 91108, 91118 */
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<RoleRow> {
       await refusing(taken, () =>
         db.transaction().execute(async (tx) => {
@@ -77,7 +79,7 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
       return shape(await get(actor, id))
     },
 
-    /** @throws Refusal 91108, 91109 */
+    /** @throws Refusal 91108, 91109, 91118 */
     async remove(actor: Actor, id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
         await lockOwn(tx, actor, id)

@@ -12,9 +12,9 @@ type Calls = typeof customRoles
 /** Unique within an organisation, see migrations. */
 export const roleNameIndex = 'roles_name'
 
-/** One's own, and the built-in ones; the platform's others are for the platform's own people. */
+/** One's own, the built-in ones and those of the system; the platform's others are for the platform's own people. */
 const sees = (scope: Scope): RawBuilder<boolean> =>
-  'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(roles.built_in or ${within(scope, 'roles.bp_id')})`
+  'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(roles.built_in or roles.system_key is not null or ${within(scope, 'roles.bp_id')})`
 
 /** Of a built-in role those who were given it as such. */
 const holds = sql<boolean>`(case when roles.built_in
@@ -31,7 +31,7 @@ const shown = (on: Sql, scope: Scope) =>
       'organisations.name as bp_name',
       sql<number>`(case when roles.built_in
         then (select count(*) from user_roles join users on users.id = user_roles.user_id where user_roles.role = roles.name and users.deleted_at is null and ${within(scope, 'users.bp_id')})
-        else (select count(*) from role_members join users on users.id = role_members.user_id where role_members.role_id = roles.id and users.deleted_at is null) end)`.as(
+        else (select count(*) from role_members join users on users.id = role_members.user_id where role_members.role_id = roles.id and users.deleted_at is null and ${within(scope, 'users.bp_id')}) end)`.as(
         'member_count',
       ),
       sql<number>`(select count(*) from policy_grants where policy_grants.role_id = roles.id)`.as('policy_count'),
@@ -42,9 +42,12 @@ export type ShownRole = NonNullable<Awaited<ReturnType<typeof getRole>>>
 export async function listRoles(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
   const all = shown(on, scope)
     .$if(query.built_in !== undefined, (q) => q.where('roles.built_in', '=', query.built_in === 'true'))
+    .$if(query.kind === 'builtIn', (q) => q.where('roles.built_in', '=', true))
+    .$if(query.kind === 'system', (q) => q.where('roles.system_key', 'is not', null))
+    .$if(query.kind === 'custom', (q) => q.where('roles.built_in', '=', false).where('roles.system_key', 'is', null))
     .where(asked(query, 'roles', 'bp_id'))
     .where(matching(query.keyword, 'roles.search'))
-  const ordered = query.sort === undefined ? all.orderBy('roles.built_in', 'desc') : all
+  const ordered = query.sort === undefined ? all.orderBy('roles.built_in').orderBy(sql`roles.system_key is not null`) : all
   return pageWithTotal(paged(ordered, query, orderOf('roles', 'created_at', 'name', 'created_at')), all, query)
 }
 
@@ -76,6 +79,15 @@ export async function listMembers(on: Sql, scope: Scope, roleId: string, query: 
     .select(['users.id', 'users.name', 'users.nickname', 'users.kind', 'users.bp_id', 'organisations.name as bp_name'])
     .where(matching(query.keyword, 'users.name'))
   return pageWithTotal(paged(all, query, orderOf('users', 'name', 'name')), all, query)
+}
+
+/** Of somebody new, to roles that are not built in. */
+export async function insertMembers(tx: Tx, userId: string, roleIds: readonly string[]): Promise<void> {
+  if (roleIds.length === 0) return
+  await tx
+    .insertInto('role_members')
+    .values([...new Set(roleIds)].map((role_id) => ({ role_id, user_id: userId })))
+    .execute()
 }
 
 /** Built-in ones and others stand in tables of their own. @returns whether they did not have it yet */

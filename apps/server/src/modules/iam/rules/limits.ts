@@ -1,15 +1,25 @@
 import type { PolicyDocument } from '@zhisuan/contract/policy/document'
-import { isPlatformKind, type Role } from '@zhisuan/contract/roles'
-import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
+import { isPlatformKind, tenantRoles, type Role } from '@zhisuan/contract/roles'
+import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { builtInPolicies } from '../../../platform/auth/rules.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { builtInRoleId } from '../iam.migrations.ts'
 import { documentsOf, type OwnedDocument } from '../grant/grant.store.ts'
+import { insertMembers, lockRole } from '../role/role.store.ts'
 import { canHandOn, isBeyondPolicies, refuseToGiveMore, undenied, type Keeper } from './ceiling.ts'
 import { keepersBeside, personOf } from './person.store.ts'
 import { allowingRoles, type RulesService } from './rules.ts'
 import { policiesOf, rolesReached, type Reached } from './rules.store.ts'
+
+/** Roles that somebody new gets, and what else they join. */
+export interface Welcome {
+  readonly roles: readonly Role[]
+  /** Others: of their organisation, and of the system. */
+  readonly role_ids: readonly string[]
+  readonly bp_id: string | null
+  readonly project: string | undefined
+}
 
 /**
  * What keeps those who keep others: nobody gives more than they have, and nobody changes what
@@ -18,10 +28,12 @@ import { policiesOf, rolesReached, type Reached } from './rules.store.ts'
 export interface Limits {
   /** @param to whom it will speak about @throws Refusal 91106 */
   refuseToGive(tx: Tx, actor: Keeper, documents: readonly PolicyDocument[], to: Reached): Promise<void>
-  /** Built-in roles, to somebody new who joins a project too. @throws Refusal 91106, 91107 */
-  refuseToGiveRoles(tx: Tx, actor: Keeper, roles: readonly Role[], projectId?: string): Promise<void>
-  /** The same of somebody who said so before, by what they may now. @throws Refusal 3000 where they may not even sign in, 91106, 91107 */
-  refuseToHaveGivenRoles(tx: Tx, giverId: string, roles: readonly Role[], projectId?: string): Promise<void>
+  /** To somebody new. @throws Refusal 404 for a role that is not there, 91106, 91107, 91113 */
+  refuseToWelcome(tx: Tx, actor: Keeper, welcome: Welcome): Promise<void>
+  /** The same of somebody who said so before, by what they may now. @throws Refusal 404, 3000 where they may not even sign in, 91106, 91107, 91113 */
+  refuseToHaveWelcomed(tx: Tx, giverId: string, welcome: Welcome): Promise<void>
+  /** Once that was asked: makes them members of the roles that are not built in. */
+  welcome(tx: Tx, userId: string, roleIds: readonly string[]): Promise<void>
   /** Whoever can sign in as somebody has what that one has. @throws Refusal 91106 */
   refuseToBe(tx: Tx, actor: Keeper, person: { readonly id: string; readonly kind: number; readonly bp_id: string | null }): Promise<void>
   /** Somebody, a policy or an organisation that what the actor themselves may hangs on. @throws Refusal 91110 */
@@ -51,26 +63,40 @@ export const createLimits = (rules: RulesService, customActions: (on: Sql, actor
   }
   const refuseToGive: Limits['refuseToGive'] = async (tx, actor, documents, to) =>
     refuse(tx, actor, documents, isPlatformKind(actor.kind) ? [] : await rolesReached(tx, to))
-  const refuseToGiveRoles: Limits['refuseToGiveRoles'] = async (tx, actor, roles, projectId) => {
+  /** Held until the transaction ends. */
+  const lockOther = async (tx: Tx, actor: Keeper, id: string, bpId: string | null): Promise<{ base: Role }> => {
+    const role = await lockRole(tx, scopeOf(actor), id)
+    if (role === undefined || role.built_in) throw new Refusal('notFound', { field: 'role_ids' })
+    if (!canHandOn(actor, role.base) || !tenantRoles.some((base) => base === role.base)) throw new Refusal('roleBaseForbidden', { field: 'role_ids' })
+    if (role.bp_id !== null && role.bp_id !== bpId) throw new Refusal('holderOfOther', { field: 'role_ids' })
+    return role
+  }
+  const refuseToWelcome: Limits['refuseToWelcome'] = async (tx, actor, { roles, role_ids, bp_id, project }) => {
     if (!roles.every((role) => canHandOn(actor, role))) throw new Refusal('roleBaseForbidden', { field: 'roles' })
+    const bases: Role[] = [...roles]
     const held: OwnedDocument[] = []
     for (const role of roles) held.push(...(await documentsOf(tx, { role_id: builtInRoleId(role) })))
-    if (projectId !== undefined) held.push(...(await documentsOf(tx, { project_id: projectId })))
+    for (const id of role_ids) {
+      bases.push((await lockOther(tx, actor, id, bp_id)).base)
+      held.push(...(await documentsOf(tx, { role_id: id })))
+    }
+    if (project !== undefined) held.push(...(await documentsOf(tx, { project_id: project })))
     await refuse(
       tx,
       actor,
       [...builtInPolicies(roles), ...held].map(({ document }) => document),
-      roles,
+      bases,
     )
   }
   return {
     refuseToGive,
-    refuseToGiveRoles,
-    async refuseToHaveGivenRoles(tx, giverId, roles, projectId) {
+    refuseToWelcome,
+    async refuseToHaveWelcomed(tx, giverId, welcome) {
       const giver = await personOf(tx, platformScope).where('users.id', '=', giverId).executeTakeFirst()
       if (giver?.is_active !== true) throw new Refusal('noPermission')
-      await refuseToGiveRoles(tx, giver, roles, projectId)
+      await refuseToWelcome(tx, giver, welcome)
     },
+    welcome: insertMembers,
     async refuseToBe(tx, actor, { id, kind, bp_id }) {
       const built_in_roles = (await tx.selectFrom('user_roles').select('role').where('user_id', '=', id).execute()).map(({ role }) => role)
       const roles = allowingRoles({ kind, built_in_roles })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import { holdersOf, rolesGiven, rolesWithBases } from '../../../platform/auth/held-roles.ts'
+import { rolesGiven, rolesWithBases } from '../../../platform/auth/held-roles.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { counted } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
@@ -19,7 +19,11 @@ export const personOf = (on: Sql, scope: Scope) =>
     .select(sql<boolean>`(users.status = 'active' and coalesce(organisations.status, 'active') = 'active')`.as('is_active'))
     .select([rolesGiven('users.id').as('built_in_roles'), rolesWithBases('users.id').as('roles')])
 
-/** How many others may sign in and keep an organisation. Held, one change at a time, so that of two who end each other's rights one is second. */
+/**
+ * How many others may sign in and keep an organisation. What a role of the system allows is never all of it: who has only
+ * such a one cannot make another administrator. Held, one change at a time, so that of two who end each
+ * other's rights one is second.
+ */
 export async function keepersBeside(tx: Tx, bpId: string, userId: string): Promise<number> {
   await tx.selectFrom('organisations').select('id').where('id', '=', bpId).forNoKeyUpdate().execute()
   return counted(
@@ -29,6 +33,9 @@ export async function keepersBeside(tx: Tx, bpId: string, userId: string): Promi
       .where('id', '<>', userId)
       .where('status', '=', 'active')
       .where('deleted_at', 'is', null)
-      .where(sql<boolean>`id in ${holdersOf('TENANT_ADMIN')}`),
+      .where(
+        sql<boolean>`id in (select user_id from user_roles where role = 'TENANT_ADMIN'
+          union select role_members.user_id from role_members join roles on roles.id = role_members.role_id where roles.base = 'TENANT_ADMIN' and roles.system_key is null)`,
+      ),
   )
 }

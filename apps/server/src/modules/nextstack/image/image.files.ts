@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
 import { mkdir, open, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -18,6 +18,8 @@ export function createImageFiles(dataDirectory: string) {
   const folderOf = (id: string): string => join(root, id)
   return {
     root,
+    /** Before anything else makes the folder of all of them, which would leave it open to everybody on the host. */
+    makeRoot: (): void => void mkdirSync(root, { recursive: true, mode: 0o700 }),
     /** Below {@link root}, for what keeps uploads. */
     nameOf: (id: string): string => `${id}/file`,
     pathOf: (id: string): string => join(folderOf(id), 'file'),

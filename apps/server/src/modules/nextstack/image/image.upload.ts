@@ -35,6 +35,8 @@ export function createImageUploads(parts: { db: Db; operations: Operations; uplo
     })
   const imageOf = (name: string): string => name.split('/')[0] ?? ''
 
+  // The store makes it too where it is not there.
+  files.makeRoot()
   const tus = new Server({
     path: '/',
     allowedOrigins: [],

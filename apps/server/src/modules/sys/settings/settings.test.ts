@@ -36,6 +36,7 @@ describe('settings', () => {
         updated_by: null,
       })),
       { key: 'invoice_tax_rate', value: '6', known: true, default_value: '6', updated_at: null, updated_by: null },
+      { key: 'message_days', value: '180', known: true, default_value: '180', updated_at: null, updated_by: null },
     ])
     expect(await call(app, system.info, {})).toEqual({
       title: '智算云',
@@ -72,6 +73,8 @@ describe('settings', () => {
       ['title', '  '],
       ['title', 'x'.repeat(65)],
       ['title', '两行\n标题'],
+      ['message_days', '0'],
+      ['message_days', '半年'],
     ] as const) {
       expect(await refused(app, configs.set, { token, body: { key, value } }), `${key}=${value}`).toMatchObject({
         status: 400,

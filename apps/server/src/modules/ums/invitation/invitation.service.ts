@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { Invitation, invitations as calls } from '@zhisuan/contract/ums/invitation'
+import type { Role } from '@zhisuan/contract/roles'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
@@ -36,6 +37,7 @@ export function createInvitationService(
     bp_id: row.bp_id,
     bp_name: row.bp_name,
     role: row.role,
+    roles: row.roles,
     note: row.note,
     status: statusOf(row),
     created_by: row.created_by,
@@ -49,13 +51,16 @@ export function createInvitationService(
     return row
   }
 
+  /** What they have beside `role_ids`: those are instead of it. */
+  const builtIn = ({ role, role_ids }: { readonly role: Role; readonly role_ids: readonly string[] }): readonly Role[] => (role_ids.length > 0 ? [] : [role])
+
   /** A link gives what whoever made it could give now, not what they could then. @throws Refusal 1183 */
   const refuseUnlessStillTheirs = async (
     tx: Tx,
-    { role, created_by_id }: Pick<store.ShownInvitation, 'role' | 'created_by_id'>,
+    { role, role_ids, bp_id, created_by_id }: Pick<store.ShownInvitation, 'role' | 'role_ids' | 'bp_id' | 'created_by_id'>,
     project: string | undefined,
   ): Promise<void> => {
-    await limits.refuseToHaveGivenRoles(tx, created_by_id, [role], project).catch((cause: unknown) => {
+    await limits.refuseToHaveWelcomed(tx, created_by_id, { roles: builtIn({ role, role_ids }), role_ids, bp_id, project }).catch((cause: unknown) => {
       throw cause instanceof Refusal ? new Refusal('invitationInvalid', { cause }) : cause
     })
   }
@@ -63,18 +68,19 @@ export function createInvitationService(
   return {
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listInvitations(db, scopeOf(actor), query), shape),
 
-    /** @throws Refusal 91014, 91106, 91107 */
-    async create(actor: Actor, { bp_id: wish, role, note, days }: BodyOf<Calls['create']>): Promise<ResponseOf<Calls['create']>> {
+    /** @throws Refusal 91014, 91106, 91107, 91113 */
+    async create(actor: Actor, { bp_id: wish, role, role_ids, note, days }: BodyOf<Calls['create']>): Promise<ResponseOf<Calls['create']>> {
       const bp_id = limits.ownerOf(actor, wish)
       if (bp_id === null) throw new Refusal('userKindMismatch', { field: 'bp_id' })
       const [id, token] = [uuidv7(), randomBytes(24).toString('base64url')]
       await db.transaction().execute(async (tx) => {
         await limits.refuseUnknownOrganisation(tx, bp_id)
-        await limits.refuseToGiveRoles(tx, actor, [role], await defaultProject(tx, bp_id))
+        await limits.refuseToWelcome(tx, actor, { roles: builtIn({ role, role_ids }), role_ids, bp_id, project: await defaultProject(tx, bp_id) })
         await store.insertInvitation(tx, {
           id,
           bp_id,
           role,
+          role_ids,
           note,
           token_hash: hashOf(token),
           created_by: actor.name,
@@ -92,7 +98,7 @@ export function createInvitationService(
     /** @throws Refusal 1183 */
     async look(token: string): Promise<ResponseOf<Calls['look']>> {
       const row = open(await store.findByToken(db, hashOf(token)))
-      return { bp_name: row.bp_name, role: row.role, invited_by: row.created_by, expires_at: iso(row.expires_at) }
+      return { bp_name: row.bp_name, role: row.role, roles: row.roles.map(({ name }) => name), invited_by: row.created_by, expires_at: iso(row.expires_at) }
     },
 
     /** @throws Refusal 1183, 91003 */
@@ -122,14 +128,15 @@ export function createInvitationService(
               ...blankUser,
               id,
               name: body.username,
-              kind: invitation.role === 'TENANT_ADMIN' ? 2 : 4,
+              kind: builtIn(invitation).includes('TENANT_ADMIN') ? 2 : 4,
               status: 'active',
               bp_id: invitation.bp_id,
               phone: body.phone,
               password_hash,
             },
-            [invitation.role],
+            builtIn(invitation),
           )
+          await limits.welcome(tx, id, invitation.role_ids)
           if (project !== undefined) await insertProjectMember(tx, project, id)
           await store.markUsed(tx, invitation.id, body.username)
         }),

@@ -1,7 +1,7 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { invitations } from '@zhisuan/contract/ums/invitation'
 import type { Role } from '@zhisuan/contract/roles'
-import { sql, type Generated } from 'kysely'
+import { sql, type ColumnType, type Generated } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { asked, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
@@ -12,6 +12,8 @@ interface InvitationTable {
   id: string
   bp_id: string
   role: Role
+  /** Instead of it, where there are any: roles of the organisation and of the system. */
+  role_ids: ColumnType<string[], readonly string[], never>
   note: string
   /** SHA-256 of the token, which is nowhere. */
   token_hash: Buffer
@@ -47,6 +49,9 @@ export const invitationMigrations: Migrations = {
     );
     create index invitations_bp on invitations (bp_id, created_at desc, id desc);
   `),
+  '20261126_85_invitations_to_roles': migration(`
+    alter table invitations add column role_ids uuid[] not null default '{}';
+  `),
 }
 
 const shown = (on: Sql) =>
@@ -55,6 +60,10 @@ const shown = (on: Sql) =>
     .innerJoin('organisations', 'organisations.id', 'invitations.bp_id')
     .selectAll('invitations')
     .select(['organisations.name as bp_name', 'organisations.status as bp_status'])
+    .select(
+      sql<{ id: string; name: string }[]>`(select coalesce(json_agg(json_build_object('id', roles.id, 'name', roles.name) order by roles.name), '[]')
+        from roles where roles.id = any(invitations.role_ids))`.as('roles'),
+    )
 
 export type ShownInvitation = NonNullable<Awaited<ReturnType<typeof findByToken>>>
 

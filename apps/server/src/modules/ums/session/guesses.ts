@@ -10,6 +10,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import { createOneAtATime } from '../../../platform/oneAtATime.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Tell } from '../../sys/message/message.service.ts'
 import type { createDelivery } from '../delivery/delivery.service.ts'
 import { messageTexts } from '../texts.ts'
 import { findById, type UserRow } from '../user/user.store.ts'
@@ -62,7 +63,10 @@ export type Guesses = ReturnType<typeof createGuesses>
  * Compares passwords, and freezes whoever guesses at one: an address for this one person, a known device by itself.
  * So nobody can keep somebody out of where they have signed in before.
  */
-export function createGuesses({ db, now, jobs, log }: Pick<Platform, 'db' | 'now' | 'jobs' | 'log'>, delivery: ReturnType<typeof createDelivery>) {
+export function createGuesses(
+  { db, now, jobs, log }: Pick<Platform, 'db' | 'now' | 'jobs' | 'log'>,
+  { delivery, tell }: { delivery: ReturnType<typeof createDelivery>; tell: Tell },
+) {
   /**
    * Passwords of one user are compared one by one: of fifty guesses that come at once, five are
    * compared and the others find the user frozen. (With several servers each may compare one more.)
@@ -92,10 +96,25 @@ export function createGuesses({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
     if (all || (one && (await store.frozenAddresses(db, userId, new Date(now().getTime() - attackMs))) >= attackedFrom)) await attacked(userId)
   }
 
-  /** Administrators hear of it by mail and message, and it stands in the audit log and on the person's page. */
+  /**
+   * Administrators hear of it by mail and SMS, theirs and the platform's within the console, and it stands in the audit log
+   * and on the person's page.
+   */
   const attacked = (userId: string): Promise<void> =>
     db.transaction().execute(async (tx) => {
-      if (!(await store.recordAttack(tx, userId, now(), new Date(now().getTime() - toldMs)))) return
+      const at = now()
+      if (!(await store.recordAttack(tx, userId, at, new Date(at.getTime() - toldMs)))) return
+      const user = await findById(tx, userId)
+      if (user === undefined) return
+      const name = user.name ?? ''
+      for (const bp_id of new Set([null, user.bp_id]))
+        await tell(tx, {
+          kind: 'ums.attacked',
+          bp_id,
+          text: messageTexts.attacked(name),
+          about: { kind: 'ums.user', id: userId, name },
+          key: `${userId} ${at.toISOString()}`,
+        })
       log.warn({ user: userId }, 'the password of a user is guessed at from many addresses')
       await createAudit(tx)({ call: auth.password.id, actor: null, object_id: userId, request_id: randomUUID(), ip: '', code: errors.userFrozen.code })
       for (const { email, phone } of await store.platformAdministrators(tx)) {
@@ -123,7 +142,7 @@ export function createGuesses({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
           channel,
           address,
           purpose: 'ums-attacked',
-          text: messageTexts.attacked(user.name ?? ''),
+          text: messageTexts.signed(messageTexts.attacked(user.name ?? '')),
           subject: messageTexts.attackedSubject,
         })
       }),

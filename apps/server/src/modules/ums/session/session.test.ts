@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import argon2 from '@node-rs/argon2'
 import { errors } from '@zhisuan/contract/errors'
+import { messages } from '@zhisuan/contract/sys/message'
 import { audits } from '@zhisuan/contract/iam/audit'
 import { accessToken, auth } from '@zhisuan/contract/ums/auth'
 import { organisations, users } from '@zhisuan/contract/ums/user'
@@ -258,6 +259,19 @@ describe('the freeze after five wrong passwords', () => {
     expect(items).toMatchObject([{ code: 1136, actor: null }])
     await freeze(person.name, { ip: someIp() })
     expect((await detail()).attacked_at).toBe(attacked_at)
+  })
+
+  it('from many addresses is told within the console, to who runs the platform and to who manages the organisation', async () => {
+    const [admin, manager, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
+    const person = await makeUser(app, { kind: 4, organisation: manager.bp_id })
+    const told = async ({ token }: { token: string }) =>
+      (await call(app, messages.list, { token, query: { category: 'security', page_size: 100 } })).items.filter(({ about }) => about.id === person.id)
+    for (let n = 1; n <= 4; n++) await freeze(person.name, { ip: someIp() })
+    for (const who of [admin, manager])
+      expect(await told(who)).toMatchObject([
+        { kind: 'ums.attacked', about: { kind: 'ums.user', name: person.name }, text: expect.stringContaining(person.name), read: false },
+      ])
+    expect(await told(stranger)).toEqual([])
   })
 
   it('counts wrong ones in a row: the right one in between begins anew', async () => {

@@ -91,14 +91,15 @@ export function createKeepService(
       }
     },
 
-    /** @throws Refusal 1111, 91002, 91003, 91004, 91014, 91106, 91107 */
+    /** @throws Refusal 1111, 91002, 91003, 91004, 91014, 91106, 91107, 91113 */
     async create(actor: Actor, { username, kind, ...body }: BodyOf<Calls['create']>): Promise<ResponseOf<Calls['create']>> {
       if (readsAsAddress(username)) throw new Refusal('usernameInvalid', { field: 'username' })
-      const roles = body.roles ?? rolesOfKind[kind]
+      // Who works in an organisation has what they were given, and not besides all that its people may.
+      const roles = body.roles ?? (kind === 4 && body.role_ids.length > 0 ? [] : rolesOfKind[kind])
       const bp_id = limits.ownerOf(actor, body.bp_id)
       if (kind === 1 && !isPlatformKind(actor.kind)) throw new Refusal('roleBaseForbidden', { field: 'kind' })
-      const needsNone = kind === 1 || (kind === 4 && roles.every((role) => withoutOrganisation.includes(role)))
-      if ((kind === 1 && bp_id !== null) || (bp_id === null && !needsNone) || (kind !== 1 && roles.includes('ADMIN')))
+      const needsNone = kind === 1 || (kind === 4 && body.role_ids.length === 0 && roles.every((role) => withoutOrganisation.includes(role)))
+      if ((kind === 1 && (bp_id !== null || body.role_ids.length > 0)) || (bp_id === null && !needsNone) || (kind !== 1 && roles.includes('ADMIN')))
         throw new Refusal('userKindMismatch', { field: kind !== 1 && roles.includes('ADMIN') ? 'roles' : 'bp_id' })
       const password = makeOneTimePassword()
       const password_hash = await hashPassword(password)
@@ -107,7 +108,7 @@ export function createKeepService(
         db.transaction().execute(async (tx) => {
           await limits.refuseUnknownOrganisation(tx, bp_id)
           const project = bp_id === null ? undefined : await keep.defaultProject(tx, bp_id)
-          await limits.refuseToGiveRoles(tx, actor, roles, project)
+          await limits.refuseToWelcome(tx, actor, { roles, role_ids: body.role_ids, bp_id, project })
           await store.insertUser(
             tx,
             {
@@ -126,6 +127,7 @@ export function createKeepService(
             },
             roles,
           )
+          await limits.welcome(tx, id, body.role_ids)
           if (project !== undefined) await insertProjectMember(tx, project, id)
         }),
       )

@@ -1,4 +1,4 @@
-import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { auth } from '@zhisuan/contract/ums/auth'
 import type { User, users as calls } from '@zhisuan/contract/ums/user'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
@@ -59,8 +59,9 @@ export function createUserService(
   return {
     list: (actor: Actor, query: QueryOf<Calls['list']>) => store.listUsers(db, scopeOf(actor), query),
 
-    async current(actor: Actor): Promise<User & { must_change_password: boolean }> {
-      return { ...found(await store.getUser(db, actor.user_id)), must_change_password: actor.must_change_password }
+    async current(actor: Actor): Promise<ResponseOf<Calls['current']>> {
+      const offers = await Promise.all(platform.modules().map(async (module) => (await module.offers?.(db, scopeOf(actor))) ?? []))
+      return { ...found(await store.getUser(db, actor.user_id)), must_change_password: actor.must_change_password, offers: offers.flat() }
     },
 
     async updateCurrent(actor: Actor, body: BodyOf<Calls['updateCurrent']>): Promise<User> {

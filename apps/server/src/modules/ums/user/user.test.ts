@@ -1,6 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Role } from '@zhisuan/contract/roles'
 import { accounts } from '@zhisuan/contract/bill/account'
+import { clouds } from '@zhisuan/contract/cmp/cloud'
+import { edges } from '@zhisuan/contract/ecrm/edge'
 import { auth, verification } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -100,6 +102,26 @@ describe('one’s own data', () => {
       code: 90001,
       fields: [{ field: 'nickname' }],
     })
+  })
+})
+
+describe('what there is for somebody', () => {
+  it('is the families that have a cloud, and a node where they have one of their own', async () => {
+    const [admin, person, other] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
+    const offered = async ({ token }: { token: string }) => (await call(app, users.current, { token })).offers.toSorted()
+    expect(await offered(person)).toEqual([])
+    const cloud = await call(app, clouds.create, {
+      token: admin.token,
+      body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } },
+    })
+    expect(await offered(person)).toEqual(['nextStack'])
+    await app.platform.db.updateTable('clouds').set({ product: 'openstack' }).where('id', '=', cloud.cloud_id).execute()
+    expect(await offered(person)).toEqual(['compute'])
+    await call(app, edges.create, { token: person.token, body: { name: `e-${randomUUID()}` } })
+    expect(await offered(person)).toEqual(['compute', 'node'])
+    expect(await offered(other)).toEqual(['compute'])
+    await app.platform.db.updateTable('clouds').set({ deleted_at: new Date() }).where('id', '=', cloud.cloud_id).execute()
+    expect(await offered(other)).toEqual([])
   })
 })
 

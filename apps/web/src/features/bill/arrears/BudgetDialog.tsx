@@ -4,7 +4,7 @@ import { budgetGiven, budgets, type Budget } from '@zhisuan/contract/bill/budget
 import { floored } from '@zhisuan/contract/bill/money'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { RadioField, TextField } from '../../../kit/fields.tsx'
+import { MoneyField, RadioField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
@@ -84,7 +84,7 @@ export function BudgetDialog({ budget, onClose }: Dialog<{ budget: Budget | null
     >
       {asks && <OrganisationField name="bp_id" label={t('budget.organisation')} missing={t('exception.choose')} />}
       <TextField name="name" label={t('budget.name')} schema={budgetGiven.shape.name} />
-      <TextField name="amount" label={t('budget.amount')} schema={budgetGiven.shape.amount} inputMode="decimal" />
+      <MoneyField name="amount" label={t('budget.amount')} schema={budgetGiven.shape.amount} />
       <RadioField name="limit" label={t('budget.scope')} values={limits} labelOf={(value) => t(`budget.limit.${value}`)} />
       {limit === 'project' && choice('project_id', t('budget.projectField'), scopes.data?.projects)}
       {limit === 'product' && choice('product_id', t('budget.productField'), scopes.data?.products)}

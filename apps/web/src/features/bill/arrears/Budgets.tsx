@@ -45,7 +45,12 @@ export function Budgets() {
           col.text<Budget>('scope', t('budget.scope'), scope, { width: 130 }),
           col.money<Budget>('amount', t('budget.amount'), ({ amount }) => amount, { width: 120 }),
           {
-            ...col.custom<Budget>('spent', t('budget.spent'), ({ spent, percent }) => <Share amount={spent} percent={percent} title={spent} />, { width: 130 }),
+            ...col.custom<Budget>(
+              'spent',
+              t('budget.spent'),
+              ({ spent, percent }) => <Share amount={spent} percent={percent} title={format.exactMoney(spent)} />,
+              { width: 130 },
+            ),
             align: 'right',
             className: 'zs-number',
           },
@@ -89,7 +94,11 @@ function Foreseen({ budget: { forecast } }: { readonly budget: Budget }) {
   const { t } = useTranslation('arrears')
   if (forecast === null) return <span title={t('budget.forecastLater')}>{format.nothing}</span>
   return (
-    <Share amount={forecast.amount} percent={forecast.percent} title={t('budget.forecastAt', { at: format.dateTime(forecast.at), amount: forecast.amount })} />
+    <Share
+      amount={forecast.amount}
+      percent={forecast.percent}
+      title={t('budget.forecastAt', { at: format.dateTime(forecast.at), amount: format.exactMoney(forecast.amount) })}
+    />
   )
 }
 

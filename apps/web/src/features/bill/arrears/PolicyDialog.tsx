@@ -1,11 +1,10 @@
-import Input from 'antd/es/input'
 import { arrearsPolicies, arrearsPolicyGiven, standings, type ArrearsPolicy } from '@zhisuan/contract/bill/arrears'
 import { floored } from '@zhisuan/contract/bill/money'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
-import { Field, SwitchField } from '../../../kit/fields.tsx'
+import { MoneyField, SwitchField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { OrganisationField } from '../../../kit/OrganisationSelect.tsx'
 
@@ -38,9 +37,7 @@ export function PolicyDialog({ policy, adds, onClose }: Dialog<{ policy: Arrears
       }}
     >
       {adds && <OrganisationField name="bp_id" label={t('exception.organisation')} missing={t('exception.choose')} />}
-      <Field name="low_balance" label={t('policy.low_balance')} extra={t('policy.low_balanceNote')} schema={arrearsPolicyGiven.shape.low_balance}>
-        <Input inputMode="decimal" />
-      </Field>
+      <MoneyField name="low_balance" label={t('policy.low_balance')} extra={t('policy.low_balanceNote')} schema={arrearsPolicyGiven.shape.low_balance} />
       {numbers.map((key) => (
         <NumberField
           key={key}

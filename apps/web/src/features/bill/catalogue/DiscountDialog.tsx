@@ -15,6 +15,7 @@ import './catalogue.css'
 import { fractionText } from './catalogueText.ts'
 import { MomentInput } from '../../../kit/dates.tsx'
 import { invalidatedByCatalogue } from './invalidated.ts'
+import * as format from '../../../kit/format.ts'
 
 interface Values {
   name: string
@@ -37,7 +38,7 @@ export function DiscountDialog({ product, organisation, onClose }: Dialog<{ prod
   const fraction = (Form.useWatch('fraction', form) ?? '').trim()
   const says =
     /^0\.\d{1,4}$/.test(fraction) && /[1-9]/.test(fraction)
-      ? t('discount.meaning', { text: fractionText(t, fraction), pays: toDecimal(toMinor(fraction) * 100n) })
+      ? t('discount.meaning', { text: fractionText(t, fraction), full: format.money('100'), pays: format.exactMoney(toDecimal(toMinor(fraction) * 100n)) })
       : null
   return (
     <FormDialog<Values>

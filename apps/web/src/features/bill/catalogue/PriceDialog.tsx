@@ -6,7 +6,7 @@ import { useId } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { NumberField } from '../../../kit/NumberField.tsx'
-import { Field, RadioField, TextField } from '../../../kit/fields.tsx'
+import { Field, MoneyField, RadioField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import * as format from '../../../kit/format.ts'
 import './catalogue.css'
@@ -77,12 +77,10 @@ export function PriceDialog({ sku, period, from, onClose }: Dialog<{ sku: Sku; p
                     suffix={unit}
                     aria-label={t('tiers.aboveOf', { index: index + 1 })}
                   />
-                  <TextField
+                  <MoneyField
                     name={[name, 'price']}
                     schema={shape.tiers.element.shape.price}
-                    inputMode="decimal"
                     autoFocus={index === 0}
-                    prefix="¥"
                     suffix={`/ ${unit} / ${t(`per.${period}`)}`}
                     aria-label={t('tiers.priceOf', { index: index + 1 })}
                   />
@@ -175,8 +173,8 @@ function Preview({ sku, period, values }: { readonly sku: Sku; readonly period: 
                   <tr key={one.id} className={one.id === '' ? 'bc-sum' : ''}>
                     <th scope="row">{one.name}</th>
                     <td className="bc-right zs-number">{format.number(one.resources)}</td>
-                    <td className="bc-right zs-number">¥{format.money(one.before)}</td>
-                    <td className="bc-right zs-number">¥{format.money(one.after)}</td>
+                    <td className="bc-right zs-number">{format.money(one.before)}</td>
+                    <td className="bc-right zs-number">{format.money(one.after)}</td>
                   </tr>
                 ),
               )}

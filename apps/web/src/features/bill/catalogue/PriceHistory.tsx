@@ -62,7 +62,7 @@ function PriceLines({ sku, price }: { readonly sku: Sku; readonly price: Price }
         const next = price.tiers[at + 1]?.above
         return (
           <li key={above}>
-            {next === undefined ? t('tiers.beyond', { from: above }) : t('tiers.upTo', { from: above, to: next })}：¥{each}
+            {next === undefined ? t('tiers.beyond', { from: above }) : t('tiers.upTo', { from: above, to: next })}：{format.exactMoney(each)}
           </li>
         )
       })}

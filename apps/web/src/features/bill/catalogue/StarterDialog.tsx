@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { yuanSign } from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import './catalogue.css'
 import { meterText, unitOf } from './catalogueText.ts'
@@ -111,6 +112,7 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
                           <Input
                             className="bc-right zs-number"
                             inputMode="decimal"
+                            prefix={yuanSign}
                             disabled={!values.use}
                             value={values[period]}
                             {...(isWrong(values[period]) && { status: 'error' as const })}

@@ -7,6 +7,7 @@ import { NumberInput } from '../../../kit/NumberInput.tsx'
 import { notWhole } from '../../../kit/rules.ts'
 import { costOf, unitOf, type Tiers } from './catalogueText.ts'
 import './catalogue.css'
+import * as format from '../../../kit/format.ts'
 
 /** Graduated prices as steps, each as high as its price, with a quantity to try them on. */
 export function TierPicture({
@@ -48,7 +49,7 @@ export function TierPicture({
                 <td className="zs-number">
                   {/* Ten-thousandths of the highest are as fine as anybody sees. */}
                   <span className="bc-tier-bar" style={{ inlineSize: `${Number((toMinor(price) * 10_000n) / highest) / 100}%` }} aria-hidden="true" />
-                  <span>¥{price}</span>
+                  <span>{format.exactMoney(price)}</span>
                 </td>
               </tr>
             )
@@ -68,7 +69,12 @@ export function TierPicture({
           suffix={unit}
         />
         <output htmlFor={id} className="zs-number bc-break">
-          {wrong ?? t('tiers.amount', { parts: parts.map((part) => t('tiers.part', part)).join(' + ') || '0', amount, period: t(`per.${period}`) })}
+          {wrong ??
+            t('tiers.amount', {
+              parts: parts.map((part) => t('tiers.part', part)).join(' + ') || '0',
+              amount: format.exactMoney(amount),
+              period: t(`per.${period}`),
+            })}
         </output>
       </div>
     </div>

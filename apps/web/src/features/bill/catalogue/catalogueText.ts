@@ -2,6 +2,7 @@ import type { BillingPeriod, Price } from '@zhisuan/contract/bill/catalogue'
 import { meters, type Meter } from '@zhisuan/contract/bill/meter'
 import { moneyScale, toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { TFunction } from 'i18next'
+import { exactMoney } from '../../../kit/format.ts'
 
 type Text = TFunction<'catalogue'>
 export type Tiers = readonly { readonly above: number; readonly price: string }[]
@@ -19,7 +20,9 @@ export function priceText(t: Text, meter: Meter, { tiers, period }: { readonly t
   const [first] = tiers
   if (first === undefined) return ''
   const one =
-    toMinor(first.price) === 0n && tiers.length === 1 ? t('free') : t('each', { price: first.price, unit: unitOf(t, meter), period: t(`per.${period}`) })
+    toMinor(first.price) === 0n && tiers.length === 1
+      ? t('free')
+      : t('each', { price: exactMoney(first.price), unit: unitOf(t, meter), period: t(`per.${period}`) })
   return tiers.length === 1 ? one : t('price.steps', { count: tiers.length, first: one })
 }
 

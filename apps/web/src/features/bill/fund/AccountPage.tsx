@@ -10,7 +10,7 @@ import { ActionMenu, type Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
-import { TextField } from '../../../kit/fields.tsx'
+import { MoneyField, TextField } from '../../../kit/fields.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable, type RowOf } from '../../../kit/ResourceTable.tsx'
@@ -127,9 +127,9 @@ function ChargeDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
       onSubmit={(body) => charge.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}
     >
       <p>
-        {t('wallet.balance')} ¥<Amount value={of.balance} />
+        {t('wallet.balance')} <Amount value={of.balance} />
       </p>
-      <TextField name="amount" label={t('topup.amount')} extra={t('account.chargeNote')} schema={shape.amount} prefix="¥" inputMode="decimal" />
+      <MoneyField name="amount" label={t('topup.amount')} extra={t('account.chargeNote')} schema={shape.amount} />
       <TextField name="note" label={t('note')} schema={shape.note} />
     </FormDialog>
   )
@@ -150,9 +150,9 @@ function AdjustDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
       onSubmit={(body) => adjust.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}
     >
       <p>
-        {t('wallet.available')} ¥<Amount value={of.available} />
+        {t('wallet.available')} <Amount value={of.available} />
       </p>
-      <TextField name="amount" label={t('topup.amount')} extra={t('account.adjustNote')} schema={shape.amount} prefix="¥" />
+      <MoneyField inputMode="text" name="amount" label={t('topup.amount')} extra={t('account.adjustNote')} schema={shape.amount} />
       <TextField name="note" label={t('account.adjustReason')} extra={t('account.adjustReasonNote')} schema={shape.note} />
     </FormDialog>
   )
@@ -172,9 +172,9 @@ function LimitDialog({ of, onClose }: Dialog<{ of: Wallet }>) {
     >
       <Alert type="info" className="zs-above" title={t('account.limitNote')} />
       <p>
-        {t('wallet.credit_used')} ¥<Amount value={of.credit_used} />
+        {t('wallet.credit_used')} <Amount value={of.credit_used} />
       </p>
-      <TextField name="credit_limit" label={t('wallet.creditLimit')} schema={accounts.setCreditLimit.body.shape.credit_limit} prefix="¥" inputMode="decimal" />
+      <MoneyField name="credit_limit" label={t('wallet.creditLimit')} schema={accounts.setCreditLimit.body.shape.credit_limit} />
     </FormDialog>
   )
 }

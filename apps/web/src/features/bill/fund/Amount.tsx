@@ -8,7 +8,7 @@ export function Amount({ value, signed = false }: { readonly value: string | nul
   if (value === null) return <>{format.nothing}</>
   const incoming = signed && !value.startsWith('-')
   return (
-    <span className={`zs-number${incoming ? ' bf-in' : ''}`} title={`¥${value}`}>
+    <span className={`zs-number${incoming ? ' bf-in' : ''}`} title={format.exactMoney(value)}>
       {incoming && '+'}
       {format.money(value)}
     </span>

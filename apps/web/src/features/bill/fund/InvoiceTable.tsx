@@ -138,12 +138,12 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
           className="zs-above"
           title={
             <>
-              {t('invoice.would')} ¥<Amount value={available.data.uninvoiced} />
+              {t('invoice.would')} <Amount value={available.data.uninvoiced} />
             </>
           }
           description={
             <>
-              {t('invoice.paid')} ¥<Amount value={available.data.paid} />
+              {t('invoice.paid')} <Amount value={available.data.paid} />
             </>
           }
         />
@@ -182,7 +182,7 @@ function IssueDialog({ of, onClose }: { readonly of: Invoice; readonly onClose: 
       <dl className="bf-facts">
         <dt>{t('invoice.amount')}</dt>
         <dd>
-          ¥<Amount value={of.amount} />
+          <Amount value={of.amount} />
         </dd>
         <dt>{t('invoice.span')}</dt>
         <dd>

@@ -27,13 +27,13 @@ export function Standing({ wallet }: { readonly wallet: Wallet }) {
         <div>
           <dt>{t('wallet.balance')}</dt>
           <dd className="bf-big">
-            ¥<Amount value={balance} />
+            <Amount value={balance} />
           </dd>
         </div>
         <div>
           <dt>{t('wallet.available')}</dt>
           <dd className="bf-big">
-            ¥<Amount value={available} />
+            <Amount value={available} />
           </dd>
         </div>
       </dl>

@@ -7,7 +7,7 @@ import { useRef, useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
-import { RadioField, TextField } from '../../../kit/fields.tsx'
+import { MoneyField, RadioField, TextField } from '../../../kit/fields.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
@@ -70,7 +70,7 @@ export function TopupDialog({ onClose }: Dialog) {
       }}
       onSubmit={submit}
     >
-      <TextField name="amount" label={t('topup.amount')} schema={topups.remit.body.shape.amount} prefix="¥" inputMode="decimal" />
+      <MoneyField name="amount" label={t('topup.amount')} schema={topups.remit.body.shape.amount} />
       <RadioField name="way" label={t('topup.method')} required options={ways} />
     </FormDialog>
   )
@@ -94,7 +94,7 @@ export function RemittanceGuide({ topup, onClose }: Dialog<{ topup: Topup }>) {
         </dd>
         <dt>{t('topup.amount')}</dt>
         <dd>
-          ¥<Amount value={topup.amount} />
+          <Amount value={topup.amount} />
         </dd>
         {bank !== null && (
           <>
@@ -136,7 +136,7 @@ export function ConfirmArrival({ topup, onClose }: Dialog<{ topup: Topup | null 
       onSubmit={(body) => confirm.mutateAsync({ body })}
     >
       <TextField name="code" label={t('arrival.code')} schema={shape.code} code />
-      <TextField name="received" label={t('arrival.received')} extra={t('arrival.receivedNote')} schema={shape.received} prefix="¥" inputMode="decimal" />
+      <MoneyField name="received" label={t('arrival.received')} extra={t('arrival.receivedNote')} schema={shape.received} />
       <TextField name="reference" label={t('arrival.reference')} schema={shape.reference} />
       <TextField name="note" label={t('note')} schema={shape.note} />
     </FormDialog>

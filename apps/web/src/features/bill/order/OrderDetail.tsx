@@ -1,5 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
+import { previewHours } from '@zhisuan/contract/bill/catalogue'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, prepaids, type OrderDetail as Detail } from '@zhisuan/contract/bill/order'
 import { kindText } from '@zhisuan/contract/kindTexts'
@@ -45,8 +46,7 @@ export default function OrderDetail() {
           {
             key: 'amount',
             label: t('column.amount'),
-            value:
-              order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{t('yuan', { amount: format.money(order.amount) })}</span>,
+            value: order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{format.money(order.amount)}</span>,
           },
           ...(order.list_amount === order.amount
             ? []
@@ -54,7 +54,7 @@ export default function OrderDetail() {
                 {
                   key: 'list',
                   label: t('column.listAmount'),
-                  value: <del className="zs-number">{t('yuan', { amount: format.money(order.list_amount) })}</del>,
+                  value: <del className="zs-number">{format.money(order.list_amount)}</del>,
                 },
               ]),
           ...(order.refunded_amount === null
@@ -63,7 +63,7 @@ export default function OrderDetail() {
                 {
                   key: 'refunded',
                   label: t('column.refunded'),
-                  value: <span className="zs-number">{t('yuan', { amount: format.money(order.refunded_amount) })}</span>,
+                  value: <span className="zs-number">{format.money(order.refunded_amount)}</span>,
                 },
               ]),
           ...(order.kind === 'onDemand'
@@ -119,9 +119,7 @@ export default function OrderDetail() {
                     <span>
                       {t(`event.${what}`)}{' '}
                       <span className="zs-soft">
-                        {[by === '' ? t('platform') : by, what === 'refunded' ? t('yuan', { amount: format.money(note) }) : note]
-                          .filter((part) => part !== '')
-                          .join(' · ')}
+                        {[by === '' ? t('platform') : by, what === 'refunded' ? format.money(note) : note].filter((part) => part !== '').join(' · ')}
                       </span>
                     </span>
                   </li>
@@ -188,9 +186,14 @@ function AnHour({ order: { lines } }: { readonly order: Detail }) {
   const { t } = useTranslation('order')
   const amount = toDecimal(lines.reduce((sum, line) => sum + toMinor(line.amount), 0n))
   return (
-    <strong className="zs-number" title={amount}>
-      {t('detail.anHour', { amount: format.rate(amount) })}
-    </strong>
+    <>
+      <strong className="zs-number" title={format.exactMoney(amount)}>
+        {t('detail.anHour', { amount: format.rate(amount) })}
+      </strong>{' '}
+      <span className="zs-soft zs-number">
+        {t('detail.aMonth', { amount: format.money(toDecimal(toMinor(amount) * BigInt(previewHours))), hours: previewHours })}
+      </span>
+    </>
   )
 }
 

@@ -51,7 +51,7 @@ export function PayDialog({ order, onClose }: Dialog<{ order: Order }>) {
         <Alert
           type="warning"
           showIcon
-          title={t('pay.topUp', { amount: `¥${roundedUp(-left)}` })}
+          title={t('pay.topUp', { amount: roundedUp(-left) })}
           action={<Link to={paths.billing.wallet()}>{t('pay.toWallet')}</Link>}
         />
       )}
@@ -77,7 +77,7 @@ export function Sum({ label, amount, bad = false }: { readonly label: string; re
   return (
     <div>
       <dt>{label}</dt>
-      <dd className={bad ? 'zs-number zs-bad' : 'zs-number'}>{amount === undefined ? format.nothing : `¥${format.money(amount)}`}</dd>
+      <dd className={bad ? 'zs-number zs-bad' : 'zs-number'}>{amount === undefined ? format.nothing : format.money(amount)}</dd>
     </div>
   )
 }

@@ -37,23 +37,23 @@ export function ForecastCard({
             <div>
               <dt>{t('forecast.current', { month: monthName(t, forecast.month) })}</dt>
               <dd className="zs-number">
-                ¥{format.money(forecast.current.expected)} <span className="zs-soft">{band(forecast.current)}</span>
+                {format.money(forecast.current.expected)} <span className="zs-soft">{band(forecast.current)}</span>
               </dd>
             </div>
             <div>
               <dt>{t('forecast.next', { month: monthName(t, forecast.next_month) })}</dt>
               <dd className="zs-number">
-                ¥{format.money(forecast.next.expected)} <span className="zs-soft">{band(forecast.next)}</span>
+                {format.money(forecast.next.expected)} <span className="zs-soft">{band(forecast.next)}</span>
               </dd>
             </div>
             <div>
               <dt>{t('forecast.used', { at: format.dateTime(forecast.rated_until) })}</dt>
-              <dd className="zs-number">¥{format.money(forecast.used)}</dd>
+              <dd className="zs-number">{format.money(forecast.used)}</dd>
             </div>
             <div>
               <dt>{t('forecast.hourly')}</dt>
               <dd className="zs-number">
-                ¥{format.rate(forecast.hourly)}
+                {format.rate(forecast.hourly)}
                 {Number(forecast.hourly) === 0 && <span className="zs-soft">{t('forecast.none')}</span>}
               </dd>
             </div>
@@ -68,7 +68,7 @@ export function ForecastCard({
                       {format.dateTime(at)}
                     </time>
                     <span>{t(`forecast.change.${kind}`, { sku: sku.name })}</span>
-                    <span className="zs-number">{t('forecast.changeHourly', { before: hourly_before, after: hourly_after })}</span>
+                    <span className="zs-number">{t('forecast.changeHourly', { before: format.rate(hourly_before), after: format.rate(hourly_after) })}</span>
                   </li>
                 ))}
               </ul>

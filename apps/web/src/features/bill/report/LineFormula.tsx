@@ -43,10 +43,15 @@ export function LineFormula({ line, meter, unit }: { readonly line: UsageLineSha
           {formula.parts.map((part, index) => (
             // oxlint-disable-next-line react/no-array-index-key -- tiers stay in their order
             <p key={index} className="zs-number">
-              {t('formula.priceOne', { units: part.units, unit, price: part.price, product: productOf(part.units, part.price) })}
+              {t('formula.priceOne', {
+                units: part.units,
+                unit,
+                price: format.exactMoney(part.price),
+                product: format.exactMoney(productOf(part.units, part.price)),
+              })}
             </p>
           ))}
-          {formula.parts.length > 1 && <p className="zs-number">{t('formula.priceSum', { sum: toDecimal(sum) })}</p>}
+          {formula.parts.length > 1 && <p className="zs-number">{t('formula.priceSum', { sum: format.exactMoney(toDecimal(sum)) })}</p>}
           <p className="zs-soft">{t('formula.priceHeld', { from: format.dateTime(price.effective_from), to: until(price.effective_to) })}</p>
         </li>
         <li>
@@ -69,7 +74,7 @@ export function LineFormula({ line, meter, unit }: { readonly line: UsageLineSha
         <li>
           <strong>{t('formula.result')}</strong>
           <p className="br-formula">
-            {formulaOf(line, unit)} = ¥{amount}
+            {formulaOf(line, unit)} = {format.exactMoney(amount)}
           </p>
           <p className="zs-soft">{t('formula.rounded')}</p>
         </li>

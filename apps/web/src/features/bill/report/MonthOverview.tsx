@@ -28,7 +28,6 @@ import './report.css'
 /** Lines are made once an hour. */
 const refreshMs = 60_000
 const colours = 6
-const yuan = (amount: string): string => `¥${format.money(amount)}`
 
 /** What months cost, and what they may cost. */
 export default function MonthOverview() {
@@ -102,20 +101,20 @@ function Total({ overview: { month, total, previous_total, prepaid, resource_cou
       <div className="br-head">
         <h2 className="zs-title">{t('total.of', { month: monthName(t, month) })}</h2>
       </div>
-      <strong className="br-sum zs-number" title={t('total.exact', { amount: total })}>
-        ¥{format.money(total)}
+      <strong className="br-sum zs-number" title={t('total.exact', { amount: format.exactMoney(total) })}>
+        {format.money(total)}
       </strong>
       <p>{compared}</p>
       {toMinor(prepaid) !== 0n && (
         <p className="br-prepaid">
-          <span title={t('total.exact', { amount: prepaid })}>{t('total.prepaid', { amount: format.money(prepaid) })}</span>
+          <span title={t('total.exact', { amount: format.exactMoney(prepaid) })}>{t('total.prepaid', { amount: format.money(prepaid) })}</span>
           <Link to={paths.billing.order.list()}>{t('total.toOrders')}</Link>
         </p>
       )}
       <p className="zs-soft">
         {t('total.resources', { count: resource_count })}
         <br />
-        {t('total.exact', { amount: total })}
+        {t('total.exact', { amount: format.exactMoney(total) })}
       </p>
     </section>
   )
@@ -128,10 +127,10 @@ function Months({ items }: { readonly items: readonly { readonly month: string; 
   const places = useMemo(() => items.toReversed().map(({ month }) => month), [items])
   return (
     <StackChart
-      label={`${t('trend.label')}：${inOrder.map(({ month, amount }) => `${month} ¥${format.money(amount)}`).join('，')}`}
+      label={`${t('trend.label')}：${inOrder.map(({ month, amount }) => `${month} ${format.money(amount)}`).join('，')}`}
       places={places}
       stacks={stacks}
-      format={yuan}
+      format={format.money}
       none={t('days.none')}
     />
   )
@@ -170,7 +169,7 @@ function Days({ overview, forecast }: { readonly overview: Overview; readonly fo
       label={t('days.label', { days: days.length, total: format.money(total), day: highest.day, max: format.money(highest.amount) })}
       places={places}
       stacks={stacks}
-      format={yuan}
+      format={format.money}
       none={t('days.none')}
     />
   )

@@ -22,7 +22,6 @@ import { monthName } from './useBillQuery.tsx'
 import { useNames } from './useNames.ts'
 
 const hourMs = 3_600_000
-const yuan = (amount: string): string => `¥${format.rate(amount)}`
 
 /** What one resource cost in a month, hour by hour, and how each amount was made. */
 export default function ResourceMonth() {
@@ -38,16 +37,19 @@ export default function ResourceMonth() {
       query={query}
       gone={{ to: paths.billing.month() }}
       title={({ resource }) => t('detail.title', { name: resource.name, month: monthName(t, month) })}
-      facts={({ resource, organisation, total, previous_total }) => [
+      facts={({ resource, organisation, ended, total, previous_total }) => [
         { key: 'type', label: t('column.type'), value: kindText(resource.type) },
         { key: 'id', label: t('detail.resource'), value: <ResourceId resource={resource} /> },
         ...(platform ? [{ key: 'organisation', label: t('column.organisation'), value: organisation.name }] : []),
-        { key: 'total', label: t('detail.total'), value: <span title={total}>¥{format.money(total)}</span> },
+        { key: 'total', label: t('detail.total'), value: <span title={format.exactMoney(total)}>{format.money(total)}</span> },
         {
           key: 'previous',
           label: t('detail.previous'),
-          value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>¥{format.money(previous_total)}</Link>,
+          value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>{format.money(previous_total)}</Link>,
         },
+        ...(ended === null
+          ? []
+          : [{ key: 'ended', label: t('detail.ended'), value: t(`detail.endedBecause.${ended.reason}`, { at: format.dateTime(ended.at) }) }]),
       ]}
     >
       {(detail) => (
@@ -108,7 +110,7 @@ function Hours({ detail: { month, total, meters } }: { readonly detail: Detail }
       label={t('detail.chartLabel', { hours: withUsage, total: format.money(total) })}
       places={places}
       stacks={stacks}
-      format={yuan}
+      format={format.rate}
       none={t('detail.none')}
     />
   )
@@ -128,7 +130,7 @@ function Meters({ detail: { resource, meters }, month }: { readonly detail: Deta
               <span className="zs-soft">{variant === '' ? meterName(meter) : `${meterName(meter)} ${variant}`}</span>
             </dt>
             <dd className="zs-number">
-              ¥{format.money(amount)}
+              {format.money(amount)}
               <span className="zs-soft">
                 {t('detail.hours')} {format.duration(seconds * 1000)}
               </span>

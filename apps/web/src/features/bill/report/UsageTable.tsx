@@ -61,7 +61,9 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
       width: 260,
     }),
     {
-      ...col.custom<UsageLineShape>('amount', t('column.amount'), ({ amount }) => <span title={amount}>{format.money(amount)}</span>, { width: 110 }),
+      ...col.custom<UsageLineShape>('amount', t('column.amount'), ({ amount }) => <span title={format.exactMoney(amount)}>{format.money(amount)}</span>, {
+        width: 110,
+      }),
       align: 'right',
       className: 'zs-number',
     },

@@ -67,7 +67,7 @@ export default function StackChartView({ label, places, stacks, format }: StackC
       yAxis: {
         type: 'value',
         min: 0,
-        axisLabel: { color: '#5b6782', formatter: (value: number) => `¥${rate(value.toFixed(8))}` },
+        axisLabel: { color: '#5b6782', formatter: (value: number) => rate(value.toFixed(8)) },
         splitLine: { lineStyle: { color: '#e4e8f1' } },
       },
       series: stacks.map((stack, index) => ({

@@ -8,6 +8,7 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { paths } from '../../../paths.ts'
 import { ComputePage } from '../ComputePage.tsx'
+import { serviceRefreshMs } from './firewallText.ts'
 
 /** What the three pages of firewalls stand in: the chosen cloud, and whether it has a firewall service at all. */
 export function FirewallPage({ children }: { readonly children: (cloudId: string | null) => ReactNode }) {
@@ -28,7 +29,7 @@ export function FirewallPage({ children }: { readonly children: (cloudId: string
 
 function Served({ cloud, children }: { readonly cloud: CloudBasic; readonly children: (cloudId: string | null) => ReactNode }) {
   const { t } = useTranslation('computeFirewall')
-  const { data, error, refetch } = useCall(firewallServices.get, { params: { cloud_id: cloud.cloud_id } }, { silent: true })
+  const { data, error, refetch } = useCall(firewallServices.get, { params: { cloud_id: cloud.cloud_id } }, { silent: true, refreshMs: serviceRefreshMs })
   if (data?.available === false) {
     return (
       <div className="zs-card">

@@ -20,6 +20,9 @@ export const firewallTones: Readonly<Record<FirewallStatus, StatusTone>> = {
   error: 'bad',
   unknown: 'warning',
 }
+/** How often whether there is a firewall service is asked again: as lists are while there is none, or nobody could tell, and then no more. */
+export const serviceRefreshMs = (service: { readonly available: boolean } | undefined): number | false => (service?.available === true ? false : 5_000)
+
 export const actionTones: Readonly<Record<FirewallAction, StatusTone>> = { allow: 'good', deny: 'bad', reject: 'warning' }
 
 /** What a change to any of them makes untrue. */
