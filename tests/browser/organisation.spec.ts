@@ -8,7 +8,7 @@ import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { invitations } from '@zhisuan/contract/ums/invitation'
 import { users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
-import { accessible, act, button, dialog, heading, pick, rowOf, visit } from './console.ts'
+import { accessible, act, button, dialog, heading, more, pick, rowOf, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { password, type Account } from './stage.ts'
@@ -295,7 +295,7 @@ test('what is ready-made is found, copied, and given to who is invited', async (
   await expect(heading(page, '全部只读')).toBeVisible()
 
   // The start of one's own.
-  await act(page, '复制为自定义策略')
+  await more(page.locator('.frame-head-actions'), '复制为自定义策略')
   await expect(page.getByLabel('名称', { exact: true })).toHaveValue('全部只读-副本')
   await expect(page.getByText('内容来自“全部只读”')).toBeVisible()
   await accessible(page, 'a copy')

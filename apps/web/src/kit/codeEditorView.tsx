@@ -101,6 +101,8 @@ export function CodeEditorView({
       EditorView.contentAttributes.of({
         'aria-label': label,
         spellcheck: 'false',
+        // Browsers focus it anyway; what tells people by its attributes whether they can scroll here asks for this.
+        tabindex: '0',
         ...(id !== undefined && { id }),
         ...(readOnly && { 'aria-readonly': 'true' }),
       }),
