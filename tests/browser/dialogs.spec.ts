@@ -15,7 +15,9 @@ const web = fileURLToPath(new URL('../../apps/web/src', import.meta.url))
 /** Every class that a style of ours speaks of. */
 const classes = readdirSync(web, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.css'))
-  .flatMap((file) => [...readFileSync(join(web, file), 'utf8').matchAll(/\.([a-z]+(?:-\w+)+)/g)].flatMap(([, name = '']) => (name.startsWith('ant-') ? [] : name)))
+  .flatMap((file) =>
+    [...readFileSync(join(web, file), 'utf8').matchAll(/\.([a-z]+(?:-\w+)+)/g)].flatMap(([, name = '']) => (name.startsWith('ant-') ? [] : name)),
+  )
 
 interface Texts {
   readonly [key: string]: string | Texts
@@ -45,7 +47,12 @@ const faultsOf = async (shown: Locator): Promise<readonly string[]> =>
       const found = new Set<string>()
       for (const one of [element, ...element.querySelectorAll('*')]) {
         for (const name of one.classList) if (named.has(name) && !styled.has(name)) found.add(`no style: ${name}`)
-        const texts = [one.children.length === 0 ? one.textContent : null, one.getAttribute('aria-label'), one.getAttribute('placeholder'), one.getAttribute('title')]
+        const texts = [
+          one.children.length === 0 ? one.textContent : null,
+          one.getAttribute('aria-label'),
+          one.getAttribute('placeholder'),
+          one.getAttribute('title'),
+        ]
         for (const text of texts) if (text !== null && keyed.has(text.trim())) found.add(`no text: ${text.trim()}`)
       }
       return [...found]
@@ -103,7 +110,10 @@ async function press(page: Page, path: string): Promise<number> {
     await button.click()
     if (isMenu) {
       const items = page.locator('.ant-dropdown:not(.ant-dropdown-hidden) [role=menuitem]:not(:has([aria-disabled=true]))')
-      await items.first().waitFor({ timeout: 1_000 }).catch(() => undefined)
+      await items
+        .first()
+        .waitFor({ timeout: 1_000 })
+        .catch(() => undefined)
       const count = await items.count()
       for (let item = 0; item < count; item++) {
         if (item > 0) await button.click()
@@ -129,7 +139,8 @@ for (const [who, role] of [
       // Whatever is pressed does nothing: it does not get there. Questions do.
       await context.route(
         (url) => url.pathname.startsWith('/api/'),
-        async (route) => (route.request().method() === 'GET' || /\/(prices?|quotes?|check|preview|decisions?)\b/.test(route.request().url()) ? route.continue() : route.abort()),
+        async (route) =>
+          route.request().method() === 'GET' || /\/(prices?|quotes?|check|preview|decisions?)\b/.test(route.request().url()) ? route.continue() : route.abort(),
       )
       trouble.expect(/Failed to fetch/)
       for (const path of paths) {

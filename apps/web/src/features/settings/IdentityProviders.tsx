@@ -42,9 +42,14 @@ export function IdentityProviders() {
         col.number<IdentityProvider>('people', t('provider.people'), ({ people }) => people, { width: 120 }),
         ...(everybody
           ? [
-              col.text<IdentityProvider>('by', t('provider.by'), ({ by_organisation }) => t(by_organisation ? 'provider.byOrganisation' : 'provider.byPlatform'), {
-                width: 100,
-              }),
+              col.text<IdentityProvider>(
+                'by',
+                t('provider.by'),
+                ({ by_organisation }) => t(by_organisation ? 'provider.byOrganisation' : 'provider.byPlatform'),
+                {
+                  width: 100,
+                },
+              ),
               col.text<IdentityProvider>('organisation', t('provider.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
             ]
           : [col.code<IdentityProvider>('address', t('provider.address'), ({ sign_in_address }) => sign_in_address, { width: 320 })]),
@@ -124,7 +129,10 @@ function ProviderDialog({ provider, onClose }: Dialog<{ provider: IdentityProvid
       <ConnectionCheck form={form} id={provider?.id} />
       <SelectField name="scopes" label={t('provider.scopes')} schema={shape.scopes} mode="tags" open={false} suffixIcon={null} />
       <Field name="linking" label={t('provider.linking')} schema={shape.linking}>
-        <Radio.Group className="settings-choices" options={linkings.filter((value) => !own || value !== 'email').map((value) => ({ value, label: t(`provider.linkings.${value}`) }))} />
+        <Radio.Group
+          className="settings-choices"
+          options={linkings.filter((value) => !own || value !== 'email').map((value) => ({ value, label: t(`provider.linkings.${value}`) }))}
+        />
       </Field>
       <CheckField name="creates_people" text={t('provider.creates')} />
       {!own && (

@@ -16,7 +16,10 @@ export type IdentityService = ReturnType<typeof createIdentities>
 export const createIdentities = ({ db, config }: Pick<Platform, 'db' | 'config'>) => ({
   async list(actor: Actor): Promise<ResponseOf<(typeof calls)['list']>> {
     const rows = await store.identitiesOf(db, actor.user_id)
-    const offered = config.PUBLIC_URL === undefined ? [] : (await enabledProviders(db, actor.bp_id)).filter((provider) => isOpenTo({ ...provider, bp_id: actor.bp_id }, actor))
+    const offered =
+      config.PUBLIC_URL === undefined
+        ? []
+        : (await enabledProviders(db, actor.bp_id)).filter((provider) => isOpenTo({ ...provider, bp_id: actor.bp_id }, actor))
     return {
       total: rows.length,
       items: rows.map((row) => ({

@@ -76,7 +76,11 @@ export function createOidcClients({ config, secrets }: { config: Pick<Config, 'Z
       const key = `${row.id} ${row.updated_at.getTime()}`
       const known = remembered.get(key)
       if (known !== undefined) return known
-      const found = discover({ issuer: row.issuer, client_id: row.client_id, client_secret: secretOf(row) }, development, row.by_organisation ? guard : undefined)
+      const found = discover(
+        { issuer: row.issuer, client_id: row.client_id, client_secret: secretOf(row) },
+        development,
+        row.by_organisation ? guard : undefined,
+      )
       remembered.set(key, found)
       // What failed is tried again at once.
       found.catch(() => remembered.delete(key))

@@ -1,5 +1,10 @@
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
-import { providersOfOrganisationMax, type IdentityProvider, type identityProviders as calls, type providerProblems } from '@zhisuan/contract/ums/identityProvider'
+import {
+  providersOfOrganisationMax,
+  type IdentityProvider,
+  type identityProviders as calls,
+  type providerProblems,
+} from '@zhisuan/contract/ums/identityProvider'
 import * as oidc from 'openid-client'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'

@@ -152,7 +152,8 @@ export const oidcMigrations: Migrations = {
 export const providerNameIndexes = { platform: 'identity_providers_name', organisation: 'identity_providers_own_name' } as const
 
 /** The platform's administrators have all, an organisation's what it set up itself: people of it that the platform's provider makes are not its business. */
-const inScope = (scope: Scope) => ('everything' in scope ? sql<boolean>`true` : sql<boolean>`identity_providers.by_organisation and ${within(scope, 'identity_providers.bp_id')}`)
+const inScope = (scope: Scope) =>
+  'everything' in scope ? sql<boolean>`true` : sql<boolean>`identity_providers.by_organisation and ${within(scope, 'identity_providers.bp_id')}`
 
 const shown = (on: Sql, scope: Scope) =>
   on

@@ -179,7 +179,11 @@ describe('an organisation’s own', () => {
     // Off by the platform, and whose it is stays.
     const params = { id: made.id }
     const body = wish({ issuer, name: made.name, enabled: false })
-    expect(await call(app, identityProviders.update, { token: admin.token, params, body })).toMatchObject({ enabled: false, bp_id: keeper.bp_id, by_organisation: true })
+    expect(await call(app, identityProviders.update, { token: admin.token, params, body })).toMatchObject({
+      enabled: false,
+      bp_id: keeper.bp_id,
+      by_organisation: true,
+    })
     expect(await refused(app, identityProviders.update, { token: admin.token, params, body: { ...body, bp_id: neighbour.bp_id } })).toMatchObject({
       status: 404,
       fields: [{ field: 'bp_id' }],
@@ -225,7 +229,9 @@ describe('an organisation’s own', () => {
     expect(await refused(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: true }) })).toMatchObject({
       code: 91106,
     })
-    expect((await call(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: false }) })).creates_people).toBe(false)
+    expect((await call(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: false }) })).creates_people).toBe(
+      false,
+    )
   })
 })
 

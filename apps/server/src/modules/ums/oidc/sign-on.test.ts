@@ -258,7 +258,11 @@ describe('a provider that an organisation set up', () => {
     const who = account()
     const { at } = await goThrough(provider, who.sub)
     expect(at.searchParams.get('organisation')).toBe(keeper.bp_id)
-    expect(await call(app, users.current, { token: await enter(provider, who.sub) })).toMatchObject({ bp_id: keeper.bp_id, kind: 4, permissions: [{ role: 'TENANT' }] })
+    expect(await call(app, users.current, { token: await enter(provider, who.sub) })).toMatchObject({
+      bp_id: keeper.bp_id,
+      kind: 4,
+      permissions: [{ role: 'TENANT' }],
+    })
   })
 
   it('names nobody who is not a member, not even by a link of before', async () => {
