@@ -18,6 +18,7 @@ import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { useKeeping } from '../../session/keeping.ts'
+import { useCurrentUser } from '../../session/user.ts'
 import './settings.css'
 
 const { shape } = identityProviders.create.body
@@ -83,11 +84,16 @@ function ProviderDialog({ provider, onClose }: Dialog<{ provider: IdentityProvid
   const { everybody } = useKeeping()
   /** Fewer settings: it could be everybody whom it may name. */
   const own = provider?.by_organisation ?? !everybody
+  const user = useCurrentUser()
   const [form] = Form.useForm<Values>()
   const create = useChange(identityProviders.create, { silent: true, invalidates: touched })
   const update = useChange(identityProviders.update, { silent: true, invalidates: touched })
   const submit = async ({ bp_id, client_secret, ...values }: Values): Promise<void> => {
-    const body = { ...values, bp_id: bp_id ?? null, ...(client_secret !== undefined && client_secret !== '' && { client_secret }) }
+    const body = {
+      ...values,
+      bp_id: own ? ((provider ?? user)?.bp_id ?? null) : (bp_id ?? null),
+      ...(client_secret !== undefined && client_secret !== '' && { client_secret }),
+    }
     await (provider === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: provider.id }, body }))
   }
   const creates = Form.useWatch('creates_people', form)

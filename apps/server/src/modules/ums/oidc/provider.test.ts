@@ -222,11 +222,13 @@ describe('an organisation’s own', () => {
 
   it('makes nobody who has more than whoever sets it up could give', async () => {
     const keeper = await someone(app)
-    const params = { id: (await own(keeper, { creates_people: true })).id }
+    const params = { id: (await own(keeper, { creates_people: true, bp_id: keeper.bp_id })).id }
     const document = { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.*', Resource: '*' }] }
     const policy = await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document } })
     await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, user_id: keeper.id } })
-    expect(await refused(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: true }) })).toMatchObject({
+    expect(
+      await refused(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: true, bp_id: keeper.bp_id }) }),
+    ).toMatchObject({
       code: 91106,
     })
     expect((await call(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: false }) })).creates_people).toBe(

@@ -224,7 +224,7 @@ describe('single sign-on', () => {
 })
 
 describe('a provider that an organisation set up', () => {
-  const ownOf = async (keeper: SignedIn, wish: Partial<IdentityProviderInput> = {}): Promise<IdentityProvider> => {
+  const ownOf = async (keeper: Person & SignedIn, wish: Partial<IdentityProviderInput> = {}): Promise<IdentityProvider> => {
     const provider = await call(app, identityProviders.create, {
       token: keeper.token,
       body: {
@@ -234,6 +234,7 @@ describe('a provider that an organisation set up', () => {
         client_id: real.client.id,
         client_secret: real.client.secret,
         creates_people: true,
+        bp_id: keeper.bp_id,
         ...wish,
       },
     })
@@ -289,13 +290,12 @@ describe('a provider that an organisation set up', () => {
   it('asks for a second factor whatever the provider says of one', async () => {
     const keeper = await someone(app)
     const provider = await ownOf(keeper)
+    const member = await someone(app, { kind: 4, organisation: keeper.bp_id })
     const who = account()
-    // Who has no password proves themselves by a session that has just begun.
-    const token = await enter(provider, who.sub)
-    const { uri } = await call(app, secondFactor.begin, { token, body: {} })
-    const totp = URI.parse(uri) as TOTP
+    expect(told(await linked(provider, member, who.sub))).toBe('done')
+    const { uri } = await call(app, secondFactor.begin, { token: member.token, body: { password } })
     app.clock.advance(31_000)
-    await call(app, secondFactor.confirm, { token, body: { code: totp.generate({ timestamp: app.clock.now().getTime() }) } })
+    await call(app, secondFactor.confirm, { token: member.token, body: { code: (URI.parse(uri) as TOTP).generate({ timestamp: app.clock.now().getTime() }) } })
     real.says(['mfa'])
     const { cookies } = await goThrough(provider, who.sub)
     expect(await finish(cookies)).toMatchObject({ status: 401, body: { code: 91120 } })
