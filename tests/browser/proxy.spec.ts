@@ -49,7 +49,7 @@ test.describe('behind nginx as docs/operations.md sets it up', () => {
   test('a page comes over one connection of HTTP/2, its terminal is opened, and nobody reads the metrics', async ({ page, context, trouble }) => {
     await expect(async () => expect((await context.request.get(`${origin}/readyz`)).status()).toBe(200)).toPass()
     await signIn(context, 'tenant', origin)
-    await page.goto(`${origin}/nextStack/vm`)
+    await page.goto(`${origin}/nextStack/vm?keyword=${encodeURIComponent('示例')}`)
     await expect(page.getByRole('row', { name: /示例实例/ })).toBeVisible()
     const asked = await page.evaluate(() =>
       performance.getEntries().flatMap((one) => ('nextHopProtocol' in one && 'name' in one ? [`${String(one.nextHopProtocol)} ${one.name}`] : [])),
