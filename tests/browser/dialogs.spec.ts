@@ -77,7 +77,8 @@ const buttonsOf = (page: Page): Locator =>
 async function look(page: Page, what: string): Promise<boolean> {
   const opened = dialog(page).last()
   try {
-    await opened.waitFor({ timeout: 250 })
+    // Some come with a chunk of their own.
+    await opened.waitFor({ timeout: 700 })
   } catch {
     return false
   }
@@ -105,6 +106,8 @@ async function press(page: Page, path: string): Promise<number> {
     if (next < 0) return opened
     const name = names[next] ?? ''
     pressed.add(name)
+    // What came later than anybody waited for belongs to the press before.
+    if ((await dialog(page).count()) > 0 && (await look(page, `${path}: before ${name}`))) opened++
     const button = buttonsOf(page).nth(next)
     const isMenu = (await button.getAttribute('aria-haspopup')) === 'menu'
     await button.click()
