@@ -27,17 +27,10 @@ export default function PolicyAdd() {
   const [id, from, copy] = [search.get('id'), search.get('from'), search.get('copy')]
   return (
     <WithVocabulary>
-      {(vocabulary) =>
-        id === null ? (
-          copy === null ? (
-            <NewPolicy vocabulary={vocabulary} />
-          ) : (
-            <CopyOf key={copy} id={copy} vocabulary={vocabulary} />
-          )
-        ) : (
-          <NewVersionOf key={`${id} ${from}`} id={id} from={from} vocabulary={vocabulary} />
-        )
-      }
+      {(vocabulary) => {
+        if (id !== null) return <NewVersionOf key={`${id} ${from}`} id={id} from={from} vocabulary={vocabulary} />
+        return copy === null ? <NewPolicy vocabulary={vocabulary} /> : <CopyOf key={copy} id={copy} vocabulary={vocabulary} />
+      }}
     </WithVocabulary>
   )
 }

@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { EngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { only } from '../../../platform/lines.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { seenServer, type Seen, type Usage } from './metering.rules.ts'
+import { seenServer, type Seen } from './metering.rules.ts'
 import { lastLook, seenOtherwise, type Meanwhile } from './metering.store.ts'
 
 const type = 'compute.instance'
@@ -34,7 +35,7 @@ export async function resizedMeanwhile(
     const resized = otherwise.flatMap(({ id, usage }) => {
       const now = seen.get(id) ?? ended.get(id)
       const size = now?.sizes?.[usage['vm.vcpu'] === undefined ? 'stopped' : 'running']
-      return size === undefined || isSame(size, usage) ? [] : [{ id, before: usage, usage: size }]
+      return size === undefined || isDeepStrictEqual(size, usage) ? [] : [{ id, before: usage, usage: size }]
     })
     if (resized.length > askedAtOnce) log.info({ cloud: cloudId, instances: resized.length }, 'more instances were resized than are asked when')
     const told = await Promise.all(
@@ -77,11 +78,4 @@ async function resizedAt(cloud: OpenStack, id: string, signal: AbortSignal): Pro
 const unlessFailed = (error: unknown): null => {
   if (!(error instanceof EngineError) || error.kind === 'cancelled') throw error
   return null
-}
-
-const isSame = (one: Usage, other: Usage): boolean => {
-  const entries = Object.entries(one)
-  return (
-    entries.length === Object.keys(other).length && entries.every(([meter, quantity]) => Object.entries(other).some(([m, q]) => m === meter && q === quantity))
-  )
 }

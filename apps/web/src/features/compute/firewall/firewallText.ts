@@ -6,6 +6,7 @@ import {
   type FirewallRule,
   type FirewallStatus,
 } from '@zhisuan/contract/compute/firewall'
+import { constants } from '@zhisuan/contract/constants'
 import type { TFunction } from 'i18next'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 
@@ -21,7 +22,8 @@ export const firewallTones: Readonly<Record<FirewallStatus, StatusTone>> = {
   unknown: 'warning',
 }
 /** How often whether there is a firewall service is asked again: as lists are while there is none, or nobody could tell, and then no more. */
-export const serviceRefreshMs = (service: { readonly available: boolean } | undefined): number | false => (service?.available === true ? false : 5_000)
+export const serviceRefreshMs = (service: { readonly available: boolean } | undefined): number | false =>
+  service?.available === true ? false : constants.listRefreshMs
 
 export const actionTones: Readonly<Record<FirewallAction, StatusTone>> = { allow: 'good', deny: 'bad', reject: 'warning' }
 
