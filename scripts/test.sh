@@ -129,7 +129,8 @@ if [ -S "$lxd" ]; then
   # This mostly waits.
   beside cluster
 fi
-need_packages fonts-noto-cjk iproute2
+# nginx stands in front of the server in one of the tests, as docs/operations.md says it should.
+need_packages fonts-noto-cjk iproute2 nginx-light openssl
 # Or the whole browser, where there is no other: it keeps a bar and a process for it around each page, which takes a
 # fifth of the tests' time.
 [ -n "${CHROMIUM:-}" ] || need_packages chromium-headless-shell || need_packages chromium

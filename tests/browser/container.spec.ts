@@ -12,7 +12,7 @@ import { freePort } from '../support/port.ts'
 import { Client, until } from '../support/server.ts'
 import { accessible, button, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
-import { newName, someAddress } from './people.ts'
+import { newName, register, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
 const docker = createDocker(socketTransport())
@@ -43,6 +43,40 @@ test.describe('containers on a real Docker', () => {
       if (one.image === image) await docker.containers.remove(one.id, { force: true, volumes: true })
     for (const { id, tags } of await docker.images.list()) if (tags.includes(image)) await docker.images.remove(id, { force: true })
     data.remove()
+  })
+
+  test('somebody new who has one node has a container running after five clicks', async ({ page }) => {
+    const person = await register(stage().url, newName('newcomer'), newName('org'))
+    const client = new Client(stage().url, someAddress())
+    await client.signIn(person.username, person.password)
+    const { edge, enrolment } = await client.call(edges.create, { body: { name: newName('theirs'), confirm: 'auto' } })
+    const theirs = startAgent(['serve', '--data', join(data.path, 'theirs'), ...parametersOf(enrolment.command)])
+    try {
+      await until(async () => (await client.call(edges.get, { params: { id: edge.id } })).status === 'online', 'the node to be online', 40_000)
+      let clicks = 0
+      const click = async (...about: Parameters<typeof page.getByRole>): Promise<void> => {
+        clicks++
+        await page
+          .getByRole(...about)
+          .first()
+          .click()
+      }
+      const name = newName('first')
+      await page.goto('/login')
+      await fill(page, { '用户名、手机号或邮箱': person.username, 密码: person.password })
+      await click('button', { name: '登录', exact: true })
+      await expect(page).toHaveURL(/\/nextStack\/vm$/)
+      await click('button', { name: '产品', exact: true })
+      await click('link', { name: '容器部署', exact: true })
+      await click('button', { name: '创建部署' })
+      await expect(page.getByText('1 个节点可以部署')).toBeVisible()
+      await fill(page, { 名称: name, 镜像: image, 启动命令: 'sleep 1000' })
+      await click('button', { name: '开始部署' })
+      await expect(rowOf(page, name).getByText('运行中')).toBeVisible()
+      expect(clicks).toBeLessThanOrEqual(5)
+    } finally {
+      await theirs.stop()
+    }
   })
 
   test('a deployment is made, looked into, typed into, and deleted', async ({ page, context, trouble }) => {

@@ -4,7 +4,7 @@ import { organisations } from '@zhisuan/contract/ums/user'
 import { startProvider, type RunningProvider } from '../../apps/server/src/testing/oidc-provider.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, startAtOrigin, type RunningServer } from '../support/server.ts'
-import { accessible } from './console.ts'
+import { accessible, shot } from './console.ts'
 import { field } from './forms.ts'
 import { newName, register } from './people.ts'
 import { begin, password } from './stage.ts'
@@ -18,7 +18,7 @@ let origin = ''
 
 test.beforeAll(async () => {
   data = temporaryFolder('sso')
-  ;({ server, origin } = await startAtOrigin(begin(join(data.path, 'server')), { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' }))
+  ;({ server, origin } = await startAtOrigin(begin(join(data.path, 'server')), { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', SSO_ALLOW: '127.0.0.1' }))
   provider = await startProvider({ postLogoutRedirectUris: [`${origin}/login`] })
   const administrator = await asAdministrator(server)
   await administrator.call(organisations.create, { body: { name: '统一登录测试组织' } })
@@ -105,4 +105,67 @@ test('an administrator sets a provider up; people sign in, link their own accoun
   await section.getByRole('button', { name: '解除关联 公司账号' }).click()
   await expect(section).toContainText('还没有关联账号')
   await second.close()
+})
+
+test('an organisation’s administrator sets its own provider up; its people sign in at its address, and nobody else is offered it', async ({
+  page,
+  context,
+  browser,
+  trouble,
+}) => {
+  // An address that is not public.
+  trouble.expect(/^400 POST \/api\/ums\/v1\/identity-providers$/)
+  provider.add({ sub: 'carol', preferred_username: 'carol', name: '卡罗尔', email: 'carol@corp.example', email_verified: true })
+  const boss = await register(server.url, newName('boss'), newName('自有登录'))
+  await signIn(context, { username: boss.username, password }, origin)
+  await page.goto(`${origin}/organisation/sign-on`)
+  await expect(page.getByText('还没有身份提供方')).toBeVisible()
+  await accessible(page)
+  await page.getByRole('button', { name: '添加身份提供方' }).first().click()
+  const dialog = page.getByRole('dialog', { name: '添加身份提供方' })
+  await expect(dialog.getByText('按邮箱')).toHaveCount(0)
+  await field(dialog, '名称').fill('研究所')
+  await field(dialog, '客户端标识').fill(provider.client.id)
+  await field(dialog, '客户端密钥').fill(provider.client.secret)
+  await field(dialog, '颁发者地址').fill('https://10.0.0.1')
+  await dialog.getByRole('button', { name: '保存' }).click()
+  await expect(dialog.getByText('颁发者须在公网上')).toBeVisible()
+  await field(dialog, '颁发者地址').fill(provider.issuer)
+  await dialog.getByRole('checkbox', { name: '没有关联的账号首次登录时，自动创建用户' }).check()
+  await accessible(page)
+  await shot(page, 'sign-on-own')
+  await dialog.getByRole('button', { name: '保存' }).click()
+  await expect(toast(page, '身份提供方已保存')).toBeVisible()
+  const row = page.getByRole('row', { name: /研究所/ })
+  const address = (await row.getByText(/\/login\?organisation=/).textContent()) ?? ''
+  await accessible(page)
+  await shot(page, 'sign-on-list')
+  await row.getByRole('button', { name: '修改' }).click()
+  const redirect = await page
+    .getByRole('dialog')
+    .getByText(/\/callback$/)
+    .textContent()
+  provider.allow(redirect?.trim() ?? '')
+
+  const visitor = await browser.newContext({ locale: 'zh-CN' })
+  const own = await visitor.newPage()
+  await own.goto(`${origin}/login`)
+  await expect(own.getByRole('button', { name: '登录', exact: true })).toBeVisible()
+  const button = own.getByRole('button', { name: '使用组织账号（研究所）登录' })
+  await expect(button).toHaveCount(0)
+  await own.goto(address)
+  await accessible(own)
+  await shot(own, 'sign-on-login')
+  await button.click()
+  await signInThere(own, 'carol', 'Cancel')
+  // The way that they came by is offered once more.
+  await expect(own.getByRole('alert').filter({ hasText: '您取消了登录' })).toBeVisible()
+  await button.click()
+  await signInThere(own, 'carol')
+  await expect(own.getByRole('button', { name: /的账号菜单$/ })).toBeVisible()
+  await own.getByRole('button', { name: /的账号菜单$/ }).click()
+  await own.getByRole('menuitem', { name: '退出登录' }).click()
+  // Whoever has signed in by it once finds it there.
+  await expect(button).toBeVisible()
+  await visitor.close()
 })

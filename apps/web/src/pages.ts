@@ -223,6 +223,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   },
   '/organisation/authorization': { load: () => import('./features/iam/Authorize.tsx'), messages: ['iam', 'action', 'account'] },
   '/organisation/access-keys': { load: () => import('./features/identity/AccessKeyList.tsx'), messages: ['identity', 'account'] },
+  '/organisation/sign-on': { load: () => import('./features/settings/OrganisationSignOn.tsx'), messages: ['settings'] },
   '/organisation/audit': { load: () => import('./features/identity/AuditLog.tsx'), messages: ['identity', 'iam', 'action', 'account'] },
   '/area': { load: () => import('./features/edge/RegionList.tsx'), messages: ['edge'] },
   '/website': { load: () => import('./features/edge/SiteList.tsx'), messages: ['edge'] },

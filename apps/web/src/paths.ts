@@ -245,6 +245,7 @@ export const paths = {
     },
     authorize: path('/organisation/authorization'),
     accessKeys: path('/organisation/access-keys'),
+    signOn: path('/organisation/sign-on'),
     audit: path('/organisation/audit'),
   },
   platform: {

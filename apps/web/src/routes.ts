@@ -411,6 +411,7 @@ const table = {
     ]),
     { path: '/organisation/authorization', title: 'iamAuthorize', access: keepsOwn, sort: 950 },
     { path: '/organisation/access-keys', title: 'organisationAccessKeys', access: keepsOwn, sort: 930 },
+    { path: '/organisation/sign-on', title: 'organisationSignOn', access: keepsOwn, sort: 920 },
     { path: '/organisation/audit', title: 'iamAudit', access: keepsOwn, sort: 910 },
   ],
   platform: [

@@ -174,6 +174,9 @@ export const errors = catalogue({
   providerNameTaken: { code: 91153, status: 400, text: '身份提供方名称已存在' },
   providerSecretNeeded: { code: 91154, status: 400, text: '修改了颁发者地址，请重新填写客户端密钥' },
   providerIssuerInsecure: { code: 91155, status: 400, text: '颁发者地址须以https://开头' },
+  providerForPlatform: { code: 91157, status: 400, text: '组织自己的身份提供方不能使用这项设置' },
+  providersFull: { code: 91158, status: 400, text: '一个组织最多有{limit}个身份提供方' },
+  providerIssuerPrivate: { code: 91159, status: 400, text: '颁发者须在公网上：平台不会为组织访问内部网络的地址' },
   providerIssuerInUse: { code: 91156, status: 400, text: '已有用户关联，不能修改颁发者地址，请另建一个身份提供方' },
   userKindMismatch: { code: 91014, status: 400, text: '该类型的用户须属于一个组织，平台管理员不属于任何组织' },
 

@@ -7,6 +7,17 @@ const trimmed = (value: unknown): string | undefined => (typeof value === 'strin
 const optional = <T extends z.ZodType>(schema: T) => z.preprocess(trimmed, schema.optional())
 const withDefault = <T extends z.ZodType>(schema: T, fallback: string) => z.preprocess((value) => trimmed(value) ?? fallback, schema)
 
+/** IP addresses and networks, separated by commas. */
+const addresses = withDefault(
+  z.string().transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  ),
+  '',
+).pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])))
+
 const environment = z.object({
   /** Address to listen on. The default is reachable from this machine only. */
   HOST: withDefault(z.string(), '127.0.0.1'),
@@ -46,15 +57,9 @@ const environment = z.object({
   /** `auto` runs an agent beside the server: this host is the first node. */
   LOCAL_AGENT: withDefault(z.enum(['auto', 'none']), 'auto'),
   /** Addresses and networks, separated by commas, that images may be fetched from although they are not public. */
-  IMAGE_FETCH_ALLOW: withDefault(
-    z.string().transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    ),
-    '',
-  ).pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))),
+  IMAGE_FETCH_ALLOW: addresses,
+  /** The same, that identity providers of organisations may be at. */
+  SSO_ALLOW: addresses,
   /** Larger images are not fetched. */
   IMAGE_MAX_GB: withDefault(
     z.coerce

@@ -1,3 +1,4 @@
+import { organisationOf, rememberOrganisation } from './organisation.ts'
 import { auth, type accessToken } from '@zhisuan/contract/ums/auth'
 import { singleSignOn } from '@zhisuan/contract/ums/identityProvider'
 import type { z } from 'zod'
@@ -22,11 +23,14 @@ export function beginSession(token: z.output<typeof accessToken>): void {
   writeToken(token.token)
 }
 
-/** Local storage except the cloud choice, the cookies of the session, and everything that was read with it. */
+/** Local storage except the cloud choice and whose accounts one signed in with, the cookies of the session, and everything that was read with it. */
 export function clearSession(): void {
   try {
     const choice = localStorage.getItem(cloudChoiceKey)
+    // Whose accounts the next one signs in with is about this browser's place, and nothing of the person's.
+    const organisation = organisationOf(null)
     localStorage.clear()
+    if (organisation !== undefined) rememberOrganisation(organisation)
     if (choice !== null) localStorage.setItem(cloudChoiceKey, choice)
   } catch {
     // A browser that forbids storage has nothing stored.

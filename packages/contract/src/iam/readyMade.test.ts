@@ -32,6 +32,10 @@ const forNobodyAlone = [
   'iam.resource.create',
   'iam.resource.update',
   'iam.resource.delete',
+  'ums.identityProvider.create',
+  'ums.identityProvider.update',
+  'ums.identityProvider.delete',
+  'ums.identityProvider.test',
 ]
 
 describe('ready-made policies', () => {

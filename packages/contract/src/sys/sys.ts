@@ -99,6 +99,7 @@ export const environmentKeys = [
   'LICENCE_PUBLIC_KEY_FILE',
   'LOCAL_CLOUD',
   'LOCAL_AGENT',
+  'SSO_ALLOW',
   'IMAGE_FETCH_ALLOW',
   'IMAGE_MAX_GB',
 ] as const

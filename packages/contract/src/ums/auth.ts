@@ -72,11 +72,13 @@ export const auth = {
     path: '/api/ums/v1/auth/ways',
     summary: 'What one can sign in with besides a password',
     access: 'public',
+    /** Whose sign-in address one came by: one that is not there has no providers. */
+    query: z.object({ organisation: z.uuid().optional() }),
     response: z.object({
       /** Whether the platform has the public address that passkeys belong to. */
       passkeys: z.boolean(),
-      /** Identity providers to sign in with. */
-      providers: z.array(z.object({ id: z.uuid(), name: z.string() })),
+      /** Identity providers to sign in with: the organisation's own first, which it named itself. */
+      providers: z.array(z.object({ id: z.uuid(), name: z.string(), by_organisation: z.boolean() })),
     }),
     always: true,
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { byId, defineCall, empty, listOf, moment } from '../define.ts'
-import { admins } from '../roles.ts'
+import { keepers } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { passwordTyped, plainLine } from '../validation.ts'
 import { accessToken } from './auth.ts'
@@ -77,9 +77,16 @@ export const identityProvider = z.object({
   issuer: z.string(),
   /** The secret itself is never answered. */
   has_secret: z.boolean(),
+  /**
+   * Whether the organisation {@link bp_id} set it up for its own people. Such a provider is asked at public addresses
+   * only, is offered to whoever comes by the organisation's sign-in address, and names nobody but members of it.
+   */
+  by_organisation: z.boolean(),
   bp_name: z.string().nullable(),
   /** How many people have an account of it linked. */
   people: z.int(),
+  /** Where people begin, of an organisation's own; null of the platform's, and while the platform has no public address. */
+  sign_in_address: z.string().nullable(),
   /** To be registered with the provider; null while the platform has no public address. */
   redirect_uri: z.string().nullable(),
   post_logout_redirect_uri: z.string().nullable(),
@@ -103,14 +110,21 @@ export const providerProblems = ['address', 'unreachable', 'answer', 'issuer', '
 
 const base = '/api/ums/v1/identity-providers'
 
-/** OpenID Connect providers that people sign in with: single sign-on. */
+/** How many an organisation may set up for itself. */
+export const providersOfOrganisationMax = 5
+
+/**
+ * OpenID Connect providers that people sign in with: single sign-on. Administrators of the platform keep all;
+ * a tenant's keep those of their organisation, in which {@link linkings} `email` and `mfa_values` have no place
+ * (91157): who keeps such a provider could be everybody whom it may name.
+ */
 export const identityProviders = {
   list: defineCall({
     id: 'ums.identityProvider.list',
     method: 'GET',
     path: base,
     summary: 'Identity providers',
-    access: admins,
+    access: keepers,
     response: listOf(identityProvider),
   }),
   get: defineCall({
@@ -118,28 +132,28 @@ export const identityProviders = {
     method: 'GET',
     path: `${base}/{id}`,
     summary: 'One identity provider',
-    access: admins,
+    access: keepers,
     params: byId,
     response: identityProvider,
   }),
-  /** Refused with 91153, 91155. */
+  /** `bp_id` of an organisation's own is that organisation. Refused with 91107, 91153, 91155, 91157, 91158, 91159. */
   create: defineCall({
     id: 'ums.identityProvider.create',
     method: 'POST',
     path: base,
     summary: 'Set up an identity provider',
-    access: admins,
+    access: keepers,
     status: 201,
     body,
     response: identityProvider,
   }),
-  /** Another issuer needs the secret anew (91154). Refused with 91153, 91155. */
+  /** Another issuer needs the secret anew (91154). Refused with 91107, 91153, 91155, 91156, 91157, 91159. */
   update: defineCall({
     id: 'ums.identityProvider.update',
     method: 'PUT',
     path: `${base}/{id}`,
     summary: 'Change an identity provider',
-    access: admins,
+    access: keepers,
     params: byId,
     body,
     response: identityProvider,
@@ -149,7 +163,7 @@ export const identityProviders = {
     method: 'DELETE',
     path: `${base}/{id}`,
     summary: 'Remove an identity provider with all links to it',
-    access: admins,
+    access: keepers,
     params: byId,
     response: empty,
   }),
@@ -158,7 +172,7 @@ export const identityProviders = {
     method: 'POST',
     path: `${base}/test`,
     summary: 'Ask a provider whether one could sign in with it',
-    access: admins,
+    access: keepers,
     perMinute: 30,
     /** `id`: the one whose secret is kept, where none is given and the issuer is the same. */
     body: z.object({ id: z.uuid().optional(), issuer, client_id: settings.client_id, client_secret: clientSecret }),

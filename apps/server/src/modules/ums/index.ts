@@ -143,7 +143,7 @@ export function createUms(
       ...passkeyRoutes(passkeys, hand),
       ...accessKeyRoutes(createAccessKeyService(platform, { actors, prove, keep })),
       ...oidcRoutes(config, providers, createIdentities(platform), signOn, hand),
-      handle(auth.ways, async () => ({ passkeys: passkeys.available, providers: await signOn.offered() })),
+      handle(auth.ways, async ({ query }) => ({ passkeys: passkeys.available, providers: await signOn.offered(query.organisation ?? null) })),
       ...invitationRoutes(createInvitationService(platform, { verification, limits: others.limits })),
     ],
     jobs: [...verification.jobs, ...guesses.jobs, cleanJob, cleanKeysJob],

@@ -1,7 +1,9 @@
 import { lookup as resolve } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
+import { Refusal } from '../errors.ts'
 import { hostOf, isPublic } from './addresses.ts'
+import type { OutboundGuard } from './guard.ts'
 
 const connectMs = 5_000
 const answerMs = 10_000
@@ -29,11 +31,13 @@ interface Asked {
 /**
  * Asks a provider, and whom its documents name. What an administrator typed may be in the own
  * network, such as a company's directory; where its answers lead must be the same host, or public.
+ * What an organisation typed (there is a guard) is asked where the guard lets it, and a name that leads elsewhere
+ * is as good as one that leads nowhere, so that nobody learns which names the own network has.
  * Redirections are followed nowhere.
  */
-export function createProviderFetch(issuer: URL, development: boolean): (address: string, asked: Asked) => Promise<Response> {
+export function createProviderFetch(issuer: URL, development: boolean, guard?: OutboundGuard): (address: string, asked: Asked) => Promise<Response> {
   const typed = hostOf(issuer)
-  const lookup: LookupFunction = (host, wish, done) => {
+  const trusting: LookupFunction = (host, wish, done) => {
     resolve(host, { all: true }).then(
       (found) => {
         const [first] = found
@@ -46,10 +50,22 @@ export function createProviderFetch(issuer: URL, development: boolean): (address
     )
   }
 
+  const mayBeLiteral = (url: URL, host: string): boolean => {
+    if (guard === undefined) return isIP(host) === 0 || host === typed || isPublic(host)
+    try {
+      guard.checkLiteral(url)
+      return true
+    } catch (error) {
+      if (error instanceof Refusal) return false
+      throw error
+    }
+  }
+  const lookup = guard?.lookup ?? trusting
+
   return async (address, asked) => {
     const url = new URL(address)
     const host = hostOf(url)
-    if (!isProviderAddress(url, development) || (isIP(host) !== 0 && host !== typed && !isPublic(host))) throw new AddressForbidden(host)
+    if (!isProviderAddress(url, development) || !mayBeLiteral(url, host)) throw new AddressForbidden(host)
     const agent = new Agent({ connect: { lookup, timeout: connectMs }, headersTimeout: answerMs, bodyTimeout: answerMs, connections: 1, pipelining: 0 })
     try {
       const { statusCode, headers, body } = await request(url, {

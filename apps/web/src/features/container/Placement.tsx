@@ -2,6 +2,7 @@ import CheckCircleFilled from '@ant-design/icons/es/icons/CheckCircleFilled'
 import WarningFilled from '@ant-design/icons/es/icons/WarningFilled'
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
+import { useEffect, useRef } from 'react'
 import { label, labelKey, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from '../../i18n.ts'
@@ -29,7 +30,7 @@ const each = (schema: typeof label | typeof labelKey, valueOf: (text: string) =>
   })
 
 /**
- * Where a deployment goes: nodes by name, or all that have labels.
+ * Where a deployment goes: nodes by name, or all that have labels. Where one node alone can take it, that is chosen.
  * @param note what each chosen node gets
  */
 export function PlacementFields({ note }: { readonly note?: string }) {
@@ -37,6 +38,16 @@ export function PlacementFields({ note }: { readonly note?: string }) {
   const nodes = useNodes(5_000)
   // antd does not know the values of a form around it.
   const by = (Form.useWatch(['placement', 'by']) as PlacementValues['by'] | undefined) ?? 'nodes'
+  const form = Form.useFormInstance<{ readonly placement: PlacementValues }>()
+  const looked = useRef(false)
+  useEffect(() => {
+    if (looked.current || nodes.length === 0) return
+    // Once: whoever takes it out again has said so.
+    looked.current = true
+    const fit = nodes.filter((node) => whyUnfit(node) === null)
+    const chosen = form.getFieldValue(['placement', 'edge_ids']) as PlacementValues['edge_ids'] | undefined
+    if (fit.length === 1 && (chosen ?? []).length === 0) form.setFieldValue(['placement', 'edge_ids'], [fit[0]?.id])
+  }, [form, nodes])
   const known = (texts: readonly string[]) => [...new Set(texts)].toSorted().map((value) => ({ value, label: value }))
   return (
     <>

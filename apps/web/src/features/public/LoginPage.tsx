@@ -10,6 +10,7 @@ import { AuthFrame } from './AuthFrame.tsx'
 import { Notice } from './Notice.tsx'
 import { PasswordLogin } from './PasswordLogin.tsx'
 import { TabSwitch } from './TabSwitch.tsx'
+import { organisationOf } from '../../session/organisation.ts'
 import { useSystemInfo } from '../../session/useSystemInfo.ts'
 import './public.css'
 
@@ -39,7 +40,8 @@ export default function LoginPage() {
   const [search, setSearch] = useSearchParams()
   const came = stateOf(useLocation().state)
   const { data: info } = useSystemInfo()
-  const { data: ways } = useCall(auth.ways, {}, { silent: true })
+  const organisation = organisationOf(search.get('organisation'))
+  const { data: ways } = useCall(auth.ways, { query: { ...(organisation !== undefined && { organisation }) } }, { silent: true })
   const brand = useBrand()
   const [way, setWay] = useState<Way>('password')
   // Whoever changes between the ways by the arrow keys must not be taken from the tabs.
@@ -72,7 +74,10 @@ export default function LoginPage() {
     return (
       <AuthFrame title={t('login.title', { brand })}>
         <Suspense>
-          <SignOnReturn onBack={() => setSearch(redirect === undefined ? {} : { redirect }, { replace: true })} />
+          <SignOnReturn
+            organisation={organisation}
+            onBack={() => setSearch({ ...(redirect !== undefined && { redirect }), ...(organisation !== undefined && { organisation }) }, { replace: true })}
+          />
         </Suspense>
       </AuthFrame>
     )

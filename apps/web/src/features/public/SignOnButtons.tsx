@@ -10,7 +10,7 @@ export default function SignOnButtons({
   providers,
   redirect,
 }: {
-  readonly providers: readonly { readonly id: string; readonly name: string }[]
+  readonly providers: readonly { readonly id: string; readonly name: string; readonly by_organisation: boolean }[]
   readonly redirect: string | undefined
 }) {
   const { t } = useTranslation('public')
@@ -18,7 +18,7 @@ export default function SignOnButtons({
   return (
     <>
       {begin.error !== null && !begin.isPending && <Notice tone="bad">{errorText(begin.error)}</Notice>}
-      {providers.map(({ id, name }) => (
+      {providers.map(({ id, name, by_organisation }) => (
         <button
           key={id}
           type="button"
@@ -26,7 +26,7 @@ export default function SignOnButtons({
           aria-disabled={begin.isPending}
           onClick={() => begin.mutate({ params: { id }, body: redirect === undefined ? {} : { redirect } })}
         >
-          {t('login.signOn', { name })}
+          {t(by_organisation ? 'login.signOnOfOrganisation' : 'login.signOn', { name })}
         </button>
       ))}
     </>

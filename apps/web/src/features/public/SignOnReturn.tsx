@@ -5,13 +5,14 @@ import { singleSignOn } from '@zhisuan/contract/ums/identityProvider'
 import { otp as otpRule } from '@zhisuan/contract/ums/second-factor'
 import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
+import { rememberOrganisation } from '../../session/organisation.ts'
 import { beginSession, rememberSignOn, signingIn } from '../../session/session.ts'
 import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
 import './public.css'
 
 /** After a provider has led back: begins the session, and asks for the second factor where the person has one. */
-export default function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
+export default function SignOnReturn({ organisation, onBack }: { readonly organisation: string | undefined; readonly onBack: () => void }) {
   const { t } = useTranslation('public')
   const [otp, setOtp] = useState('')
   const [wrong, setWrong] = useState<string | null>(null)
@@ -19,6 +20,7 @@ export default function SignOnReturn({ onBack }: { readonly onBack: () => void }
     silent: true,
     onDone: (token) => {
       rememberSignOn()
+      if (organisation !== undefined) rememberOrganisation(organisation)
       beginSession(token)
     },
   })

@@ -17,39 +17,56 @@ import { CheckField, Field, PasswordField, RadioField, TextField } from '../../k
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { useKeeping } from '../../session/keeping.ts'
+import { useCurrentUser } from '../../session/user.ts'
 import './settings.css'
 
 const { shape } = identityProviders.create.body
 const touched = [identityProviders.list, auth.ways] as const
 
-/** Where people sign in besides: providers of OpenID Connect. */
+/** Where people sign in besides: providers of OpenID Connect. The platform’s, and those that organisations set up for themselves. */
 export function IdentityProviders() {
   const { t } = useTranslation('settings')
+  const { everybody } = useKeeping()
   const remove = useChange(identityProviders.delete, { invalidates: touched })
   return (
     <ResourceTable
       call={identityProviders.list}
       name="providers"
       create={{ call: identityProviders.create, label: t('provider.add'), dialog: (close) => <ProviderDialog provider={null} onClose={close} /> }}
-      empty={{ title: t('provider.empty'), note: t('provider.emptyNote') }}
+      empty={{ title: t('provider.empty'), note: t(everybody ? 'provider.emptyNote' : 'provider.emptyNoteOwn') }}
       nameOf={({ name }) => name}
       columns={[
         col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: 200 }),
         col.code<IdentityProvider>('issuer', t('provider.issuer'), ({ issuer }) => issuer, { width: 320 }),
         col.text<IdentityProvider>('enabled', t('provider.state'), ({ enabled }) => t(enabled ? 'provider.on' : 'provider.off'), { width: 100 }),
         col.number<IdentityProvider>('people', t('provider.people'), ({ people }) => people, { width: 120 }),
-        col.text<IdentityProvider>('organisation', t('provider.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
+        ...(everybody
+          ? [
+              col.text<IdentityProvider>(
+                'by',
+                t('provider.by'),
+                ({ by_organisation }) => t(by_organisation ? 'provider.byOrganisation' : 'provider.byPlatform'),
+                {
+                  width: 100,
+                },
+              ),
+              col.text<IdentityProvider>('organisation', t('provider.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
+            ]
+          : [col.code<IdentityProvider>('address', t('provider.address'), ({ sign_in_address }) => sign_in_address, { width: 320 })]),
         col.date<IdentityProvider>('updated', t('column.updated'), ({ updated_at }) => updated_at),
       ]}
       rowActions={(provider) => [
         {
           key: 'edit',
           label: t('edit'),
+          call: identityProviders.update,
           dialog: (close) => <ProviderDialog provider={provider} onClose={close} />,
         },
         {
           key: 'delete',
           label: t('remove'),
+          call: identityProviders.delete,
           danger: true,
           confirm: { title: t('provider.removeTitle', { name: provider.name }), body: t('provider.removeBody', { count: provider.people }) },
           doneText: t('provider.removed', { name: provider.name }),
@@ -64,11 +81,19 @@ type Values = Omit<IdentityProviderInput, 'bp_id'> & { bp_id?: string | null }
 
 function ProviderDialog({ provider, onClose }: Dialog<{ provider: IdentityProvider | null }>) {
   const { t } = useTranslation('settings')
+  const { everybody } = useKeeping()
+  /** Fewer settings: it could be everybody whom it may name. */
+  const own = provider?.by_organisation ?? !everybody
+  const user = useCurrentUser()
   const [form] = Form.useForm<Values>()
   const create = useChange(identityProviders.create, { silent: true, invalidates: touched })
   const update = useChange(identityProviders.update, { silent: true, invalidates: touched })
   const submit = async ({ bp_id, client_secret, ...values }: Values): Promise<void> => {
-    const body = { ...values, bp_id: bp_id ?? null, ...(client_secret !== undefined && client_secret !== '' && { client_secret }) }
+    const body = {
+      ...values,
+      bp_id: own ? ((provider ?? user)?.bp_id ?? null) : (bp_id ?? null),
+      ...(client_secret !== undefined && client_secret !== '' && { client_secret }),
+    }
     await (provider === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: provider.id }, body }))
   }
   const creates = Form.useWatch('creates_people', form)
@@ -96,8 +121,8 @@ function ProviderDialog({ provider, onClose }: Dialog<{ provider: IdentityProvid
       }
     >
       {provider !== null && <Registered provider={provider} />}
-      <TextField name="name" label={t('provider.name')} extra={t('provider.nameNote')} schema={shape.name} />
-      <Field name="issuer" label={t('provider.issuer')} extra={t('provider.issuerNote')} schema={shape.issuer}>
+      <TextField name="name" label={t('provider.name')} extra={t(own ? 'provider.nameNoteOwn' : 'provider.nameNote')} schema={shape.name} />
+      <Field name="issuer" label={t('provider.issuer')} extra={t(own ? 'provider.issuerNoteOwn' : 'provider.issuerNote')} schema={shape.issuer}>
         <Input autoComplete="off" inputMode="url" placeholder="https://login.example.com/realms/main" />
       </Field>
       <TextField name="client_id" label={t('provider.clientId')} schema={shape.client_id} />
@@ -110,15 +135,20 @@ function ProviderDialog({ provider, onClose }: Dialog<{ provider: IdentityProvid
       <ConnectionCheck form={form} id={provider?.id} />
       <SelectField name="scopes" label={t('provider.scopes')} schema={shape.scopes} mode="tags" open={false} suffixIcon={null} />
       <Field name="linking" label={t('provider.linking')} schema={shape.linking}>
-        <Radio.Group className="settings-choices" options={linkings.map((value) => ({ value, label: t(`provider.linkings.${value}`) }))} />
+        <Radio.Group
+          className="settings-choices"
+          options={linkings.filter((value) => !own || value !== 'email').map((value) => ({ value, label: t(`provider.linkings.${value}`) }))}
+        />
       </Field>
       <CheckField name="creates_people" text={t('provider.creates')} />
-      <Form.Item name="bp_id" label={t('provider.organisation')} extra={t('provider.organisationNote')} required={creates === true}>
-        <OrganisationSelect
-          label={t('provider.organisation')}
-          known={provider !== null && provider.bp_id !== null ? { id: provider.bp_id, name: provider.bp_name ?? provider.bp_id } : undefined}
-        />
-      </Form.Item>
+      {!own && (
+        <Form.Item name="bp_id" label={t('provider.organisation')} extra={t('provider.organisationNote')} required={creates === true}>
+          <OrganisationSelect
+            label={t('provider.organisation')}
+            known={provider !== null && provider.bp_id !== null ? { id: provider.bp_id, name: provider.bp_name ?? provider.bp_id } : undefined}
+          />
+        </Form.Item>
+      )}
       <RadioField
         name="role"
         label={t('provider.role')}
@@ -130,20 +160,22 @@ function ProviderDialog({ provider, onClose }: Dialog<{ provider: IdentityProvid
       <Field name="email_domains" label={t('provider.domains')} extra={t('provider.domainsNote')} schema={shape.email_domains}>
         <Select mode="tags" open={false} suffixIcon={null} placeholder="example.com" />
       </Field>
-      <Field name="mfa_values" label={t('provider.mfa')} extra={t('provider.mfaNote')} schema={shape.mfa_values}>
-        <Select mode="tags" open={false} suffixIcon={null} placeholder="mfa" />
-      </Field>
+      {!own && (
+        <Field name="mfa_values" label={t('provider.mfa')} extra={t('provider.mfaNote')} schema={shape.mfa_values}>
+          <Select mode="tags" open={false} suffixIcon={null} placeholder="mfa" />
+        </Field>
+      )}
       {(['username', 'display_name', 'email', 'phone'] as const).map((claim) => (
         <TextField key={claim} name={['claims', claim]} label={t(`provider.claims.${claim}`)} />
       ))}
       <CheckField name="ends_session" text={t('provider.endsSession')} />
-      <CheckField name="enabled" text={t('provider.enable')} />
+      <CheckField name="enabled" text={t(own ? 'provider.enableOwn' : 'provider.enable')} />
     </FormDialog>
   )
 }
 
 /** What the provider has to be told of us. */
-function Registered({ provider: { redirect_uri, post_logout_redirect_uri } }: { readonly provider: IdentityProvider }) {
+function Registered({ provider: { sign_in_address, redirect_uri, post_logout_redirect_uri } }: { readonly provider: IdentityProvider }) {
   const { t } = useTranslation('settings')
   if (redirect_uri === null || post_logout_redirect_uri === null) return <Alert type="warning" showIcon className="zs-above" title={t('provider.noAddress')} />
   return (
@@ -161,6 +193,14 @@ function Registered({ provider: { redirect_uri, post_logout_redirect_uri } }: { 
           <Typography.Text copyable className="zs-code">
             {post_logout_redirect_uri}
           </Typography.Text>
+          {sign_in_address !== null && (
+            <>
+              <div>{t('provider.addressNote')}</div>
+              <Typography.Text copyable className="zs-code">
+                {sign_in_address}
+              </Typography.Text>
+            </>
+          )}
         </>
       }
     />

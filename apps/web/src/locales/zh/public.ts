@@ -84,6 +84,7 @@ export default {
     forgot: '忘记密码',
     passkey: '使用通行密钥登录',
     signOn: '使用{{name}}登录',
+    signOnOfOrganisation: '使用组织账号（{{name}}）登录',
     otherWay: '换用其他方式登录',
     passkeyWaiting: '请在设备上完成验证…',
     passkeyUnfinished: '没有完成验证。可以重试，或换用其他方式登录。',

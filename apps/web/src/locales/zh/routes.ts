@@ -197,6 +197,7 @@ export default {
   iamAudit: '审计日志',
   organisationMembers: '成员',
   organisationAccessKeys: words.accessKey,
+  organisationSignOn: '单点登录',
   area: words.zone,
   website: '站点',
   infrastructureCloudy: words.cloud,

@@ -24,6 +24,7 @@ const secret: Readonly<Record<Told, boolean>> = {
   LICENCE_PUBLIC_KEY_FILE: false,
   LOCAL_CLOUD: false,
   LOCAL_AGENT: false,
+  SSO_ALLOW: false,
   IMAGE_FETCH_ALLOW: false,
   IMAGE_MAX_GB: false,
 }

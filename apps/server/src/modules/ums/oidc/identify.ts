@@ -1,3 +1,4 @@
+import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -6,9 +7,14 @@ import { insertProjectMember } from '../organisation/organisation.store.ts'
 import { defaultProject } from '../user/keep.store.ts'
 import { blankUser } from '../user/user.rules.ts'
 import * as users from '../user/user.store.ts'
+import type { UserRow } from '../user/user.store.ts'
 import type { Claimed } from './people.ts'
 import { holdProvider, type IdentityRow, type ProviderRow } from './provider.store.ts'
 import * as store from './sign-on.store.ts'
+
+/** Whether a provider may name somebody at all: an organisation's own names members of it. */
+export const isOpenTo = (provider: Pick<ProviderRow, 'by_organisation' | 'bp_id'>, person: Pick<UserRow, 'kind' | 'bp_id'>): boolean =>
+  !provider.by_organisation || (!isPlatformKind(person.kind) && person.bp_id === provider.bp_id)
 
 const refuseUnacceptable = ({ email_domains }: ProviderRow, { email }: Claimed): void => {
   if (email_domains.length === 0) return
@@ -71,9 +77,13 @@ export const identify = async (tx: Tx, asked: ProviderRow, claimed: Claimed, lin
   if (linkTo !== null) {
     if (provider.linking === 'nobody') throw new Refusal('ssoLinkForbidden')
     if (known !== undefined && known.user_id !== linkTo) throw new Refusal('ssoAccountTaken')
+    const linker = await users.findById(tx, linkTo)
+    if (linker === undefined || !isOpenTo(provider, linker)) throw new Refusal('ssoLinkForbidden')
     return known ?? link(tx, provider, claimed, linkTo)
   }
-  if (known !== undefined && (await users.findById(tx, known.user_id)) !== undefined) {
+  const person = known === undefined ? undefined : await users.findById(tx, known.user_id)
+  if (known !== undefined && person !== undefined) {
+    if (!isOpenTo(provider, person)) throw new Refusal('ssoUnknownPerson')
     await store.renameIdentity(tx, known.id, claimed.account)
     return known
   }

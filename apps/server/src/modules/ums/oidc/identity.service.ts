@@ -4,6 +4,7 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { found } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { isOpenTo } from './identify.ts'
 import { refuseLastWayIn } from '../session/ways-in.ts'
 import * as users from '../user/user.store.ts'
 import { enabledProviders } from './provider.store.ts'
@@ -15,7 +16,10 @@ export type IdentityService = ReturnType<typeof createIdentities>
 export const createIdentities = ({ db, config }: Pick<Platform, 'db' | 'config'>) => ({
   async list(actor: Actor): Promise<ResponseOf<(typeof calls)['list']>> {
     const rows = await store.identitiesOf(db, actor.user_id)
-    const offered = config.PUBLIC_URL === undefined ? [] : await enabledProviders(db)
+    const offered =
+      config.PUBLIC_URL === undefined
+        ? []
+        : (await enabledProviders(db, actor.bp_id)).filter((provider) => isOpenTo({ ...provider, bp_id: actor.bp_id }, actor))
     return {
       total: rows.length,
       items: rows.map((row) => ({

@@ -26,12 +26,12 @@ export function oidcRoutes(config: Config, providers: ProviderService, linked: I
     return { url }
   }
   return [
-    handle(identityProviders.list, () => providers.list()),
-    handle(identityProviders.get, ({ params }) => providers.get(params.id)),
-    handle(identityProviders.create, ({ body }) => providers.create(body)),
-    handle(identityProviders.update, ({ params, body }) => providers.update(params.id, body)),
-    handle(identityProviders.delete, ({ params }) => providers.delete(params.id)),
-    handle(identityProviders.test, ({ body }) => providers.test(body)),
+    handle(identityProviders.list, ({ actor }) => providers.list(actor)),
+    handle(identityProviders.get, ({ actor, params }) => providers.get(actor, params.id)),
+    handle(identityProviders.create, ({ actor, body }) => providers.create(actor, body)),
+    handle(identityProviders.update, ({ actor, params, body }) => providers.update(actor, params.id, body)),
+    handle(identityProviders.delete, ({ actor, params }) => providers.delete(actor, params.id)),
+    handle(identityProviders.test, ({ actor, body }) => providers.test(actor, body)),
     handle(identities.list, ({ actor }) => linked.list(actor)),
     handle(identities.link, async ({ actor, body, reply }) => leave(await signOn.beginLinking(actor, body), reply)),
     handle(identities.unlink, ({ actor, params }) => linked.unlink(actor, params.id)),
@@ -55,12 +55,14 @@ export function serveSignOn(http: FastifyInstance, config: Config, signOn: SignO
     const name = flowCookie(query.get('state') ?? '')
     const back = parsed.success
       ? await signOn.returned(parsed.data.id, query, request.cookies[name])
-      : ({ redirect: null, linking: false, refused: 'ssoExpired' } as const)
+      : ({ redirect: null, linking: false, organisation: null, refused: 'ssoExpired' } as const)
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer')
     // A state of its own length only: whatever else stands there is no name of a cookie of ours.
     if (/^zs_sign_on_[\w-]{12}$/.test(name)) reply.clearCookie(name, flowCookieOf(config))
     const told = new URLSearchParams({ sso: 'refused' in back ? String(errors[back.refused].code) : 'done' })
     if (!back.linking && back.redirect !== null) told.set('redirect', back.redirect)
+    // The page offers the way that somebody came by once more.
+    if (!back.linking && back.organisation !== null) told.set('organisation', back.organisation)
     if ('ticket' in back && back.ticket !== null) reply.setCookie(ticketCookie, back.ticket, { ...ticketCookieOf(config), maxAge: ticketMs / 1000 })
     return reply.redirect(back.linking ? `/userMsg?${told}#linkedAccounts` : `/login?${told}`, 303)
   })

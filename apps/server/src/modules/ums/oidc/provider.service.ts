@@ -1,12 +1,20 @@
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
-import type { IdentityProvider, identityProviders as calls, providerProblems } from '@zhisuan/contract/ums/identityProvider'
+import {
+  providersOfOrganisationMax,
+  type IdentityProvider,
+  type identityProviders as calls,
+  type providerProblems,
+} from '@zhisuan/contract/ums/identityProvider'
 import * as oidc from 'openid-client'
-import { iso } from '../../../platform/db/database.ts'
+import { isPlatformKind } from '@zhisuan/contract/roles'
+import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { iso, type Tx } from '../../../platform/db/database.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Limits } from '../../iam/rules/limits.ts'
+import { defaultProject } from '../user/keep.store.ts'
 import { discover, causeOf, placeOfSecret, type OidcClients } from './oidc.client.ts'
 import { AddressForbidden, isProviderAddress, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 import * as store from './provider.store.ts'
@@ -22,10 +30,13 @@ const sameIssuer = (one: string, other: string): boolean => new URL(one).href ==
 
 export type ProviderService = ReturnType<typeof createProviders>
 
-/** Identity providers as administrators set them up. */
+/** What sets an organisation's own apart. */
+type Owned = Pick<BodyOf<Calls['create']>, 'linking' | 'mfa_values' | 'issuer' | 'role' | 'creates_people'> & { readonly bp_id: string }
+
+/** Identity providers as administrators set them up: the platform's, and those of organisations. */
 export function createProviders(
   { db, config, secrets, now, log }: Pick<Platform, 'db' | 'config' | 'secrets' | 'now' | 'log'>,
-  { clients, limits }: { clients: OidcClients; limits: Pick<Limits, 'refuseUnknownOrganisation'> },
+  { clients, limits }: { clients: OidcClients; limits: Pick<Limits, 'ownerOf' | 'refuseToWelcome' | 'refuseUnknownOrganisation'> },
 ) {
   const at = (path: string): string | null => (config.PUBLIC_URL === undefined ? null : new URL(path, config.PUBLIC_URL).href)
 
@@ -33,12 +44,13 @@ export function createProviders(
     ...row,
     has_secret: client_secret !== null,
     people: people ?? 0,
+    sign_in_address: row.by_organisation && row.bp_id !== null ? at(`/login?organisation=${row.bp_id}`) : null,
     redirect_uri: at(callbackPath(row.id)),
     post_logout_redirect_uri: at('/login'),
     created_at: iso(created_at),
     updated_at: iso(updated_at),
   })
-  const get = async (id: string): Promise<IdentityProvider> => shape(found(await store.showProvider(db, id)))
+  const get = async (actor: Actor, id: string): Promise<IdentityProvider> => shape(found(await store.showProvider(db, scopeOf(actor), id)))
 
   const refuseInsecure = (issuer: string): void => {
     if (!isProviderAddress(new URL(issuer), clients.development)) throw new Refusal('providerIssuerInsecure', { field: 'issuer' })
@@ -46,31 +58,68 @@ export function createProviders(
   const sealed = (id: string, secret: string | undefined): string | null =>
     secret === undefined || secret === '' ? null : secrets.seal(secret, placeOfSecret(id))
 
-  const taken = { [store.providerNameIndex]: ['providerNameTaken', 'name'] } as const
+  const taken = {
+    [store.providerNameIndexes.platform]: ['providerNameTaken', 'name'],
+    [store.providerNameIndexes.organisation]: ['providerNameTaken', 'name'],
+  } as const
+
+  /**
+   * An organisation's administrators have the word of their provider in hand: it names nobody who did not link it
+   * themselves, spares nobody their second factor, and makes nobody who has more than whoever sets it up could give.
+   * @throws Refusal 91106, 91107, 91157, 91159
+   */
+  const refuseMoreThanOwn = async (tx: Tx, actor: Actor, body: Owned): Promise<void> => {
+    if (body.linking === 'email') throw new Refusal('providerForPlatform', { field: 'linking' })
+    if (body.mfa_values.length > 0) throw new Refusal('providerForPlatform', { field: 'mfa_values' })
+    try {
+      clients.guard.checkLiteral(new URL(body.issuer))
+    } catch (cause) {
+      throw cause instanceof Refusal ? new Refusal('providerIssuerPrivate', { field: 'issuer', cause }) : cause
+    }
+    if (!body.creates_people) return
+    const roles = body.role === null ? [] : [body.role]
+    await limits.refuseToWelcome(tx, actor, { roles, role_ids: [], bp_id: body.bp_id, project: await defaultProject(tx, body.bp_id) })
+  }
 
   return {
-    async list(): Promise<ResponseOf<Calls['list']>> {
-      const items = (await store.listProviders(db)).map(shape)
+    async list(actor: Actor): Promise<ResponseOf<Calls['list']>> {
+      const items = (await store.listProviders(db, scopeOf(actor))).map(shape)
       return { total: items.length, items }
     },
     get,
 
-    /** @throws Refusal 90006, 91153, 91155 */
-    async create({ client_secret, ...body }: BodyOf<Calls['create']>): Promise<IdentityProvider> {
+    /** @throws Refusal 90006, 91106, 91107, 91153, 91155, 91157, 91158, 91159 */
+    async create(actor: Actor, { client_secret, ...body }: BodyOf<Calls['create']>): Promise<IdentityProvider> {
       refuseInsecure(body.issuer)
-      await limits.refuseUnknownOrganisation(db, body.bp_id)
       const id = uuidv7()
-      await refusing(taken, () => store.insertProvider(db, { ...body, id, client_secret: sealed(id, client_secret), updated_at: now() }))
-      return get(id)
-    },
-
-    /** @throws Refusal 90006, 91153, 91154, 91155, 91156 */
-    async update(id: string, { client_secret, ...body }: BodyOf<Calls['update']>): Promise<IdentityProvider> {
-      refuseInsecure(body.issuer)
-      await limits.refuseUnknownOrganisation(db, body.bp_id)
+      const by_organisation = !isPlatformKind(actor.kind)
+      const bp_id = limits.ownerOf(actor, body.bp_id)
       await refusing(taken, () =>
         db.transaction().execute(async (tx) => {
-          const before = found(await store.lockProvider(tx, id))
+          if (by_organisation) {
+            if (bp_id === null) throw new Refusal('noPermission')
+            if ((await store.countProvidersOf(tx, bp_id)) >= providersOfOrganisationMax)
+              throw new Refusal('providersFull', { values: { limit: providersOfOrganisationMax } })
+            await refuseMoreThanOwn(tx, actor, { ...body, bp_id })
+          } else await limits.refuseUnknownOrganisation(tx, bp_id)
+          await store.insertProvider(tx, { ...body, id, bp_id, by_organisation, client_secret: sealed(id, client_secret), updated_at: now() })
+        }),
+      )
+      return get(actor, id)
+    },
+
+    /** @throws Refusal 90006, 91106, 91107, 91153 to 91157, 91159 */
+    async update(actor: Actor, id: string, { client_secret, ...asked }: BodyOf<Calls['update']>): Promise<IdentityProvider> {
+      refuseInsecure(asked.issuer)
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
+          const before = found(await store.lockProvider(tx, scopeOf(actor), id))
+          // Whose people it names stays, whoever of the platform turns it off or on.
+          const bp_id = before.by_organisation ? before.bp_id : asked.bp_id
+          const body = { ...asked, bp_id }
+          if (!before.by_organisation) await limits.refuseUnknownOrganisation(tx, bp_id)
+          else if (asked.bp_id !== null && asked.bp_id !== bp_id) throw new Refusal('notFound', { field: 'bp_id' })
+          else if (bp_id !== null) await refuseMoreThanOwn(tx, actor, { ...body, bp_id })
           if (!sameIssuer(before.issuer, body.issuer)) {
             // Another issuer's accounts may have the same names, and be other people's.
             if (await store.hasIdentities(tx, id)) throw new Refusal('providerIssuerInUse', { field: 'issuer' })
@@ -80,25 +129,27 @@ export function createProviders(
           await store.updateProvider(tx, id, { ...body, ...(client_secret !== undefined && { client_secret: sealed(id, client_secret) }), updated_at: now() })
         }),
       )
-      return get(id)
+      return get(actor, id)
     },
 
-    async delete(id: string): Promise<void> {
-      found((await store.deleteProvider(db, id)) ? id : undefined)
+    async delete(actor: Actor, id: string): Promise<void> {
+      found((await store.deleteProvider(db, scopeOf(actor), id)) ? id : undefined)
     },
 
     /** Looks in the order in which a sign-in would, and tells the first thing that is wrong. */
-    async test({ id, issuer, client_id, client_secret }: BodyOf<Calls['test']>): Promise<ResponseOf<Calls['test']>> {
-      const kept = id === undefined ? undefined : found(await store.findProvider(db, id))
+    async test(actor: Actor, { id, issuer, client_id, client_secret }: BodyOf<Calls['test']>): Promise<ResponseOf<Calls['test']>> {
+      const kept = id === undefined ? undefined : found(await store.findProviderOf(db, scopeOf(actor), id))
+      const guard = kept?.by_organisation === true || !isPlatformKind(actor.kind) ? clients.guard : undefined
       const secret = client_secret ?? (kept !== undefined && sameIssuer(kept.issuer, issuer) ? (clients.secretOf(kept) ?? undefined) : undefined)
       const problem = (what: Problem, error?: unknown): ResponseOf<Calls['test']> => ({
         problem: what,
-        detail: error instanceof Error ? error.message.slice(0, 300) : null,
+        // An organisation learns nothing of the own network, not even which of its names there are.
+        detail: error instanceof Error && (guard === undefined || !isOfNetwork(error)) ? error.message.slice(0, 300) : null,
         ends_session: false,
       })
       let client: oidc.Configuration
       try {
-        client = await discover({ issuer, client_id, client_secret: secret === undefined || secret === '' ? null : secret }, clients.development)
+        client = await discover({ issuer, client_id, client_secret: secret === undefined || secret === '' ? null : secret }, clients.development, guard)
       } catch (error) {
         log.info({ issuer, error: error instanceof Error ? error.message : String(error) }, 'an identity provider could not be tested')
         if (error instanceof AddressForbidden) return problem('address', error)
@@ -134,6 +185,8 @@ export function createProviders(
     },
   }
 }
+
+const isOfNetwork = (error: Error): boolean => error instanceof AddressForbidden || error instanceof ProviderUnreachable
 
 async function hasKeys(client: oidc.Configuration): Promise<boolean> {
   const { jwks_uri } = client.serverMetadata()

@@ -1,7 +1,8 @@
 import type { IdentityProvider } from '@zhisuan/contract/ums/identityProvider'
 import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { rowsOf } from '../../../platform/db/rows.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface IdentityProviderTable {
   id: string
@@ -16,6 +17,8 @@ interface IdentityProviderTable {
   linking: IdentityProvider['linking']
   creates_people: boolean
   bp_id: string | null
+  /** Set up by {@link bp_id} for its own people. */
+  by_organisation: Generated<boolean>
   role: 'TENANT' | null
   email_domains: string[]
   mfa_values: string[]
@@ -136,13 +139,26 @@ export const oidcMigrations: Migrations = {
       id_token text not null
     );
   `),
+  // What an organisation calls its provider is nothing to others. The check is what keeps it from being everybody else.
+  '20261127_10_identity_providers_of_organisations': migration(`
+    alter table identity_providers add column by_organisation boolean not null default false;
+    alter table identity_providers add check (not by_organisation or (bp_id is not null and linking <> 'email' and mfa_values = '{}'));
+    drop index identity_providers_name;
+    create unique index identity_providers_name on identity_providers (lower(name)) where not by_organisation;
+    create unique index identity_providers_own_name on identity_providers (bp_id, lower(name)) where by_organisation;
+  `),
 }
 
-export const providerNameIndex = 'identity_providers_name'
+export const providerNameIndexes = { platform: 'identity_providers_name', organisation: 'identity_providers_own_name' } as const
 
-const shown = (on: Sql) =>
+/** The platform's administrators have all, an organisation's what it set up itself: people of it that the platform's provider makes are not its business. */
+const inScope = (scope: Scope) =>
+  'everything' in scope ? sql<boolean>`true` : sql<boolean>`identity_providers.by_organisation and ${within(scope, 'identity_providers.bp_id')}`
+
+const shown = (on: Sql, scope: Scope) =>
   on
     .selectFrom('identity_providers')
+    .where(inScope(scope))
     .leftJoin('organisations', 'organisations.id', 'identity_providers.bp_id')
     .selectAll('identity_providers')
     .select('organisations.name as bp_name')
@@ -157,13 +173,26 @@ const shown = (on: Sql) =>
     )
 export type ShownProvider = ProviderRow & { bp_name: string | null; people: number | null }
 
-export const listProviders = (on: Sql): Promise<ShownProvider[]> =>
-  shown(on).orderBy('identity_providers.created_at').orderBy('identity_providers.id').execute()
-export const showProvider = (on: Sql, id: string): Promise<ShownProvider | undefined> => shown(on).where('identity_providers.id', '=', id).executeTakeFirst()
+export const listProviders = (on: Sql, scope: Scope): Promise<ShownProvider[]> =>
+  shown(on, scope).orderBy('identity_providers.created_at').orderBy('identity_providers.id').execute()
+export const showProvider = (on: Sql, scope: Scope, id: string): Promise<ShownProvider | undefined> =>
+  shown(on, scope).where('identity_providers.id', '=', id).executeTakeFirst()
 export const findProvider = (on: Sql, id: string): Promise<ProviderRow | undefined> =>
   on.selectFrom('identity_providers').selectAll().where('id', '=', id).executeTakeFirst()
-export const enabledProviders = (on: Sql) =>
-  on.selectFrom('identity_providers').select(['id', 'name', 'linking']).where('enabled', '=', true).orderBy('created_at').orderBy('id').execute()
+/** For one of the scope only. */
+export const findProviderOf = (on: Sql, scope: Scope, id: string): Promise<ProviderRow | undefined> =>
+  on.selectFrom('identity_providers').selectAll().where(inScope(scope)).where('id', '=', id).executeTakeFirst()
+/** The platform's, and those of one organisation. */
+export const enabledProviders = (on: Sql, organisation: string | null) =>
+  on
+    .selectFrom('identity_providers')
+    .select(['id', 'name', 'linking', 'by_organisation'])
+    .where('enabled', '=', true)
+    .where((is) => is.or([is('by_organisation', '=', false), is('bp_id', '=', organisation)]))
+    .orderBy('by_organisation', 'desc')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
 
 /** Kysely hands arrays and objects on as they are; jsonb wants its text. */
 const stored = <T extends { claims: IdentityProvider['claims'] }>({ claims, ...row }: T) => ({
@@ -182,11 +211,23 @@ export const updateProvider = async (
   await on.updateTable('identity_providers').set(stored(changes)).where('id', '=', id).execute()
 }
 /** Locked against other changes, and against new links to it. */
-export const { lockAny: lockProvider } = rowsOf('identity_providers')
+export const lockProvider = (tx: Tx, scope: Scope, id: string): Promise<ProviderRow | undefined> =>
+  tx.selectFrom('identity_providers').selectAll().where(inScope(scope)).where('id', '=', id).forUpdate().executeTakeFirst()
+/** Of one organisation one is set up after the other, until the transaction ends. */
+export const countProvidersOf = async (tx: Tx, organisation: string): Promise<number> => {
+  await tx.selectFrom('organisations').select('id').where('id', '=', organisation).forUpdate().execute()
+  const { count } = await tx
+    .selectFrom('identity_providers')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('by_organisation', '=', true)
+    .where('bp_id', '=', organisation)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
 /** So that it stays as it is while somebody is linked to it. */
 export const holdProvider = (tx: Tx, id: string): Promise<ProviderRow | undefined> =>
   tx.selectFrom('identity_providers').selectAll().where('id', '=', id).forShare().executeTakeFirst()
 export const hasIdentities = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.selectFrom('identities').select('id').where('provider_id', '=', id).limit(1).executeTakeFirst()) !== undefined
-export const deleteProvider = async (on: Sql, id: string): Promise<boolean> =>
-  (await on.deleteFrom('identity_providers').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
+export const deleteProvider = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>
+  (await on.deleteFrom('identity_providers').where(inScope(scope)).where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { identityProviders, type IdentityProviderInput } from '@zhisuan/contract/ums/identityProvider'
+import { grants } from '@zhisuan/contract/iam/grant'
+import { policies } from '@zhisuan/contract/iam/policy'
+import { policyLanguage } from '@zhisuan/contract/policy/document'
+import { identityProviders, providersOfOrganisationMax, type IdentityProviderInput } from '@zhisuan/contract/ums/identityProvider'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
@@ -144,6 +147,93 @@ describe('an identity provider', () => {
       liar.tells(lie)
       expect(await test({ issuer: liar.issuer }), JSON.stringify(lie)).toMatchObject({ problem, ends_session: false })
     }
+  })
+})
+
+describe('an organisation’s own', () => {
+  // Public by its number, and asked by nobody here.
+  const issuer = 'https://93.184.216.34'
+  const own = (keeper: SignedIn, more: Partial<IdentityProviderInput> = {}) =>
+    call(app, identityProviders.create, { token: keeper.token, body: wish({ issuer, ...more }) })
+  const notOwn = (keeper: SignedIn, body: unknown) => refused(app, identityProviders.create, { token: keeper.token, body })
+
+  it('is its administrators’ and the platform’s to keep, and is not there for anybody else', async () => {
+    const [keeper, neighbour] = [await someone(app), await someone(app)]
+    const [made, platforms] = [await own(keeper), await create(wish({ bp_id: keeper.bp_id, creates_people: true }))]
+    expect(made).toMatchObject({ by_organisation: true, bp_id: keeper.bp_id })
+    const listed = async (who: SignedIn) => (await call(app, identityProviders.list, { token: who.token })).items.map(({ id }) => id)
+    expect(await listed(keeper)).toEqual([made.id])
+    expect(await listed(neighbour)).toEqual([])
+    expect(await listed(admin)).toEqual(expect.arrayContaining([made.id, platforms.id]))
+    for (const [who, id] of [
+      [neighbour, made.id],
+      [keeper, platforms.id],
+    ] as const) {
+      const asked = { token: who.token, params: { id } }
+      expect((await refused(app, identityProviders.get, asked)).status).toBe(404)
+      expect((await refused(app, identityProviders.update, { ...asked, body: wish({ issuer }) })).status).toBe(404)
+      expect((await refused(app, identityProviders.delete, asked)).status).toBe(404)
+      expect((await refused(app, identityProviders.test, { token: who.token, body: { id, issuer, client_id: 'x' } })).status).toBe(404)
+    }
+    expect((await refused(app, identityProviders.list, { token: (await someone(app, { kind: 4, organisation: keeper.bp_id })).token })).status).toBe(403)
+    // Off by the platform, and whose it is stays.
+    const params = { id: made.id }
+    const body = wish({ issuer, name: made.name, enabled: false })
+    expect(await call(app, identityProviders.update, { token: admin.token, params, body })).toMatchObject({
+      enabled: false,
+      bp_id: keeper.bp_id,
+      by_organisation: true,
+    })
+    expect(await refused(app, identityProviders.update, { token: admin.token, params, body: { ...body, bp_id: neighbour.bp_id } })).toMatchObject({
+      status: 404,
+      fields: [{ field: 'bp_id' }],
+    })
+    await call(app, identityProviders.delete, { token: keeper.token, params })
+    expect(await listed(keeper)).toEqual([])
+  })
+
+  it('has a name that others may have too, a bound of how many, and neither what only the platform may say nor an inner address', async () => {
+    const [keeper, neighbour] = [await someone(app), await someone(app)]
+    const made = await own(keeper)
+    await own(neighbour, { name: made.name })
+    await create(wish({ name: made.name }))
+    expect(await notOwn(keeper, wish({ issuer, name: made.name }))).toMatchObject({ code: 91153, fields: [{ field: 'name' }] })
+    expect(await notOwn(keeper, wish({ issuer, linking: 'email' }))).toMatchObject({ code: 91157, fields: [{ field: 'linking' }] })
+    expect(await notOwn(keeper, wish({ issuer, mfa_values: ['mfa'] }))).toMatchObject({ code: 91157, fields: [{ field: 'mfa_values' }] })
+    expect(await notOwn(keeper, wish({ issuer, bp_id: neighbour.bp_id }))).toMatchObject({ status: 404, fields: [{ field: 'bp_id' }] })
+    for (const inner of ['https://10.0.0.1', 'https://169.254.169.254', 'https://127.0.0.1', 'https://[::1]', 'https://[::ffff:10.0.0.1]', real.issuer])
+      expect(await notOwn(keeper, wish({ issuer: inner })), inner).toMatchObject({ code: 91159, fields: [{ field: 'issuer' }] })
+    // Two at once of whom one is too many.
+    for (let number = 1; number < providersOfOrganisationMax - 1; number++) await own(keeper)
+    const two = await Promise.all([0, 1].map(() => send(app, identityProviders.create, { token: keeper.token, body: wish({ issuer }) })))
+    expect(two.map(({ status }) => status).sort()).toEqual([201, 400])
+    expect(await notOwn(keeper, wish({ issuer }))).toMatchObject({ code: 91158 })
+  })
+
+  it('is asked at public addresses only, and tells nothing of the own network', async () => {
+    const { token } = await someone(app)
+    const test = (issuer: string) => call(app, identityProviders.test, { token, body: { issuer, client_id: 'x' } })
+    expect(await test(real.issuer)).toEqual({ problem: 'address', detail: null, ends_session: false })
+    // A name of this machine, and one that nobody has.
+    const [inner, none] = [await test('https://localhost'), await test('https://nobody.invalid')]
+    expect(inner).toEqual({ problem: 'unreachable', detail: null, ends_session: false })
+    expect(none).toEqual(inner)
+  })
+
+  it('makes nobody who has more than whoever sets it up could give', async () => {
+    const keeper = await someone(app)
+    const params = { id: (await own(keeper, { creates_people: true, bp_id: keeper.bp_id })).id }
+    const document = { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.*', Resource: '*' }] }
+    const policy = await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document } })
+    await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, user_id: keeper.id } })
+    expect(
+      await refused(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: true, bp_id: keeper.bp_id }) }),
+    ).toMatchObject({
+      code: 91106,
+    })
+    expect((await call(app, identityProviders.update, { token: keeper.token, params, body: wish({ issuer, creates_people: false }) })).creates_people).toBe(
+      false,
+    )
   })
 })
 

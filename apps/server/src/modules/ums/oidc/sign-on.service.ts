@@ -17,7 +17,7 @@ import * as users from '../user/user.store.ts'
 import { causeOf, type OidcClients } from './oidc.client.ts'
 import { AddressForbidden, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 import { provesSecond, readClaims } from './people.ts'
-import { identify } from './identify.ts'
+import { identify, isOpenTo } from './identify.ts'
 import { callbackPath } from './provider.service.ts'
 import { enabledProviders, findProvider, type ProviderRow } from './provider.store.ts'
 import * as store from './sign-on.store.ts'
@@ -46,6 +46,8 @@ export type Returned = {
   readonly redirect: string | null
   /** Whether somebody linked an account to their own, rather than signed in. */
   readonly linking: boolean
+  /** Whose provider it is, of an organisation's own. */
+  readonly organisation: string | null
 } & ({ readonly ticket: string | null } | { readonly refused: ErrorName })
 
 export type SignOnService = ReturnType<typeof createSignOn>
@@ -117,18 +119,19 @@ export function createSignOn(
     return { url: url.href, state, browser }
   }
 
-  const enabled = async (id: string): Promise<ProviderRow> => {
-    const provider = await findProvider(db, id)
+  const refuseDisabled = (provider: ProviderRow | undefined): ProviderRow => {
     if (provider?.enabled !== true) throw new Refusal('ssoDisabled')
     return provider
   }
 
   return {
-    offered: async () => (config.PUBLIC_URL === undefined ? [] : (await enabledProviders(db)).map(({ id, name }) => ({ id, name }))),
+    /** @param organisation whose sign-in address somebody came by; one that is not there has none */
+    offered: async (organisation: string | null) =>
+      config.PUBLIC_URL === undefined ? [] : (await enabledProviders(db, organisation)).map(({ id, name, by_organisation }) => ({ id, name, by_organisation })),
 
     /** @throws Refusal 91140, 91143, 91145 */
     async begin(id: string, { redirect }: BodyOf<Calls['begin']>): Promise<Begun> {
-      return begin(await enabled(id), { redirect: redirect ?? null, session_id: null })
+      return begin(refuseDisabled(await findProvider(db, id)), { redirect: redirect ?? null, session_id: null })
     },
 
     /** @throws Refusal 1120, 1136, 91125, 91140, 91143, 91145, 91150, 91152 */
@@ -136,7 +139,7 @@ export function createSignOn(
       await parts.prove(actor, password)
       const provider = await findProvider(db, provider_id)
       if (provider?.enabled !== true) throw new Refusal('ssoLinkForbidden')
-      if (provider.linking === 'nobody') throw new Refusal('ssoLinkForbidden')
+      if (provider.linking === 'nobody' || !isOpenTo(provider, actor)) throw new Refusal('ssoLinkForbidden')
       if ((await store.identitiesOf(db, actor.user_id)).some((one) => one.provider_id === provider_id)) throw new Refusal('ssoLinkedAlready')
       return begin(provider, { redirect: null, session_id: actor.session_id })
     },
@@ -151,10 +154,11 @@ export function createSignOn(
         state !== null && looksLikeToken(state) && browser !== undefined && looksLikeToken(browser)
           ? await store.takeFlow(db, { state: hashOf(state), browser: hashOf(browser), provider: providerId }, now())
           : undefined
-      if (flow === undefined || state === null) return { redirect: null, linking: false, refused: 'ssoExpired' }
-      const back = { redirect: flow.redirect, linking: flow.session_id !== null }
+      if (flow === undefined || state === null) return { redirect: null, linking: false, organisation: null, refused: 'ssoExpired' }
+      const asked = await findProvider(db, providerId)
+      const back = { redirect: flow.redirect, linking: flow.session_id !== null, organisation: asked?.by_organisation === true ? asked.bp_id : null }
       try {
-        const provider = await enabled(providerId)
+        const provider = refuseDisabled(asked)
         const linker = flow.session_id === null ? null : await parts.actors.ofSession(flow.session_id)
         if (flow.session_id !== null && linker === null) throw new Refusal('ssoExpired')
         const client = await clientOf(provider)

@@ -24,7 +24,7 @@ let liar: Awaited<ReturnType<typeof startLiar>>
 let admin: Person & SignedIn
 beforeAll(async () => {
   ;[app, real, liar] = await Promise.all([
-    testApp({ PUBLIC_URL: origin }),
+    testApp({ PUBLIC_URL: origin, SSO_ALLOW: '127.0.0.1' }),
     startProvider(),
     startLiar({ id: 'zhisuan', secret: 'a-secret-of-the-liar-that-is-long-enough' }),
   ])
@@ -66,6 +66,8 @@ async function setUp(
 const settingsOf = ({
   id: _id,
   has_secret: _secret,
+  by_organisation: _by,
+  sign_in_address: _address,
   bp_name: _bp,
   people: _people,
   redirect_uri: _uri,
@@ -136,7 +138,7 @@ describe('single sign-on', () => {
   it('makes a person of the organisation, with a session like any other, who is the same the next time', async () => {
     const provider = await setUp()
     const who = account()
-    expect((await call(app, auth.ways, {})).providers).toContainEqual({ id: provider.id, name: provider.name })
+    expect((await call(app, auth.ways, {})).providers).toContainEqual({ id: provider.id, name: provider.name, by_organisation: false })
     const flow = await begin(provider, '/userMsg?x=1')
     expect(new URL(flow.url).searchParams.get('code_challenge_method')).toBe('S256')
     const back = await comeBack(await signInThere(flow.url, who.sub), flow.cookies)
@@ -218,6 +220,85 @@ describe('single sign-on', () => {
     const phone = `139${String(Date.now()).slice(-8)}`
     const second = account({ preferred_username: `+86 ${phone}`, phone_number: `+86 ${phone}`, phone_number_verified: true })
     expect(await call(app, users.current, { token: await enter(provider, second.sub) })).toMatchObject({ phone, email: second.email })
+  })
+})
+
+describe('a provider that an organisation set up', () => {
+  const ownOf = async (keeper: Person & SignedIn, wish: Partial<IdentityProviderInput> = {}): Promise<IdentityProvider> => {
+    const provider = await call(app, identityProviders.create, {
+      token: keeper.token,
+      body: {
+        name: `own-${randomUUID()}`,
+        enabled: true,
+        issuer: real.issuer,
+        client_id: real.client.id,
+        client_secret: real.client.secret,
+        creates_people: true,
+        bp_id: keeper.bp_id,
+        ...wish,
+      },
+    })
+    real.allow(provider.redirect_uri ?? '')
+    return provider
+  }
+
+  it('makes members of it, is offered at its address only, and leads back there', async () => {
+    const keeper = await someone(app)
+    const provider = await ownOf(keeper)
+    expect(provider).toMatchObject({
+      by_organisation: true,
+      bp_id: keeper.bp_id,
+      sign_in_address: `${origin}/login?organisation=${keeper.bp_id}`,
+    })
+    const offered = async (organisation?: string) =>
+      (await call(app, auth.ways, { query: organisation === undefined ? {} : { organisation } })).providers.some(({ id }) => id === provider.id)
+    expect(await offered()).toBe(false)
+    expect(await offered(await makeOrganisation(app))).toBe(false)
+    expect(await offered(randomUUID())).toBe(false)
+    expect(await offered(keeper.bp_id ?? '')).toBe(true)
+    const who = account()
+    const { at } = await goThrough(provider, who.sub)
+    expect(at.searchParams.get('organisation')).toBe(keeper.bp_id)
+    expect(await call(app, users.current, { token: await enter(provider, who.sub) })).toMatchObject({
+      bp_id: keeper.bp_id,
+      kind: 4,
+      permissions: [{ role: 'TENANT' }],
+    })
+  })
+
+  it('names nobody who is not a member, not even by a link of before', async () => {
+    const keeper = await someone(app)
+    const provider = await ownOf(keeper)
+    const [member, stranger] = [await someone(app, { kind: 4, organisation: keeper.bp_id }), await someone(app)]
+    const offered = async (who: SignedIn) => (await call(app, identities.list, { token: who.token })).offered.some(({ id }) => id === provider.id)
+    expect([await offered(member), await offered(stranger), await offered(admin)]).toEqual([true, false, false])
+    for (const who of [stranger, admin])
+      expect(await refused(app, identities.link, { token: who.token, body: { provider_id: provider.id } })).toMatchObject({ code: 91152 })
+    const mine = account()
+    expect(told(await linked(provider, member, mine.sub))).toBe('done')
+    expect((await call(app, users.current, { token: await enter(provider, mine.sub) })).id).toBe(member.id)
+    // A mailbox that somebody has, whoever says it is verified.
+    expect(told(await goThrough(provider, account({ email: stranger.email }).sub))).toBe(codeOf('ssoEmailTaken'))
+    expect(told(await goThrough(provider, account({ email: keeper.email }).sub))).toBe(codeOf('ssoEmailTaken'))
+    // Who runs the platform, or has gone elsewhere.
+    await app.platform.db.updateTable('users').set({ bp_id: stranger.bp_id }).where('id', '=', member.id).execute()
+    expect(told(await goThrough(provider, mine.sub))).toBe(codeOf('ssoUnknownPerson'))
+    await app.platform.db.updateTable('users').set({ bp_id: keeper.bp_id, kind: 1 }).where('id', '=', member.id).execute()
+    expect(told(await goThrough(provider, mine.sub))).toBe(codeOf('ssoUnknownPerson'))
+  })
+
+  it('asks for a second factor whatever the provider says of one', async () => {
+    const keeper = await someone(app)
+    const provider = await ownOf(keeper)
+    const member = await someone(app, { kind: 4, organisation: keeper.bp_id })
+    const who = account()
+    expect(told(await linked(provider, member, who.sub))).toBe('done')
+    const { uri } = await call(app, secondFactor.begin, { token: member.token, body: { password } })
+    app.clock.advance(31_000)
+    await call(app, secondFactor.confirm, { token: member.token, body: { code: (URI.parse(uri) as TOTP).generate({ timestamp: app.clock.now().getTime() }) } })
+    real.says(['mfa'])
+    const { cookies } = await goThrough(provider, who.sub)
+    expect(await finish(cookies)).toMatchObject({ status: 401, body: { code: 91120 } })
   })
 })
 
