@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Call } from '../../packages/contract/src/define.ts'
 import { Visitor, parseSync, transformWithOxc, type ESTree, type Plugin } from 'vite'
+import { edited, type Edit, type Span } from './edits.ts'
 
 /** What a client needs of a call: to make it, and to know who may. Its schemas are for whoever checks what is in it: the server, and forms. */
 const leanCall = ({ id, method, path, access, lines, paged, audit }: Call) => ({
@@ -178,21 +179,7 @@ export function lean(root: string): Plugin {
   }
 }
 
-type Span = Pick<ESTree.Node, 'start' | 'end'>
-type Edit = Span & { readonly text: string }
 type ImportSpecifier = ESTree.ImportDeclaration['specifiers'][number]
-
-/** Outer edits win over what they hold. */
-function edited(code: string, edits: readonly Edit[]): string {
-  let at = 0
-  let text = ''
-  for (const edit of edits.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    if (edit.start < at) continue
-    text += code.slice(at, edit.start) + edit.text
-    at = edit.end
-  }
-  return text + code.slice(at)
-}
 
 /** An import of these names only, each by its name; nothing where there are none. */
 function written({ source, specifiers }: ESTree.ImportDeclaration, only: readonly ImportSpecifier[], end = ''): string {

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { antdStyles } from './antdStyles.ts'
 import { chunks } from './chunks.ts'
 import { earlyScript, preloads } from './early.ts'
 import { lean } from './lean.ts'
@@ -48,7 +49,15 @@ const contents: Plugin = {
 }
 
 export default defineConfig({
-  plugins: [react(), lean(import.meta.dirname), contents, preloads(import.meta.dirname, pages), earlyScript(import.meta.dirname), compress],
+  plugins: [
+    react(),
+    lean(import.meta.dirname),
+    antdStyles(import.meta.dirname),
+    contents,
+    preloads(import.meta.dirname, pages),
+    earlyScript(import.meta.dirname),
+    compress,
+  ],
   root: import.meta.dirname,
   build: {
     manifest: true,

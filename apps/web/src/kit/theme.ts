@@ -1,13 +1,16 @@
-import type { ThemeConfig } from 'antd/es/config-provider'
+import type { ThemeConfig } from 'antd'
 
 /** System fonts; 'Noto Sans CJK SC' last, for machines that have nothing else for Chinese. */
 const sans =
   "-apple-system, BlinkMacSystemFont, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Source Han Sans SC', 'Noto Sans SC', 'Noto Sans CJK SC', sans-serif"
 const mono = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Sarasa Mono SC', 'Noto Sans Mono CJK SC', monospace"
 
+/** The class of whatever antd draws: it has the variables of the theme. */
+export const themeClass = 'zs'
+
 /** Every pair of text and ground here has a contrast of at least 4.5 to 1. styles/tokens.css repeats what plain elements need. */
 export const theme: ThemeConfig = {
-  cssVar: { key: 'zs' },
+  cssVar: { key: themeClass },
   hashed: false,
   token: {
     fontFamily: sans,
