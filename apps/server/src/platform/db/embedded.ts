@@ -219,6 +219,8 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
       'effective_cache_size=1GB',
       'random_page_cost=1.1',
       'jit=off',
+      // To start workers takes longer than all that is asked here: 100,000 rows are counted in 19 ms by one process, in 60 ms by three.
+      'max_parallel_workers_per_gather=0',
       'max_locks_per_transaction=256',
       ...settings,
     ]

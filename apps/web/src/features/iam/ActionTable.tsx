@@ -3,11 +3,11 @@ import type { ServiceAction } from '@zhisuan/contract/iam/service'
 import { roles } from '@zhisuan/contract/roles'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../i18n.ts'
+import { CopyCode } from '../../kit/CopyCode.tsx'
 import { Link } from 'react-router'
 import { col } from '../../kit/columns.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
-import { CopyName } from './CopyName.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { SearchTable } from './SearchTable.tsx'
 
@@ -29,7 +29,7 @@ export function ActionTable({ actions, withType }: { readonly actions: readonly 
           (action) => (action.method === null && action.summary !== '' ? action.summary : actionText(action.id)),
           { width: 180 },
         ),
-        col.custom<ServiceAction>('id', t('column.actionId'), ({ id }) => <CopyName name={id} />, { width: 250 }),
+        col.custom<ServiceAction>('id', t('column.actionId'), ({ id }) => <CopyCode text={id} />, { width: 250 }),
         col.text<ServiceAction>('type', t('column.resourceType'), ({ resource_type }) => kindText(resource_type), {
           when: withType,
           to: ({ resource_type }) => paths.iam.resource.detail(resource_type),

@@ -1,6 +1,7 @@
 import { resourceTypes, services, type ResourceType } from '@zhisuan/contract/iam/service'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../i18n.ts'
+import { CopyCode } from '../../kit/CopyCode.tsx'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne, useCall, useChange } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
@@ -9,7 +10,6 @@ import { paths, withQuery } from '../../paths.ts'
 import * as format from '../../kit/format.ts'
 import { ActionTable } from './ActionTable.tsx'
 import { serviceText } from '../../kit/actionText.ts'
-import { CopyName } from './CopyName.tsx'
 import { invalidatedByService } from './invalidated.ts'
 import { nameWith, ownOrganisation } from '../../kit/useVocabulary.ts'
 import './iam.css'
@@ -30,7 +30,7 @@ export default function ResourceTypeDetail() {
         { key: 'service', label: t('column.service'), value: <Link to={paths.iam.service.detail(type.service)}>{serviceText(type.service)}</Link> },
         { key: 'kind', label: t('service.kind'), value: t(type.built_in ? 'service.builtIn' : 'service.custom') },
         ...(type.built_in ? [] : [{ key: 'description', label: t('description'), value: type.description || format.nothing }]),
-        { key: 'actions', label: t('column.actions'), value: <CopyName name={`${type.id}.*`} /> },
+        { key: 'actions', label: t('column.actions'), value: <CopyCode text={`${type.id}.*`} /> },
       ]}
     >
       {(type) => (
@@ -52,15 +52,15 @@ function Names({ type }: { readonly type: ResourceType }) {
       <dl className="ia-names">
         <dt>{t('resource.nameForm')}</dt>
         <dd>
-          <CopyName name={type.name} />
+          <CopyCode text={type.name} />
         </dd>
         <dt>{t('resource.nameOwn', { type: name })}</dt>
         <dd>
-          <CopyName name={nameWith(type.name, ownOrganisation)} />
+          <CopyCode text={nameWith(type.name, ownOrganisation)} />
         </dd>
         <dt>{t('resource.nameAll', { type: name })}</dt>
         <dd>
-          <CopyName name={nameWith(type.name, '*')} />
+          <CopyCode text={nameWith(type.name, '*')} />
         </dd>
       </dl>
     </section>

@@ -1,11 +1,11 @@
 import { resourceTypes, type ResourceType } from '@zhisuan/contract/iam/service'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../i18n.ts'
+import { CopyCode } from '../../kit/CopyCode.tsx'
 import { ActionButton } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { paths } from '../../paths.ts'
 import { serviceText } from '../../kit/actionText.ts'
-import { CopyName } from './CopyName.tsx'
 import { SearchTable } from './SearchTable.tsx'
 import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
@@ -36,7 +36,7 @@ export default function ResourceTypeList() {
                 to: ({ service }) => paths.iam.service.detail(service),
                 width: 160,
               }),
-              col.custom<ResourceType>('name', t('column.resourceName'), ({ name }) => <CopyName name={name} />, { width: 380 }),
+              col.custom<ResourceType>('name', t('column.resourceName'), ({ name }) => <CopyCode text={name} />, { width: 380 }),
               col.number<ResourceType>('actions', t('service.actionCount'), ({ actions }) => actions.length, { width: 90 }),
             ]}
           />

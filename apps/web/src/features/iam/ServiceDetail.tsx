@@ -1,6 +1,7 @@
 import { resourceTypes, services, type Service } from '@zhisuan/contract/iam/service'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useTranslation } from '../../i18n.ts'
+import { CopyCode } from '../../kit/CopyCode.tsx'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useOne, useChange } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
@@ -10,7 +11,6 @@ import * as format from '../../kit/format.ts'
 import { ActionTable } from './ActionTable.tsx'
 import { serviceText } from '../../kit/actionText.ts'
 import { keyTypeText } from './editor/conditionText.ts'
-import { CopyName } from './CopyName.tsx'
 import { invalidatedByService } from './invalidated.ts'
 import './iam.css'
 
@@ -27,7 +27,7 @@ export default function ServiceDetail() {
       title={(service) => serviceText(service.id, [service])}
       actions={actionsOf}
       facts={(service) => [
-        { key: 'id', label: t('column.actionId'), value: <CopyName name={`${service.id}.*`} /> },
+        { key: 'id', label: t('column.actionId'), value: <CopyCode text={`${service.id}.*`} /> },
         { key: 'kind', label: t('service.kind'), value: t(service.built_in ? 'service.builtIn' : 'service.custom') },
         ...(service.built_in
           ? []

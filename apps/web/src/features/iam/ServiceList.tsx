@@ -1,10 +1,10 @@
 import { services, type Service } from '@zhisuan/contract/iam/service'
 import { useTranslation } from '../../i18n.ts'
+import { CopyCode } from '../../kit/CopyCode.tsx'
 import { ActionButton } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { paths } from '../../paths.ts'
 import { serviceText } from '../../kit/actionText.ts'
-import { CopyName } from './CopyName.tsx'
 import { SearchTable } from './SearchTable.tsx'
 import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
@@ -32,7 +32,7 @@ export default function ServiceList() {
               }),
               col.text<Service>('kind', t('service.kind'), ({ built_in }) => t(built_in ? 'service.builtIn' : 'service.custom'), { width: 80 }),
               col.text<Service>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 120 }),
-              col.custom<Service>('id', t('column.actionId'), ({ id }) => <CopyName name={`${id}.*`} />, { width: 200 }),
+              col.custom<Service>('id', t('column.actionId'), ({ id }) => <CopyCode text={`${id}.*`} />, { width: 200 }),
               col.number<Service>('actions', t('service.actionCount'), ({ actions }) => actions.length, { width: 100 }),
               col.number<Service>(
                 'changes',

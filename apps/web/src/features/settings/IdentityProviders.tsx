@@ -11,6 +11,7 @@ import { useTranslation } from '../../i18n.ts'
 import { toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
+import { CopyCode } from '../../kit/CopyCode.tsx'
 import { col } from '../../kit/columns.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { CheckField, Field, PasswordField, RadioField, TextField } from '../../kit/fields.tsx'
@@ -53,7 +54,11 @@ export function IdentityProviders() {
               ),
               col.text<IdentityProvider>('organisation', t('provider.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
             ]
-          : [col.code<IdentityProvider>('address', t('provider.address'), ({ sign_in_address }) => sign_in_address, { width: 320 })]),
+          : [
+              col.custom<IdentityProvider>('address', t('provider.address'), ({ sign_in_address }) => sign_in_address && <CopyCode text={sign_in_address} />, {
+                width: 320,
+              }),
+            ]),
         col.date<IdentityProvider>('updated', t('column.updated'), ({ updated_at }) => updated_at),
       ]}
       rowActions={(provider) => [

@@ -394,7 +394,6 @@ export default {
     nameAll: '所有组织的所有{{type}}',
     nameOwn: '请求者自己组织的{{type}}',
     nameForm: '完整形式',
-    copyName: '复制“{{name}}”',
     keyword: '资源类型、服务或标识',
     count: '{{count}} 种资源',
   },

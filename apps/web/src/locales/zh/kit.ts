@@ -17,7 +17,7 @@ export default {
   confirm: { type: '请输入以下内容以确认：' },
   toast: { close: '关闭提示' },
   code: { get: '获取验证码', again: '{{seconds}} 秒后重新获取' },
-  copy: { action: words.copy, done: '复制成功', failed: '复制失败，请手动选择并复制' },
+  copy: { action: words.copy, this: '复制“{{text}}”', done: '复制成功', failed: '复制失败，请手动选择并复制' },
   error: {
     title: '加载失败',
     refreshTitle: '刷新失败，显示的是之前的内容',
