@@ -29,7 +29,7 @@ export async function benchCreate(data: string): Promise<Figure[]> {
   try {
     const client = await asAdministrator(server)
     const cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
-    const query = { cloud_id }
+    const query = { cloud_id, type: 'container' as const }
     await until(async () => (await client.call(images.list, { query })).total > 0, 'the first image')
     const [image] = (await client.call(images.list, { query })).items
     const [network] = (await client.call(networks.list, { query })).items

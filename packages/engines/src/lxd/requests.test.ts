@@ -56,6 +56,21 @@ describe('creating', () => {
     await engine.instances.create({ ...spec, type: 'container', hostname: 'web-1' })
     expect(fake.last('POST', '/1.0/instances').json).toMatchObject({ config: { 'cloud-init.vendor-data': '#cloud-config\nhostname: web-1\n' } })
     expect(fake.last('POST', '/1.0/instances/zs-1/metadata/templates')).toMatchObject({ query: { path: 'hostname.tpl' } })
+    expect(fake.changes()).toEqual(['POST /1.0/instances', 'POST /1.0/instances/zs-1/metadata/templates'])
+  })
+  it('asks about an image once what it has the engine write', async () => {
+    fake.on('GET /1.0/instances/zs-1/metadata', sync({ templates: { '/etc/hostname': { when: ['create'], template: 'hostname.tpl' } } }))
+    await engine.instances.create({ ...spec, hostname: 'web-1' })
+    fake.on('GET /1.0/instances/zs-1/metadata', failure(500, 'asked again'))
+    await engine.instances.create({ ...spec, hostname: 'web-2' })
+    expect(fake.changes().filter((one) => one.endsWith('/templates'))).toHaveLength(2)
+  })
+  it.each([
+    ['no such template', {}],
+    ['one that is not written when it is made', { '/etc/hostname': { when: ['copy'], template: 'hostname.tpl' } }],
+  ])('writes the name of the guest itself where the image has %s', async (_, templates) => {
+    fake.on('GET /1.0/instances/zs-1/metadata', sync({ templates }))
+    await engine.instances.create({ ...spec, type: 'container', hostname: 'web-1' })
     expect(fake.last('POST', '/1.0/instances/zs-1/files')).toMatchObject({ query: { path: '/etc/hostname' } })
   })
   it('makes one whose guest cannot be told its name', async () => {
