@@ -51,8 +51,8 @@ const unit = {
   css: { include: [/\?raw/] },
   // One PostgreSQL for all; each file that builds the server gets a database of its own.
   globalSetup: database,
-  // They wait for the database and for what happens later as long as they compute: four keep two processors busy.
-  maxWorkers: 4,
+  // They wait for the database and for what happens later as long as they compute: three keep two processors busy.
+  maxWorkers: 3,
 }
 
 /** Unit and API tests lie beside what they test; engine tests need a real engine and run apart. */

@@ -21,6 +21,7 @@ const creating = allCalls.filter(
 const bodies: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
   'ums.user.create': () => ({ username: `u-${randomUUID()}` }),
   'ums.invitation.create': () => ({}),
+  'ums.identityProvider.create': () => ({ name: `p-${randomUUID()}`, issuer: 'https://login.example.com', client_id: 'zhisuan' }),
   'bill.budget.create': () => ({ name: `b-${randomUUID()}`, amount: '100' }),
   'iam.policy.create': () => ({
     name: `p-${randomUUID()}`,
