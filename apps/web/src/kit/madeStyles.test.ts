@@ -21,6 +21,8 @@ it('puts styles where they are needed first, once, before ours, and what varies 
   const use = styleHooks('.zs-made-root{--a:1}', '.zs-made-prefix{} .zs-made-prefix-b{}')
   expect(use('ant-tag', 'ant-tag-css-var')).toEqual(['', 'zs'])
   use('ant-tag', 'ant-tag-css-var')
+  // A menu makes its hook whenever it is drawn.
+  styleHooks('.zs-made-root{--a:1}', '.zs-made-prefix{} .zs-made-prefix-b{}')('ant-tag', 'ant-tag-css-var')
   styleComponent('.zs-made-prefix-c{}')({ prefixCls: 'ant-tag' })
   expect(styleHook('.zs-made-prefix-w{}')('ant-wave')).toBe('')
   // A menu within a dropdown: what it measures is its own, its look is the dropdown's.
