@@ -16,8 +16,10 @@ export const still = async (page: Page): Promise<void> =>
           ({ playState, effect, timeline }) =>
             playState !== 'running' || !(timeline instanceof DocumentTimeline) || effect?.getComputedTiming().iterations === Infinity,
         ) &&
-      (document.querySelector('[role=combobox][aria-expanded=true]') !== null ||
-        document.querySelector('.ant-select-dropdown:not(.ant-select-dropdown-hidden)') === null),
+      [...document.querySelectorAll('.ant-select-dropdown:not(.ant-select-dropdown-hidden)')].every((choices) => {
+        const list = choices.querySelector('[role=listbox]')
+        return document.querySelector(`[role=combobox][aria-expanded=true]${list === null ? '' : `[aria-controls="${list.id}"]`}`) !== null
+      }),
   ))
 
 /**

@@ -11,7 +11,7 @@ import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
 import { Client, until } from '../support/server.ts'
 import { accessible, button, rowOf } from './console.ts'
-import { field, fill } from './forms.ts'
+import { field, fill, takeOut } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
@@ -112,6 +112,8 @@ test.describe('containers on a real Docker', () => {
       await page.getByRole('combobox', { name: '配置 1', exact: true }).click()
       await page.locator('.ant-select-item-option', { hasText: config }).click()
       await page.getByLabel('容器内路径 1', { exact: true }).fill('/etc/app.yaml')
+      // The only node that can take it is chosen already.
+      await takeOut(page, '节点', node)
       await button(page, '开始部署').click()
       await expect(page.getByText('引号没有成对')).toBeVisible()
       await expect(page.getByText('变量名以字母或下划线开头，只能包含字母、数字和下划线')).toBeVisible()

@@ -1,4 +1,4 @@
-import type { Locator, Page } from '@playwright/test'
+import { expect, type Locator, type Page } from '@playwright/test'
 
 const pageOf = (within: Page | Locator): Page => ('page' in within ? within.page() : within)
 
@@ -11,6 +11,14 @@ export function wrong(within: Page | Locator, label: string): Locator {
   return within
     .locator('.ant-form-item', { has: pageOf(within).getByLabel(label, { exact: true }) })
     .locator('.ant-form-item-explain-error:not(.ant-form-show-help-item-leave)')
+}
+
+/** Takes out what a form has chosen itself in a select of several. */
+export async function takeOut(within: Page | Locator, label: string, choice: string): Promise<void> {
+  const item = within.locator('.ant-form-item', { has: pageOf(within).getByLabel(label, { exact: true }) })
+  await expect(item).toContainText(choice)
+  await field(within, label).press('Backspace')
+  await expect(item).not.toContainText(choice)
 }
 
 /** Types a day or a moment, or empties it, as people do: Enter takes what is typed, and nothing is taken when it is left. */

@@ -11,7 +11,7 @@ import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { Client } from '../support/server.ts'
 import { accessible, button, dialog, heading, rowOf } from './console.ts'
-import { field, fill } from './forms.ts'
+import { field, fill, takeOut } from './forms.ts'
 import { newName, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
@@ -173,6 +173,8 @@ test.describe('applications on a real Docker', () => {
       await source('应用模板').click()
       await choose(page, '版本', '1.0')
       await fill(page, { 名称: name })
+      // The only node that can take it is chosen already.
+      await takeOut(page, '节点', node)
       await button(page, '开始部署').click()
       await expect(page.getByText('请选择节点或设置节点标签')).toBeVisible()
       await accessible(page, 'the form of a deployment')
