@@ -42,6 +42,13 @@ describe('styles of antd', () => {
     expect(made('menu/style/index.js')).toMatch(/styleHooks\(".*", injectStyle\)/s)
   })
 
+  it('have the classes of a tree within a select filled in, which are known when that is drawn', () => {
+    const code = made('tree-select/style/index.js')
+    expect(code).toContain('.zs-made-treeprefixcls-checkbox')
+    expect(code).toContain('.replaceAll("zs-made-treeprefixcls", treePrefixCls)')
+    expect(code).not.toContain('zs-made-root-checkbox')
+  })
+
   it('end the build where antd makes them in a way that is new', () => {
     expect(() => made('flex/style/index.js', `export const use = genStyleHooks(name, of)`)).toThrow('in a way that is new')
     expect(() => made('flex/style/index.js', `export const use = genStyleHooks('Flex2', of)`)).toThrow('in a way that is new')

@@ -18,7 +18,7 @@ const ofStyles = /\/antd\/es\/(.+\/style\/\w+)\.js$/
 /** What a provider of antd's settings draws: what all components share, and the theme's variables. */
 const sharedFile = 'config-provider/style/index'
 
-type Hook = (prefix: string, root: string) => unknown
+type Hook = (...given: readonly unknown[]) => unknown
 
 interface Made {
   readonly variables: string
@@ -45,15 +45,18 @@ export function antdStyles(root: string): Plugin {
         return { code: `import { sharedStyles } from ${from};\nexport default sharedStyles(${JSON.stringify(makers.shared())})`, map: null }
       const { program } = parseSync(id, code, { lang: 'js' })
       const edits: Edit[] = []
-      const of = makers.of(file)
+      const given = givenTo(program)
+      const of = makers.of(file, given)
+      // What stands for other classes than the two that any component is drawn with is filled in where those are known.
+      const filled = given.flatMap((name) => (standsFor(name) === placeholderOf(name) ? [`.replaceAll(${JSON.stringify(placeholderOf(name))}, ${name})`] : []))
       new Visitor({
         CallExpression(node) {
           if (node.callee.type !== 'Identifier' || !isMaker(node.callee.name)) return
           const { variables, styles } = of.next(nameOf(node))
-          const given = [...(node.callee.name === 'genStyleHooks' ? [variables] : []), styles].map((text) => JSON.stringify(text))
+          const texts = [...(node.callee.name === 'genStyleHooks' ? [variables] : []), styles].map((text) => JSON.stringify(text) + filled.join(''))
           // The one option that is decided when a component is drawn: a menu within a dropdown has the dropdown's styles.
           const option = node.arguments.some((one) => one.type === 'ObjectExpression' && one.properties.some(isInjectStyle)) ? ['injectStyle'] : []
-          edits.push({ start: node.start, end: node.end, text: `${standIns[node.callee.name]}(${[...given, ...option].join(', ')})` })
+          edits.push({ start: node.start, end: node.end, text: `${standIns[node.callee.name]}(${[...texts, ...option].join(', ')})` })
         },
       }).visit(program)
       if (edits.length === 0) return null
@@ -64,6 +67,29 @@ export function antdStyles(root: string): Plugin {
 
 const isInjectStyle = (property: ESTree.ObjectExpression['properties'][number]): boolean =>
   property.type === 'Property' && property.shorthand && property.key.type === 'Identifier' && property.key.name === 'injectStyle'
+
+/** The names of what a module's own function is given, where it asks for styles whenever something is drawn; none where it asks once. */
+function givenTo(program: ESTree.Program): readonly string[] {
+  for (const statement of program.body) {
+    if (statement.type !== 'ExportDefaultDeclaration') continue
+    const { declaration } = statement
+    if (declaration.type !== 'ArrowFunctionExpression' && declaration.type !== 'FunctionDeclaration') continue
+    return declaration.params.map((one) => {
+      const name = one.type === 'AssignmentPattern' ? one.left : one
+      if (name.type !== 'Identifier') throw new Error('antd gives to styles in a way that is new')
+      return name.name
+    })
+  }
+  return []
+}
+
+const placeholderOf = (name: string): string => `zs-made-${name.toLowerCase()}`
+/** What such a function is called with here. */
+function standsFor(name: string): unknown {
+  if (name === 'prefixCls') return placeholder.prefix
+  if (name === 'rootCls') return placeholder.root
+  return name === 'injectStyle' ? true : placeholderOf(name)
+}
 
 /** `'Table'`, or `['Input', 'Search']` as `Input-Search`: what antd itself keeps them by. */
 function nameOf({ arguments: [first] }: ESTree.CallExpression): string {
@@ -103,10 +129,12 @@ function makersOf(root: string) {
   module.exports = { ...own, ...Object.fromEntries(Object.keys(standIns).map((maker) => [maker, listening(maker as Maker)])) }
   const ConfigProvider = (require('antd/lib/config-provider') as { readonly default: ComponentType<{ readonly theme: ThemeConfig }> }).default
 
-  const probeOf = (hook: Hook) => () => {
-    hook(placeholder.prefix, placeholder.root)
-    return null
-  }
+  const probeOf =
+    (hook: Hook, given: readonly unknown[] = [placeholder.prefix, placeholder.root]) =>
+    () => {
+      hook(...given)
+      return null
+    }
 
   /** What antd keeps after drawing this. */
   const drawn = (probe: (typeof asked)[number]['probe']) => {
@@ -132,7 +160,7 @@ function makersOf(root: string) {
       )
     },
     /** One module's, each when its name is asked for, in the order in which they stand there. */
-    of(file: string) {
+    of(file: string, given: readonly string[]) {
       const loaded = require(`antd/lib/${file}`) as { readonly default?: Hook }
       const taken = new Map<string, number>()
       return {
@@ -141,8 +169,8 @@ function makersOf(root: string) {
           taken.set(name, nth + 1)
           const known = asked.filter((one) => one.name === name)[nth]
           // What is asked for only when it is drawn is drawn as a whole.
-          const whole = loaded.default
-          const cache = known === undefined ? whole && drawn(() => react.createElement(probeOf(whole))) : drawn(known.probe)
+          const whole = given.length > 0 ? loaded.default : undefined
+          const cache = known === undefined ? whole && drawn(() => react.createElement(probeOf(whole, given.map(standsFor)))) : drawn(known.probe)
           if (cache === undefined || !asked.some((one) => one.name === name)) throw new Error(`antd makes the styles of ${name} in a way that is new`)
           return { variables: textOf(cache, ['cssVar'], false), styles: textOf(cache, ['style'], false) }
         },
