@@ -76,6 +76,8 @@ test.describe('containers on a real Docker', () => {
       expect(clicks).toBeLessThanOrEqual(5)
     } finally {
       await theirs.stop()
+      // On this Docker others look for what they made of the same image.
+      for (const one of await docker.containers.list({ all: true })) if (one.name.startsWith('first-')) await docker.containers.remove(one.id, { force: true })
     }
   })
 

@@ -30,6 +30,7 @@ const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'
 const columnsSince: Readonly<Record<string, readonly string[]>> = {
   users: ['wrong_passwords', 'frozen_until'],
   edges: ['docker_trouble', 'away_told'],
+  identity_providers: ['by_organisation'],
   policies: ['system_key'],
   roles: ['system_key'],
   invitations: ['role_ids'],
