@@ -38,10 +38,10 @@ export function IdentityProviders() {
       empty={{ title: t('provider.empty'), note: t(everybody ? 'provider.emptyNote' : 'provider.emptyNoteOwn') }}
       nameOf={({ name }) => name}
       columns={[
-        col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: 200 }),
-        col.code<IdentityProvider>('issuer', t('provider.issuer'), ({ issuer }) => issuer, { width: 320 }),
-        col.text<IdentityProvider>('enabled', t('provider.state'), ({ enabled }) => t(enabled ? 'provider.on' : 'provider.off'), { width: 100 }),
-        col.number<IdentityProvider>('people', t('provider.people'), ({ people }) => people, { width: 120 }),
+        col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: everybody ? 200 : 150 }),
+        col.code<IdentityProvider>('issuer', t('provider.issuer'), ({ issuer }) => issuer, { width: everybody ? 320 : 220 }),
+        col.text<IdentityProvider>('enabled', t('provider.state'), ({ enabled }) => t(enabled ? 'provider.on' : 'provider.off'), { width: 80 }),
+        col.number<IdentityProvider>('people', t('provider.people'), ({ people }) => people, { width: 110 }),
         ...(everybody
           ? [
               col.text<IdentityProvider>(
@@ -56,7 +56,7 @@ export function IdentityProviders() {
             ]
           : [
               col.custom<IdentityProvider>('address', t('provider.address'), ({ sign_in_address }) => sign_in_address && <CopyCode text={sign_in_address} />, {
-                width: 320,
+                width: 270,
               }),
             ]),
         col.date<IdentityProvider>('updated', t('column.updated'), ({ updated_at }) => updated_at),
