@@ -66,3 +66,18 @@ export async function shot(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: `${folder}/${name}-${width}.png`, fullPage: true })
   }
 }
+
+/** Presses as people do, and counts: how many clicks something takes. */
+export function countingClicks(page: Page): { click(...about: Parameters<Page['getByRole']>): Promise<void>; clicks(): number } {
+  let clicks = 0
+  return {
+    async click(...about) {
+      clicks++
+      await page
+        .getByRole(...about)
+        .first()
+        .click()
+    },
+    clicks: () => clicks,
+  }
+}

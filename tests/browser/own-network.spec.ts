@@ -1,6 +1,6 @@
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { Client, until } from '../support/server.ts'
-import { accessible, button, rowOf } from './console.ts'
+import { accessible, button, countingClicks, rowOf } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { expect, stage, test, toast } from './test.ts'
@@ -8,14 +8,7 @@ import { expect, stage, test, toast } from './test.ts'
 test('somebody new has a machine in a network of their own after six clicks, and sees what it is, does and costs', async ({ page }) => {
   const person = await register(stage().url, newName('newcomer'), newName('org'))
   const name = newName('first')
-  let clicks = 0
-  const click = async (...about: Parameters<typeof page.getByRole>): Promise<void> => {
-    clicks++
-    await page
-      .getByRole(...about)
-      .first()
-      .click()
-  }
+  const { click, clicks } = countingClicks(page)
   await page.goto('/login')
   await fill(page, { '用户名、手机号或邮箱': person.username, 密码: person.password })
   await click('button', { name: '登录', exact: true })
@@ -31,7 +24,7 @@ test('somebody new has a machine in a network of their own after six clicks, and
   await click('button', { name: '立即创建' })
   await expect(toast(page, `“${name}”正在创建`)).toBeVisible()
   await expect(rowOf(page, name)).toContainText('运行中')
-  expect(clicks).toBeLessThanOrEqual(6)
+  expect(clicks()).toBeLessThanOrEqual(6)
 
   await test.step('its page says how it is paid, and how busy it is', async () => {
     await rowOf(page, name).getByRole('link', { name, exact: true }).click()

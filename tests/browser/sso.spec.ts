@@ -35,6 +35,15 @@ async function signInThere(page: Page, account: string, go = 'Sign in'): Promise
   await page.getByRole('button', { name: go }).click()
 }
 
+/** Tells a provider where people come back to, as its dialog says. */
+async function registerAt(provider: { allow(address: string): void }, page: Page): Promise<void> {
+  const redirect = await page
+    .getByRole('dialog')
+    .getByText(/\/callback$/)
+    .textContent()
+  provider.allow(redirect?.trim() ?? '')
+}
+
 test('an administrator sets a provider up; people sign in, link their own account, and sign out there too', async ({ page, context, trouble, browser }) => {
   trouble.expect(/^401 POST \/api\/ums\/v1\/auth\/password\/tokens$/)
   provider.add({ sub: 'alice', preferred_username: 'alice', name: '爱丽丝', email: 'alice@corp.example', email_verified: true })
@@ -66,11 +75,7 @@ test('an administrator sets a provider up; people sign in, link their own accoun
     .getByRole('row', { name: /公司账号/ })
     .getByRole('button', { name: '修改' })
     .click()
-  const redirect = await page
-    .getByRole('dialog')
-    .getByText(/\/callback$/)
-    .textContent()
-  provider.allow(redirect?.trim() ?? '')
+  await registerAt(provider, page)
 
   // Somebody new: back where they wanted to go.
   const visitor = await browser.newContext({ locale: 'zh-CN' })
@@ -141,11 +146,7 @@ test('an organisation’s administrator sets its own provider up; its people sig
   await accessible(page)
   await shot(page, 'sign-on-list')
   await row.getByRole('button', { name: '修改' }).click()
-  const redirect = await page
-    .getByRole('dialog')
-    .getByText(/\/callback$/)
-    .textContent()
-  provider.allow(redirect?.trim() ?? '')
+  await registerAt(provider, page)
 
   const visitor = await browser.newContext({ locale: 'zh-CN' })
   const own = await visitor.newPage()

@@ -3,7 +3,7 @@ import Button from 'antd/es/button'
 import { useTranslation } from '../i18n.ts'
 import { copyText } from './copy.ts'
 
-/** What programs read, to be copied. Where there is no room for it, it is cut; what is copied never is. */
+/** What programs read, to be copied. Its button stays beside it, however long it is. */
 export function CopyCode({ text }: { readonly text: string }) {
   const { t } = useTranslation('kit')
   return (
