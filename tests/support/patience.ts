@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { afterAll, vi } from 'vitest'
 
 const { waitFor } = vi
 /** What is waited for comes, on a machine that does everything at once later than whoever wrote the test thought. */
@@ -8,3 +8,6 @@ const patiently: typeof waitFor = (callback, options = {}) => {
 }
 // Files that share their imports share this, too.
 if (waitFor.name !== patiently.name) vi.waitFor = patiently
+
+// Nor does one file meet what another pretended to be in a browser.
+afterAll(() => void vi.unstubAllGlobals())
