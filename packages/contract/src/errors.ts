@@ -132,6 +132,11 @@ export const errors = catalogue({
   longPollsExceeded: { code: 90023, status: 429, text: '您打开的页面过多（同时最多{max}个），请关闭一些后再试' },
   streamsExceeded: { code: 90024, status: 429, text: '您同时打开的终端、日志或下载过多（最多{max}个），请关闭一些后再试' },
   operationCancelled: { code: 90019, status: 409, text: '操作已取消' },
+  keptUnfit: { code: 90026, status: 409, text: '节点“{node}”不能运行“{name}”：{reasons}' },
+  keptPlaceFailed: { code: 90027, status: 409, text: '“{name}”没有放到节点“{node}”上：{reason}' },
+  keptUnhealthy: { code: 90028, status: 409, text: '“{name}”在节点“{node}”上没有正常运行：{reason}' },
+  keptWentBack: { code: 90029, status: 409, text: '更改后“{name}”在节点“{node}”上没有正常运行，已回到更改之前：{reason}' },
+  keptNotRemoved: { code: 90030, status: 409, text: '“{name}”没有从节点“{node}”上清除干净：{reason}' },
 
   // 91xxx: identity
   initialPasswordUnchanged: { code: 91001, status: 403, text: '请先修改初始密码' },

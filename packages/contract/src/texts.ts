@@ -202,6 +202,29 @@ export const nodeTexts = {
   imageUnsure: '镜像“{image}”不在节点上，节点现在也连接不上镜像仓库：不能确定部署时能否拉取',
 } as const
 
+/** Why a program that the platform runs on a node would not run there: by the reasons of agent/kept.ts, a part of `keptUnfit`. */
+export const keptReasonTexts = {
+  program_missing: '没有找到程序“{program}”，请先在节点上安装',
+  program_broken: '程序“{program}”无法运行（{said}）',
+  version_other: '程序“{program}”的版本不是{wanted}（{found}）',
+  port_taken: '端口{port}/{protocol}已被“{by}”占用',
+  disk_short: '“{path}”所在磁盘剩余{free_bytes}，至少需要{needed_bytes}',
+  memory_short: '可用内存为{free_bytes}，至少需要{needed_bytes}',
+  data_foreign: '数据目录“{path}”中已有其他内容',
+  data_closed: '“{path}”不能由用户“{user}”读写（{said}）',
+  user_unmakable: '不能以系统用户“{user}”运行（{said}）',
+  docker_missing: 'Docker没有运行（{said}）',
+  agent_contained: '节点代理在容器中运行，只能运行镜像',
+} as const
+
+/** What became of a program that the platform runs on a node, where the node has no words of its own for it. */
+export const keptTexts = {
+  missing: '节点上没有该程序',
+  exit: '程序已退出，退出码{code}',
+  signal: '程序被信号{signal}终止',
+  exitUnknown: '程序已退出，原因未知',
+} as const
+
 /** What is wrong with a compose file; the reason in `composeInvalid`. */
 export const composeTexts = {
   syntax: 'YAML语法错误：{reason}',

@@ -1,10 +1,19 @@
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { KeptOrder, KeptState, KeptWanted, KeptWish } from '@zhisuan/contract/agent/kept'
+import { keptState, keptWanted, type KeptOrder, type KeptState, type KeptWanted, type KeptWish } from '@zhisuan/contract/agent/kept'
 import type { Kind } from '@zhisuan/contract/kind'
 import type { Sql, Tx } from '../db/database.ts'
-import type { Refusal } from '../errors.ts'
+import { found, Refusal } from '../errors.ts'
+import type { ModuleParts } from '../module.ts'
 import type { OperationStep, StepContext } from '../operations.ts'
+import type { Platform } from '../platform.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
+import * as node from './kept.node.ts'
+import { statusOf } from './kept.shape.ts'
+import { createKeptSteps } from './kept.steps.ts'
+import * as store from './kept.store.ts'
+import { keptMigrations, type KeptRow, type KeptStatus } from './kept.store.ts'
+import { createKeptWatch, usualTimes, type KeptTimes } from './kept.watch.ts'
 
 /**
  * What the platform runs on nodes for itself, kept there by their agents: whatever program it is, it is wanted, placed,
@@ -22,6 +31,8 @@ import type { Tunnel } from '../tunnel/tunnel.ts'
 
 /** The ways to nodes, handed over by whoever knows them. */
 export interface KeptNodes {
+  /** @throws Refusal where there is none of that id, or it is not connected to this server */
+  reach(nodeId: string): Promise<{ readonly name: string; readonly tunnel: Tunnel }>
   /** The way to a node that is connected to this server; null where it is not. */
   connected(nodeId: string): Tunnel | null
   /** Told at each connection of a node. */
@@ -32,25 +43,6 @@ export interface KeptNodes {
    */
   work<T>(nodeId: string, signal: AbortSignal, act: (node: { readonly name: string; readonly tunnel: Tunnel }) => Promise<T>): Promise<T>
 }
-
-/**
- * `installing`, `changing`, `uninstalling`: an operation is at it. `starting`: it runs, and is not asked yet whether it is well.
- * `crashed`: it ended by itself, or could not be started; where it is started again that is said. `unreachable`: its node is
- * not there, so nobody knows. `failed`: the operation that was to bring it has failed, and nothing more is tried.
- */
-export const keptStatuses = [
-  'installing',
-  'changing',
-  'starting',
-  'running',
-  'unhealthy',
-  'stopped',
-  'crashed',
-  'unreachable',
-  'uninstalling',
-  'failed',
-] as const
-export type KeptStatus = (typeof keptStatuses)[number]
 
 /** Whose it is: a thing of a module. */
 export interface KeptOwner {
@@ -72,8 +64,6 @@ export interface KeptProgram {
   /** The last answer of its node; null before the first. */
   readonly observed: KeptState | null
   readonly observed_at: Date | null
-  /** Counts changes of what is wanted. */
-  readonly revision: number
   readonly created_at: Date
 }
 
@@ -128,6 +118,8 @@ export interface Kept {
   get(on: Sql, id: string): Promise<KeptProgram | undefined>
   ofOwner(on: Sql, owner: KeptOwner): Promise<KeptProgram[]>
   ofNode(on: Sql, nodeId: string): Promise<KeptProgram[]>
+  /** How many each of them has; nodes without any are left out. */
+  count(on: Sql, nodeIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** What is wanted of it, with its secrets. */
   wanted(on: Sql, id: string): Promise<KeptWish>
   /** Asks its node now, and records that. @throws Refusal where the node is not there */
@@ -136,4 +128,175 @@ export interface Kept {
   log(id: string, options: { readonly tail: number; readonly follow: boolean; readonly signal: AbortSignal }): Promise<Readable>
   /** Told by the server that noticed that one is otherwise than it was, after it was recorded. */
   onChange(told: (program: KeptProgram, before: KeptStatus) => void): void
+}
+
+const placeOf = (column: 'wanted' | 'next' | 'reason' | 'observed', id: string): string => `kept_programs.${column}:${id}`
+
+/** @param times for tests */
+export function createKept(
+  platform: Pick<Platform, 'db' | 'log' | 'secrets'>,
+  nodes: KeptNodes,
+  times: KeptTimes = usualTimes,
+): ModuleParts & { readonly kept: Kept } {
+  const { db, log, secrets } = platform
+  const told: ((program: KeptProgram, before: KeptStatus) => void)[] = []
+
+  const seal = (column: Parameters<typeof placeOf>[0], id: string, text: string | null): string | null =>
+    text === null ? null : secrets.seal(text, placeOf(column, id))
+  /** Null also for what another key sealed. */
+  const open = (
+    column: Parameters<typeof placeOf>[0],
+    { id, [column]: sealed }: Pick<KeptRow, 'id' | 'wanted' | 'next' | 'reason' | 'observed'>,
+  ): string | null => {
+    try {
+      return sealed === null ? null : secrets.open(sealed, placeOf(column, id))
+    } catch {
+      return null
+    }
+  }
+  const observedOf = (row: KeptRow): KeptState | null => {
+    const text = open('observed', row)
+    return text === null ? null : (keptState.safeParse(JSON.parse(text)).data ?? null)
+  }
+  /** Read here, so that nothing is recorded that no agent understands. */
+  const written = (id: string, column: 'wanted' | 'next', wanted: KeptWanted) => {
+    const { name, version } = keptWanted.parse(wanted)
+    const text = JSON.stringify(wanted)
+    return { name, version, sealed: secrets.seal(text, placeOf(column, id)), digest: createHash('sha256').update(text).digest('hex') }
+  }
+  const textOf = (row: KeptRow): { text: string; digest: string } => {
+    if (row.next !== null && row.next_digest !== null) return { text: secrets.open(row.next, placeOf('next', row.id)), digest: row.next_digest }
+    return { text: secrets.open(row.wanted, placeOf('wanted', row.id)), digest: row.digest }
+  }
+  const shape = (row: KeptRow): KeptProgram => {
+    const observed = observedOf(row)
+    return {
+      id: row.id,
+      node_id: row.node_id,
+      owner: { kind: row.owner_kind, id: row.owner_id },
+      name: row.name,
+      status: row.status,
+      reason: open('reason', row),
+      wanted_version: row.wanted_version,
+      program_version: observed?.program_version ?? null,
+      observed,
+      observed_at: row.observed_at,
+      created_at: row.created_at,
+    }
+  }
+  const changed = (row: KeptRow, before: KeptStatus): void => {
+    for (const tell of told) tell(shape(row), before)
+  }
+
+  const sealSeen = (id: string, state: KeptState | null): string | null => seal('observed', id, state === null ? null : JSON.stringify(state))
+  const parts = createKeptSteps({ db, nodes, textOf, sealSeen })
+  const watch = createKeptWatch(
+    { db, log },
+    {
+      nodes,
+      steps: parts,
+      seal: ({ id }, reason, state) => ({ reason: seal('reason', id, reason), observed: sealSeen(id, state) }),
+      changed,
+      times,
+    },
+  )
+  const locked = async (tx: Tx, id: string): Promise<KeptRow> => found(await store.lockKept(tx, id))
+  const isBusy = ({ status }: KeptRow): boolean => status === 'installing' || status === 'changing' || status === 'uninstalling'
+
+  const kept: Kept = {
+    async want(tx, { id, node_id, owner, wanted }) {
+      const { name, version, sealed, digest } = written(id, 'wanted', wanted)
+      await store.insertKept(tx, {
+        id,
+        node_id,
+        owner_kind: owner.kind,
+        owner_id: owner.id,
+        name,
+        wanted: sealed,
+        digest,
+        wanted_version: version,
+        next: null,
+        next_digest: null,
+        next_version: null,
+        status: 'installing',
+        reason: null,
+        observed: null,
+        observed_at: null,
+        brought_at: null,
+      })
+    },
+    async change(tx, id, wanted) {
+      const row = await locked(tx, id)
+      if (isBusy(row) || row.abandoned) throw new Refusal('operationRunning')
+      const { version, sealed, digest } = written(id, 'next', wanted)
+      await store.updateKept(tx, id, { next: sealed, next_digest: digest, next_version: version, status: 'changing', reason: null })
+    },
+    async leave(tx, id) {
+      const row = await locked(tx, id)
+      if (row.status === 'uninstalling') return
+      await store.updateKept(tx, id, { status: 'uninstalling', reason: null, next: null, next_digest: null, next_version: null })
+    },
+    async settle(tx, id, refusal) {
+      // It may be gone already: this is told once more, of late success.
+      const row = await store.lockKept(tx, id)
+      if (row === undefined || row.abandoned) return
+      if (row.status === 'uninstalling' && refusal === null) return store.removeKept(tx, id)
+      const failed = refusal !== null && (row.status === 'uninstalling' || row.status === 'installing' || row.status === 'failed')
+      if (failed) return store.updateKept(tx, id, { status: 'failed', reason: seal('reason', id, refusal.detail ?? refusal.message) })
+      const { status, reason } = statusOf(observedOf(row))
+      const next =
+        row.next === null || row.next_digest === null || refusal !== null
+          ? {}
+          : // Sealed for its place.
+            {
+              wanted: secrets.seal(secrets.open(row.next, placeOf('next', id)), placeOf('wanted', id)),
+              digest: row.next_digest,
+              wanted_version: row.next_version,
+            }
+      await store.updateKept(tx, id, {
+        ...next,
+        next: null,
+        next_digest: null,
+        next_version: null,
+        status,
+        reason: seal('reason', id, reason),
+        brought_at: null,
+      })
+    },
+    async abandon(tx, id) {
+      await locked(tx, id)
+      await store.updateKept(tx, id, { abandoned: true, status: 'uninstalling', reason: null, brought_at: null })
+    },
+    steps: parts.steps,
+    undoInstall: (of) => async (context) => parts.remove(await of(context), context.signal, true),
+    async get(on, id) {
+      const row = await store.getKept(on, id)
+      return row === undefined || row.abandoned ? undefined : shape(row)
+    },
+    ofOwner: async (on, owner) => (await store.keptOfOwner(on, owner.kind, owner.id)).map(shape),
+    ofNode: async (on, nodeId) => (await store.keptOfNode(on, nodeId)).filter(({ abandoned }) => !abandoned).map(shape),
+    count: store.countKept,
+    wanted: async (on, id) => keptWanted.parse(JSON.parse(textOf(found(await store.getKept(on, id))).text)),
+    async look(id) {
+      const row = found(await store.getKept(db, id))
+      const { tunnel } = await nodes.reach(row.node_id)
+      const state = await node.get(tunnel, id)
+      if (isBusy(row)) await store.noteKept(db, id, sealSeen(id, state))
+      else await watch.record(row, state)
+      return shape(found(await store.getKept(db, id)))
+    },
+    async log(id, options) {
+      const row = found(await store.getKept(db, id))
+      const { tunnel } = await nodes.reach(row.node_id)
+      return found(await node.log(tunnel, id, options))
+    },
+    onChange: (tell) => void told.push(tell),
+  }
+  return {
+    kept,
+    migrations: keptMigrations,
+    handlers: [],
+    start: async () => watch.start(),
+    stop: watch.stop,
+  }
 }
