@@ -229,6 +229,12 @@ export const errors = catalogue({
   licenceMalformed: { code: 92003, status: 400, text: '许可证内容格式有误' },
   licenceAlreadyExpired: { code: 92004, status: 400, text: '该许可证已过期，不能导入' },
   licenceForOther: { code: 92005, status: 400, text: '该许可证不属于本平台' },
+  bundleTaken: { code: 92007, status: 400, text: '已有相同内容的程序包' },
+  bundleDigestWrong: { code: 92008, status: 400, text: '程序包的内容与登记的SHA-256不符，实际为{sha256}' },
+  bundleInUse: { code: 92009, status: 400, text: '还有{count}个程序在使用该程序包' },
+  bundleUnknown: { code: 92010, status: 400, text: '所选程序包不存在，或还没有就绪' },
+  bundleFetchFailed: { code: 92011, status: 400, text: '无法下载程序包：{reason}' },
+  bundleAddressForbidden: { code: 92012, status: 400, text: '不能从该地址下载程序包' },
   configValueInvalid: { code: 92006, status: 400, text: '配置项的值无效' },
 
   // 93xxx: clouds and engines

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer, type ClientHttp2Session, type Http2Server } from 'node:http2'
 import { createServer as createHttp, type Server } from 'node:http'
@@ -10,6 +10,7 @@ import { keptPaths, keptPreflight, keptState, type KeptAction, type KeptPrefligh
 import { vi } from 'vitest'
 import { answerError } from '../answers.ts'
 import { createKept, type Kept } from './kept.ts'
+import { allPids, markOf } from './processes.ts'
 import { digestOf } from './store.ts'
 
 /** Listens where it is told, says so, and does what it is asked by `GET /exit?code`, `/say?words` and `/`. */
@@ -122,6 +123,8 @@ export async function startKept() {
     return until(id, ({ placing, digest: now }) => now === digest || (placing?.digest === digest && placing.state !== 'placing'))
   }
   return {
+    /** Where it answers, until it is begun anew. */
+    url: (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     directory,
     script,
     files,
@@ -172,6 +175,12 @@ export async function startKept() {
         const { status, text } = await ask('GET', keptPaths.one(id))
         if (status !== 404) throw new Error(text)
       })
+    },
+    /** All that it keeps, and whatever is left of what it kept: files, and processes. */
+    async everything(): Promise<string[]> {
+      const folder = join(directory, 'kept')
+      const left = allPids().filter((pid) => markOf(pid)?.startsWith(`${folder}/`) === true)
+      return [...readdirSync(join(folder, 'programs')), ...left.map((pid) => `process ${pid}`)]
     },
     /** As when the agent is started anew: what runs goes on. */
     async anew(meanwhile: () => void | Promise<void> = () => undefined): Promise<void> {

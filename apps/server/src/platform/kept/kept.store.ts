@@ -36,9 +36,12 @@ interface KeptProgramTable {
   wanted: string
   digest: string
   wanted_version: string | null
+  /** SHA-256 of the bundle that it is made of; null of one that is not. */
+  bundle: string | null
   next: string | null
   next_digest: string | null
   next_version: string | null
+  next_bundle: string | null
   to_run: Generated<boolean>
   /** Its owner has forgotten it: it is taken away as soon as its node is there. */
   abandoned: Generated<boolean>
@@ -71,9 +74,11 @@ export const keptMigrations: Migrations = {
       wanted text not null,
       digest text not null,
       wanted_version text,
+      bundle text,
       next text,
       next_digest text,
       next_version text,
+      next_bundle text,
       to_run boolean not null default true,
       abandoned boolean not null default false,
       status text not null check (status in (${keptStatuses.map((status) => `'${status}'`).join(', ')})),
@@ -123,6 +128,20 @@ export async function countKept(on: Sql, nodeIds: readonly string[]): Promise<Re
     .groupBy('node_id')
     .execute()
   return new Map(rows.map(({ node_id, count }) => [node_id, Number(count)]))
+}
+
+/** How many are made of each of these bundles, or are to be. */
+export async function bundleUses(on: Sql, sha256s: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (sha256s.length === 0) return new Map()
+  const rows = await on
+    .selectFrom('kept_programs')
+    .select(['bundle', 'next_bundle'])
+    .where(({ or, eb }) => or([eb('bundle', 'in', sha256s), eb('next_bundle', 'in', sha256s)]))
+    .execute()
+  const uses = new Map<string, number>()
+  for (const { bundle, next_bundle } of rows)
+    for (const sha256 of new Set([bundle, next_bundle])) if (sha256 !== null && sha256s.includes(sha256)) uses.set(sha256, (uses.get(sha256) ?? 0) + 1)
+  return uses
 }
 
 /** What was seen. Nothing of a row that was changed since it was read, nor of one that an operation is at. */

@@ -130,6 +130,9 @@ export interface Kept {
   onChange(told: (program: KeptProgram, before: KeptStatus) => void): void
 }
 
+/** What it is to become is forgotten. */
+const nothingNext = { next: null, next_digest: null, next_version: null, next_bundle: null } as const
+
 const placeOf = (column: 'wanted' | 'next' | 'reason' | 'observed', id: string): string => `kept_programs.${column}:${id}`
 
 /** @param times for tests */
@@ -160,9 +163,10 @@ export function createKept(
   }
   /** Read here, so that nothing is recorded that no agent understands. */
   const written = (id: string, column: 'wanted' | 'next', wanted: KeptWanted) => {
-    const { name, version } = keptWanted.parse(wanted)
+    const { name, version, program } = keptWanted.parse(wanted)
+    const bundle = program.kind === 'bundle' ? program.sha256 : null
     const text = JSON.stringify(wanted)
-    return { name, version, sealed: secrets.seal(text, placeOf(column, id)), digest: createHash('sha256').update(text).digest('hex') }
+    return { name, version, bundle, sealed: secrets.seal(text, placeOf(column, id)), digest: createHash('sha256').update(text).digest('hex') }
   }
   const textOf = (row: KeptRow): { text: string; digest: string } => {
     if (row.next !== null && row.next_digest !== null) return { text: secrets.open(row.next, placeOf('next', row.id)), digest: row.next_digest }
@@ -205,7 +209,7 @@ export function createKept(
 
   const kept: Kept = {
     async want(tx, { id, node_id, owner, wanted }) {
-      const { name, version, sealed, digest } = written(id, 'wanted', wanted)
+      const { name, version, bundle, sealed, digest } = written(id, 'wanted', wanted)
       await store.insertKept(tx, {
         id,
         node_id,
@@ -215,9 +219,11 @@ export function createKept(
         wanted: sealed,
         digest,
         wanted_version: version,
+        bundle,
         next: null,
         next_digest: null,
         next_version: null,
+        next_bundle: null,
         status: 'installing',
         reason: null,
         observed: null,
@@ -228,13 +234,13 @@ export function createKept(
     async change(tx, id, wanted) {
       const row = await locked(tx, id)
       if (isBusy(row) || row.abandoned) throw new Refusal('operationRunning')
-      const { version, sealed, digest } = written(id, 'next', wanted)
-      await store.updateKept(tx, id, { next: sealed, next_digest: digest, next_version: version, status: 'changing', reason: null })
+      const { version, bundle, sealed, digest } = written(id, 'next', wanted)
+      await store.updateKept(tx, id, { next: sealed, next_digest: digest, next_version: version, next_bundle: bundle, status: 'changing', reason: null })
     },
     async leave(tx, id) {
       const row = await locked(tx, id)
       if (row.status === 'uninstalling') return
-      await store.updateKept(tx, id, { status: 'uninstalling', reason: null, next: null, next_digest: null, next_version: null })
+      await store.updateKept(tx, id, { status: 'uninstalling', reason: null, ...nothingNext })
     },
     async settle(tx, id, refusal) {
       // It may be gone already: this is told once more, of late success.
@@ -252,12 +258,11 @@ export function createKept(
               wanted: secrets.seal(secrets.open(row.next, placeOf('next', id)), placeOf('wanted', id)),
               digest: row.next_digest,
               wanted_version: row.next_version,
+              bundle: row.next_bundle,
             }
       await store.updateKept(tx, id, {
         ...next,
-        next: null,
-        next_digest: null,
-        next_version: null,
+        ...nothingNext,
         status,
         reason: seal('reason', id, reason),
         brought_at: null,
