@@ -221,7 +221,7 @@ export const keptReasonTexts = {
   data_closed: '“{path}”不能由用户“{user}”读写（{said}）',
   user_unmakable: '不能以系统用户“{user}”运行（{said}）',
   docker_missing: 'Docker没有运行（{said}）',
-  agent_contained: '节点代理在容器中运行，只能运行镜像',
+  agent_contained: '节点程序在容器中运行，只能运行镜像',
 } as const
 
 /** What became of a program that the platform runs on a node, where the node has no words of its own for it. */

@@ -20,7 +20,8 @@ const digest = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 /** Files of bundles: from administrators, and to nodes. */
 export async function serveBundles(http: FastifyInstance, authorising: Authorising, bundles: BundleService): Promise<void> {
   await http.register(async (app) => {
-    // The bytes flow to the file as they come.
+    // The bytes flow to the file as they come, and nothing else is taken for one.
+    app.removeAllContentTypeParsers()
     app.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload))
     app.put<{ Body: Readable }>(uploadPath(':id'), {
       bodyLimit: Number.MAX_SAFE_INTEGER,

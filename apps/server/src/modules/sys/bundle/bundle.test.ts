@@ -48,7 +48,7 @@ describe('a bundle', () => {
     const bytes = randomBytes(200_000)
     const sha256 = sha256Of(bytes)
     const { bundle, upload_path } = await announce({ sha256: sha256.toUpperCase() })
-    expect(bundle).toMatchObject({ sha256, status: 'uploading', size_bytes: null, used_by: 0, created_by: admin.username })
+    expect(bundle).toMatchObject({ sha256, status: 'uploading', size_bytes: null, used_by: 0, created_by: admin.name })
     expect((await served(sha256)).statusCode).toBe(404)
     expect((await send(upload_path ?? '', bytes)).statusCode).toBe(204)
     expect(await get(bundle.id)).toMatchObject({ status: 'ready', size_bytes: bytes.length })
@@ -98,7 +98,7 @@ describe('a bundle', () => {
       ]),
     )
     await vi.waitFor(() => expect(readdirSync(folder()).filter((name) => name.includes('.'))).toEqual([]))
-    for (const address of ['http://169.254.169.254/x', 'http://localhost:1/x', 'http://127.0.0.2/x'])
+    for (const address of ['http://169.254.169.254/x', 'http://[::1]/x', 'http://127.0.0.2/x'])
       expect(
         await refused(app, calls.create, { token: admin.token, body: { name: 'n', version: '1', format: 'file', sha256: '3'.repeat(64), url: address } }),
       ).toMatchObject({
