@@ -80,6 +80,18 @@ export type PreheatWish = z.output<typeof wish>
 const one = { params: byId } as const
 
 export const preheats = {
+  nodes: defineCall({
+    ...one,
+    id: 'ims.preheat.nodes',
+    method: 'GET',
+    path: `${registriesPath}/{id}/nodes`,
+    summary: 'Nodes that images of it can be brought to',
+    access: admins,
+    query: listQuery(['name'], { keyword, region_id: z.uuid().optional() }),
+    response: listOf(
+      z.object({ id: z.uuid(), name: z.string(), online: z.boolean(), docker: z.boolean(), region: reference.nullable(), labels: z.array(z.string()) }),
+    ),
+  }),
   list: defineCall({
     id: 'ims.preheat.list',
     method: 'GET',

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { byId, defineCall, empty, flag, listOf, listQuery, moment } from '../define.ts'
 import { reference, sizeBytes } from '../resource.ts'
 import { tenants } from '../roles.ts'
-import { description, keyword } from '../validation.ts'
+import { fieldTexts } from '../texts.ts'
+import { description, keyword, plainLine, plainText } from '../validation.ts'
 import { digest, projectName, repositoryName, tagName, tagPattern } from './names.ts'
 import { registriesPath } from './registry.ts'
 
@@ -159,6 +160,8 @@ export const repository = z.object({
 })
 export type Repository = z.output<typeof repository>
 
+const platformPart = z.string().max(32).regex(plainLine, fieldTexts.controlCharacters).optional()
+
 const byRepository = byProject.extend({ name: repositoryName })
 const byTag = byRepository.extend({ tag: tagName })
 const repositoriesPath = `${projectsPath}/{pid}/repositories`
@@ -201,7 +204,7 @@ export const repositories = {
     summary: 'Change what is told of it: Markdown, without raw HTML',
     access: tenants,
     params: byRepository,
-    body: z.object({ description: z.string().max(20_000) }),
+    body: z.object({ description: z.string().max(20_000).regex(plainText, fieldTexts.controlCharacters) }),
     response: repository,
   }),
   delete: defineCall({
@@ -239,7 +242,7 @@ export const repositories = {
     summary: 'How an image was built: a line for each step, with the layer that it made',
     access: tenants,
     params: byRepository,
-    query: z.object({ tag: tagName, os: z.string().max(32).optional(), architecture: z.string().max(32).optional(), variant: z.string().max(32).optional() }),
+    query: z.object({ tag: tagName, os: platformPart, architecture: platformPart, variant: platformPart }),
     response: z.object({
       digest,
       created_at: moment.nullable(),

@@ -26,7 +26,6 @@ export const registryCan = can<RegistryStatus>()({
   deactivate: ['active'],
   update: ['active', 'deactive'],
   reconcile: ['active'],
-  collect: ['active'],
   delete: ['active', 'deactive', 'error'],
 })
 
@@ -71,6 +70,10 @@ export const registry = registryBasic.extend({
   /** Of what was deleted for good and is not freed yet. */
   collectable_bytes: z.number(),
   collected_at: moment.nullable(),
+  /** How one that is registered is to be told to take our tokens (`auth.token` of its configuration); null of one that is reached by an account. */
+  token_service: z.object({ realm: z.string(), service: z.string(), issuer: z.string(), certificate: z.string() }).nullable(),
+  /** Where it is to tell of pushes and pulls (`notifications` of its configuration), and by which secret: that only in the answer that makes it. */
+  notifications: z.object({ url: z.string(), secret: z.string().nullable() }).nullable(),
   error: z.string().nullable(),
   operation_id: z.uuid().nullable(),
   created_by: z.string(),
@@ -90,22 +93,7 @@ const address = z
   .regex(/^[^?#\s@]+$/, fieldTexts.registryUrl)
 const accountName = z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(255).regex(plainLine, fieldTexts.controlCharacters)
 const secret = z.string(fieldTexts.contentRequired).min(1, fieldTexts.contentRequired).max(4096).regex(plainLine, fieldTexts.controlCharacters)
-/** A name or an address, as people reach it. */
-const host = z
-  .string(fieldTexts.registryHost)
-  .trim()
-  .max(253)
-  .regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?$/, fieldTexts.registryHost)
-
 const about = { name, description: description.default('') } as const
-
-/** How people of ours reach a registry that the platform runs. `authority`: by a certificate of the platform's own authority. */
-export const registryTls = z.discriminatedUnion('mode', [
-  z.object({ mode: z.literal('authority') }),
-  z.object({ mode: z.literal('given'), certificate: pem, key: pem }),
-  /** For a node's own loopback address. */
-  z.object({ mode: z.literal('none') }),
-])
 
 /** By which a registry that exists is reached. Without a name nobody signs in. */
 export const registryAccount = z.object({ username: accountName, password: secret })
@@ -117,18 +105,7 @@ export const registryConnection = z.object({
 })
 export type RegistryConnection = z.output<typeof registryConnection>
 
-const create = z.discriminatedUnion('origin', [
-  z.object({
-    origin: z.literal('kept'),
-    ...about,
-    region_id: z.uuid().nullable().default(null),
-    node_id: z.uuid(),
-    host,
-    port: z.int().min(1).max(65_535).default(5000),
-    tls: registryTls.default({ mode: 'authority' }),
-  }),
-  z.object({ origin: z.literal('registered'), ...about, region_id: z.uuid().nullable().default(null), connection: registryConnection }),
-])
+const create = z.object({ ...about, region_id: z.uuid().nullable().default(null), connection: registryConnection })
 
 /** A person's own password for the registries of the platform. */
 export const registryUser = z.object({
@@ -186,9 +163,9 @@ export const registries = {
     id: 'ims.registry.create',
     method: 'POST',
     path: registriesPath,
-    summary: 'Run one on a node, or register one that exists, which has to answer first',
+    summary: 'Register one that exists, which has to answer first. Without an account it is asked by our tokens',
     access: admins,
-    status: 202,
+    status: 201,
     body: create,
     response: registry,
   }),
@@ -211,34 +188,20 @@ export const registries = {
     id: 'ims.registry.delete',
     method: 'DELETE',
     path: `${registriesPath}/{id}`,
-    summary: 'Take one away. With repositories in it only by force: of one that we run its images go too, of a registered one only our index',
+    summary: 'Take one away. With projects in it only by force: our index goes, its images stay where they are',
     access: admins,
     query: z.object({ force: flag.default(false) }),
-    status: 202,
-    response: registry,
+    response: empty,
   }),
   action: defineCall({
     ...one,
     id: 'ims.registry.action',
     method: 'POST',
     path: `${registriesPath}/{id}`,
-    summary: 'Activate or deactivate it, compare its index with what is there, or free what was deleted',
+    summary: 'Activate or deactivate it, or compare its index with what is there',
     access: admins,
-    query: z.object({ action: z.enum(['active', 'deactive', 'reconcile', 'collect']) }),
-    status: 202,
+    query: z.object({ action: z.enum(['active', 'deactive', 'reconcile']) }),
     response: registry,
-  }),
-  nodes: defineCall({
-    ...one,
-    id: 'ims.registry.nodes',
-    method: 'GET',
-    path: `${registriesPath}/{id}/nodes`,
-    summary: 'Nodes that images of it can be brought to',
-    access: admins,
-    query: listQuery(['name'], { keyword, region_id: z.uuid().optional() }),
-    response: listOf(
-      z.object({ id: z.uuid(), name: z.string(), online: z.boolean(), docker: z.boolean(), region: reference.nullable(), labels: z.array(z.string()) }),
-    ),
   }),
   password: defineCall({
     ...one,

@@ -18,13 +18,17 @@ export interface RunningRegistry {
   readonly url: string
   /** As images are named: `127.0.0.1:port`. */
   readonly address: string
-  readonly process: ChildProcess
   /** Where what it holds lies. */
   readonly folder: string
+  /** Begins it anew with other lines, on what it holds. */
+  restart(more: string): Promise<void>
+  /** As a power cut. */
+  kill(): Promise<void>
   stop(): Promise<void>
 }
 
-async function anyPort(): Promise<number> {
+/** A port of this host that nobody has now. */
+export async function anyPort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
@@ -39,33 +43,45 @@ export async function startRegistry(more = ''): Promise<RunningRegistry> {
   mkdirSync(join(folder, 'data'))
   const address = `127.0.0.1:${await anyPort()}`
   const config = join(folder, 'config.yml')
-  writeFileSync(
-    config,
-    `version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage:\n  filesystem: {rootdirectory: ${join(folder, 'data')}}\n  delete: {enabled: true}\nhttp: {addr: '${address}'}\n${more}`,
-  )
-  const child = spawn(registryProgram, ['serve', config], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')))
   const url = `http://${address}`
-  for (let tries = 0; ; tries++) {
-    const answers = await fetch(`${url}/v2/`).then(
-      () => true,
-      () => false,
+  let child: ChildProcess
+  const start = async (lines: string): Promise<void> => {
+    writeFileSync(
+      config,
+      `version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage:\n  filesystem: {rootdirectory: ${join(folder, 'data')}}\n  delete: {enabled: true}\nhttp: {addr: '${address}'}\n${lines}`,
     )
-    if (answers) break
-    if (child.exitCode !== null || tries > 200) throw new Error(`the registry did not start:\n${said}`)
-    await sleep(50)
+    const started = spawn(registryProgram, ['serve', config], { stdio: ['ignore', 'pipe', 'pipe'] })
+    child = started
+    let said = ''
+    for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')))
+    for (let tries = 0; ; tries++) {
+      const answers = await fetch(`${url}/v2/`).then(
+        () => true,
+        () => false,
+      )
+      if (answers) return
+      if (started.exitCode !== null || tries > 200) throw new Error(`the registry did not start:\n${said}`)
+      await sleep(50)
+    }
   }
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+  await start(more)
   return {
     url,
     address,
-    process: child,
     folder,
+    async restart(lines) {
+      await end('SIGTERM')
+      await start(lines)
+    },
+    kill: () => end('SIGKILL'),
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGTERM')
-        await once(child, 'exit')
-      }
+      await end('SIGTERM')
       rmSync(folder, { recursive: true, force: true })
     },
   }
