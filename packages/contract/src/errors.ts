@@ -131,6 +131,9 @@ export const errors = catalogue({
   headersTooLarge: { code: 90022, status: 431, text: '请求头过大' },
   longPollsExceeded: { code: 90023, status: 429, text: '您打开的页面过多（同时最多{max}个），请关闭一些后再试' },
   streamsExceeded: { code: 90024, status: 429, text: '您同时打开的终端、日志或下载过多（最多{max}个），请关闭一些后再试' },
+  tookTooLong: { code: 90026, status: 400, text: '内容过于复杂，未能在规定时间内读完，请精简或拆分后再试' },
+  tooMuchAtOnce: { code: 90027, status: 503, text: '服务器正忙，请稍后再试' },
+  bodyTooMany: { code: 90028, status: 413, text: '请求内容的条目过多，请分批提交' },
   operationCancelled: { code: 90019, status: 409, text: '操作已取消' },
 
   // 91xxx: identity
