@@ -12,6 +12,7 @@ import { createCmp } from './modules/cmp/index.ts'
 import { createCompute } from './modules/compute/index.ts'
 import { createEcrm } from './modules/ecrm/index.ts'
 import { createIam } from './modules/iam/index.ts'
+import { createIms } from './modules/ims/index.ts'
 import { createIssue } from './modules/issue/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
@@ -58,7 +59,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   }
   const { settings, licence, tell } = add(createSys(platform))
   const { rules, limits } = add(createIam(platform))
-  const { authenticate, actorOf, personOf, notices, firstPassword } = add(createUms(platform, { settings, rules, limits, tell }))
+  const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(createUms(platform, { settings, rules, limits, tell }))
   const { mayMake, mayBegin, isPriced } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
@@ -66,6 +67,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
   const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
+  add(createIms(platform, { passwords, accessKeys, personOf }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -456,6 +456,24 @@ export const errors = catalogue({
   guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
 
   // 95xxx: the edge, containers and applications
+  // ims: registries
+  registryNameTaken: { code: 97001, status: 400, text: '仓库名称已存在' },
+  registryAddressTaken: { code: 97002, status: 400, text: '该地址已登记为仓库“{name}”' },
+  registryUnanswered: { code: 97003, status: 400, text: '无法连接镜像仓库：{reason}' },
+  registryRefused: { code: 97004, status: 400, text: '镜像仓库拒绝了所填的用户名或密码' },
+  registryIsNone: { code: 97005, status: 400, text: '该地址没有镜像仓库应答' },
+  registryNotEmpty: { code: 97006, status: 400, text: '仓库中还有{projects}个项目、{tags}个镜像标签，确认后才能移除' },
+  registryPasswordNone: { code: 97007, status: 400, text: '该仓库不使用账号密码' },
+  registryUnknown: { code: 97008, status: 400, text: '镜像仓库不存在或已停用' },
+  registryProjectNameTaken: { code: 97010, status: 400, text: '该仓库中已有同名项目' },
+  registryProjectNotEmpty: { code: 97011, status: 400, text: '项目中还有{repositories}个镜像、{tags}个标签，确认后才能删除' },
+  registryBusy: { code: 97012, status: 409, text: '镜像仓库暂时没有应答，请稍后再试' },
+  registryTagImmutable: { code: 97013, status: 409, text: '标签“{tag}”受项目的不可变规则保护，不能删除或覆盖' },
+  registryTagTaken: { code: 97014, status: 409, text: '已有名为“{tag}”的标签，请先删除它' },
+  registryContentGone: { code: 97015, status: 409, text: '镜像仓库中已没有“{digest}”的内容，无法恢复' },
+  registryQuotaExceeded: { code: 97016, status: 400, text: '项目已用{used}，达到配额{limit}，不能再推送' },
+  registryPlatformUnknown: { code: 97017, status: 400, text: '该标签没有所选平台的镜像' },
+
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },
   enrolTokenInvalid: { code: 95002, status: 401, text: '接入令牌无效、已过期或已被使用' },
   edgeOffline: { code: 95003, status: 409, text: '节点“{name}”离线，暂时不能操作' },

@@ -115,6 +115,15 @@ export const kindTexts = {
     serviceAgent: '服务代理',
     imagePull: '镜像拉取',
   },
+  ims: {
+    registry: '镜像仓库',
+    registryUser: '仓库用户',
+    command: '推拉命令',
+    project: '镜像项目',
+    repository: '镜像',
+    tag: '镜像标签',
+    tagBin: '标签回收站',
+  },
   iam: {
     policy: '策略',
     role: '角色',
