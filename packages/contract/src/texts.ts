@@ -238,6 +238,8 @@ export const composeTexts = {
   oneDocument: '只能有一个YAML文档',
   tooDeep: '别名或嵌套过多',
   tooLong: '填入变量和别名后的内容过长',
+  tooMany: '内容过多：行和条目合计不能超过{limit}个',
+  keyTwice: '键“{key}”重复',
   mapping: '“{key}”应为键值对',
   list: '“{key}”应为列表',
   text: '“{key}”应为文本',
