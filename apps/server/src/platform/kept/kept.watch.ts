@@ -1,5 +1,5 @@
 import type { KeptState } from '@zhisuan/contract/agent/kept'
-import { isConnectionError } from '../db/database.ts'
+import { isConnectionError } from '../db/connections.ts'
 import { createOneAtATime } from '../oneAtATime.ts'
 import type { Platform } from '../platform.ts'
 import type { Tunnel } from '../tunnel/tunnel.ts'
