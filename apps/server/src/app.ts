@@ -78,7 +78,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
-  add(createIms(platform, { passwords, accessKeys, personOf }))
+  add(createIms(platform, { passwords, accessKeys, personOf, limits }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }
