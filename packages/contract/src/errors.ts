@@ -135,11 +135,11 @@ export const errors = catalogue({
   tooMuchAtOnce: { code: 90027, status: 503, text: '服务器正忙，请稍后再试' },
   bodyTooMany: { code: 90028, status: 413, text: '请求内容的条目过多，请分批提交' },
   operationCancelled: { code: 90019, status: 409, text: '操作已取消' },
-  keptUnfit: { code: 90026, status: 409, text: '节点“{node}”不能运行“{name}”：{reasons}' },
-  keptPlaceFailed: { code: 90027, status: 409, text: '“{name}”没有放到节点“{node}”上：{reason}' },
-  keptUnhealthy: { code: 90028, status: 409, text: '“{name}”在节点“{node}”上没有正常运行：{reason}' },
-  keptWentBack: { code: 90029, status: 409, text: '更改后“{name}”在节点“{node}”上没有正常运行，已回到更改之前：{reason}' },
-  keptNotRemoved: { code: 90030, status: 409, text: '“{name}”没有从节点“{node}”上清除干净：{reason}' },
+  keptUnfit: { code: 90040, status: 409, text: '节点“{node}”不能运行“{name}”：{reasons}' },
+  keptPlaceFailed: { code: 90041, status: 409, text: '“{name}”没有放到节点“{node}”上：{reason}' },
+  keptUnhealthy: { code: 90042, status: 409, text: '“{name}”在节点“{node}”上没有正常运行：{reason}' },
+  keptWentBack: { code: 90043, status: 409, text: '更改后“{name}”在节点“{node}”上没有正常运行，已回到更改之前：{reason}' },
+  keptNotRemoved: { code: 90044, status: 409, text: '“{name}”没有从节点“{node}”上清除干净：{reason}' },
 
   // 91xxx: identity
   initialPasswordUnchanged: { code: 91001, status: 403, text: '请先修改初始密码' },
