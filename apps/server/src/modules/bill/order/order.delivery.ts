@@ -6,6 +6,7 @@ import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
+import { inAdvance } from '../arrears/in-advance.ts'
 import { ledger } from '../ledger/ledger.service.ts'
 import { lockOwner } from '../ledger/ledger.store.ts'
 import * as prepaidStore from '../rating/prepaid.store.ts'
@@ -82,13 +83,15 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
           const body = sold.call.body.parse(JSON.parse(secrets.open(order.sealed ?? '', sealedPlace(id))))
           if (actor === null || !(await mayMakeBy(actor, sold.call, body, contextOfPerson(actor, now())))) throw new Refusal('deliveryNoPerson')
           try {
-            await sold.make(actor, body, async (tx, made) => {
-              const held = found(await store.lockOrder(tx, platformScope, id))
-              // Its id is written with it: whoever comes back after a kill finds both or neither.
-              if (held.resource_id !== null) throw new AlreadyMade()
-              const [resource] = made
-              await store.updateOrder(tx, id, { resource_id: found(resource).id, resource_name: found(resource).name })
-            })
+            await inAdvance(() =>
+              sold.make(actor, body, async (tx, made) => {
+                const held = found(await store.lockOrder(tx, platformScope, id))
+                // Its id is written with it: whoever comes back after a kill finds both or neither.
+                if (held.resource_id !== null) throw new AlreadyMade()
+                const [resource] = made
+                await store.updateOrder(tx, id, { resource_id: found(resource).id, resource_name: found(resource).name })
+              }),
+            )
           } catch (error) {
             if (!(error instanceof AlreadyMade)) throw error
           }

@@ -179,6 +179,20 @@ describe('an order of something new', () => {
     expect(await walletOf(who)).toMatchObject({ funds: '1000.00', held: '0.00' })
   })
 
+  it('is made also with less left than what is paid by the hour asks for', async () => {
+    const who = await payer()
+    const policy = { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
+    await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { ...policy, least_balance: '100000' } })
+    const refusal = { code: 96043, message: '可用余额 ¥1000.00 低于按量计费的最低余额 ¥100000.00，请先充值，或改为预付费购买' }
+    expect(await refused(app, vms.create, { token: who.token, body: vmBody() })).toMatchObject(refusal)
+    const body = { cloud_id, name: `vol-${randomUUID()}`, size_bytes: gib }
+    expect(await refused(app, volumes.create, { token: who.token, body })).toMatchObject(refusal)
+    const ordered = await orderVm(who)
+    await call(app, orders.pay, of(who, ordered))
+    const { resource } = await becomes(who, ordered, 'delivered')
+    expect(await call(app, vms.get, { token: who.token, params: { id: resource.id ?? '' } })).toMatchObject({ status: 'running' })
+  })
+
   it('gives the money back where it cannot be made', async () => {
     const who = await payer()
     const ordered = await orderVm(who)

@@ -114,7 +114,7 @@ export async function insertSpan(tx: Tx, span: Insertable<PrepaidSpanTable>): Pr
 }
 
 /** Ends a span earlier than it was paid for; one that has not begun goes altogether. */
-export async function cutSpan(tx: Tx, span: SpanRow, to: Date): Promise<void> {
+export async function cutSpan(tx: Tx, span: Omit<SpanRow, 'chain_from'>, to: Date): Promise<void> {
   if (to <= span.from) await tx.deleteFrom('prepaid_spans').where('order_id', '=', span.order_id).execute()
   // What follows has nothing to do with the day on which this began.
   else await tx.updateTable('prepaid_spans').set({ to, chain_from: to }).where('order_id', '=', span.order_id).execute()
