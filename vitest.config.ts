@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
-const docker = ['packages/engines/src/docker/**/*.engine.test.ts', 'tests/engines/{agent,container,edge,local-agent,stack}.*test.ts']
+const docker = ['packages/engines/src/docker/**/*.engine.test.ts', 'tests/engines/{agent,container,edge,local-agent,stack,docker}.*test.ts']
 
 /**
  * Tests on real engines, by what they share. They wait for their engines more than they compute, so of some several files
@@ -44,7 +44,7 @@ const unit = {
   ...patience,
   name: 'unit',
   include: ['apps/*/src/**/*.test.{ts,tsx}', 'apps/web/*.test.ts', 'packages/*/src/**/*.test.ts'],
-  exclude: ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**'],
+  exclude: ['**/*.long.test.ts', '**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**'],
   // To import the server takes longer than most files take to test their part of it: one import serves many. So nobody mocks modules.
   isolate: false,
   // Else all styles are empty, also where a test reads them as text.
@@ -55,12 +55,21 @@ const unit = {
   maxWorkers: 3,
 }
 
+/** Of the same kind, and more than 8 s alone: not among what is run all the time. */
+const long = {
+  ...unit,
+  name: 'long',
+  include: ['apps/*/src/**/*.long.test.ts', 'packages/*/src/**/*.long.test.ts'],
+  exclude: ['**/node_modules/**'],
+}
+
 /** Unit and API tests lie beside what they test; engine tests need a real engine and run apart. */
 export default defineConfig({
   test: {
     reporters: ['default', './tests/support/wavering.ts'],
     projects: [
       { test: unit },
+      { test: long },
       ...Object.entries(engines).map(([name, { include, exclude, workers, servers }], index) => ({
         test: {
           name,

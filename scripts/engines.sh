@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs and starts the real engines from Debian's packages, for tests and for a first look.
-#   scripts/engines.sh [up|down|status]             LXD and Docker
+#   scripts/engines.sh [up|down|status]             LXD, Docker, and the programs that the platform runs on nodes or is judged by
 #   scripts/engines.sh openstack [up|down|status]   an OpenStack of this one machine: some 3 GiB of memory
 #   scripts/engines.sh horizon [up|down|status]     OpenStack's own console on that cloud, which `npm run bench` compares with
 # Idempotent; assumes no systemd. What already runs is used and left as it is.
@@ -127,7 +127,17 @@ docker_down() {
 
 docker_status() { docker_answers && echo "docker: running" || echo "docker: not running"; }
 
-engines=(lxd docker)
+# Started by whoever tests them: a registry, and what pushes and pulls beside Docker.
+programs_up() {
+  need_packages docker-registry skopeo
+  echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version)"
+}
+
+programs_down() { :; }
+
+programs_status() { command -v docker-registry >/dev/null && echo "programs: there" || echo "programs: missing"; }
+
+engines=(lxd docker programs)
 case ${1:-} in
   openstack | horizon)
     # shellcheck source=scripts/openstack/cloud.sh

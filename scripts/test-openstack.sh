@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # npm run test:openstack: everything that needs an OpenStack, on one that is made for it where none runs. Half an hour;
-# 3 GiB of memory. Not part of npm test, which would take twice as long.
+# 3 GiB of memory. Not part of npm test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/install.sh

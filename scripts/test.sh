@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# npm test: everything. Engine tests run where an engine's socket is; in CI a missing one is a failure.
+# What guards main, and what is finished.
+#   scripts/test.sh              the quick ones: types, lint, the build, unit tests, and one journey of each engine and product group
+#   scripts/test.sh all          everything there is
+#   scripts/test.sh SUITE…       of unit, long, lxd, cluster, docker, browser
+#   scripts/test.sh PATH…        what lies where its path has that in it, with types and lint of it
+# Engine tests run where an engine's socket is; in CI a missing one is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-started=$SECONDS
 bash scripts/install.sh
+# What is installed, once, is not what is measured.
+started=$SECONDS
 export PATH="$PWD/node_modules/.bin:$PATH"
 # Node keeps what it compiled: a server starts in three quarters of the time.
 export NODE_COMPILE_CACHE=${NODE_COMPILE_CACHE:-$PWD/node_modules/.cache/node}
@@ -45,12 +51,25 @@ run() {
 outcome() {
   local word=ok
   if [ "$2" != 0 ]; then word=FAILED failed=1; fi
-  results+=("$(printf '%-20s %-6s %4d s' "$1" "$word" "$3")")
+  results+=("$(told_of "$1" "$word" "$3")")
+}
+
+# What each suite may take on two quiet processors, in seconds; what is over is said at the end, and refuses nothing.
+declare -A budgets=(
+  [types]=110 [lint]=15 [console]=20 [unit]=240 [lxd.journey]=60 [docker.journey]=60 [browser.journeys]=180 [all.quick]=600
+  [long]=420 [lxd]=900 [cluster]=900 [docker]=900 [browser]=1500 [all]=3600
+)
+
+told_of() {
+  local budget=${budgets[$1]:-}
+  printf '%-20s %-6s %4d s' "$1" "$2" "$3"
+  [ -z "$budget" ] || printf ' of %4d%s' "$budget" "$([ "$3" -le "$budget" ] || echo '  OVER')"
 }
 
 step() {
   case $1 in
     types) exec bash scripts/types.sh ;;
+    *.journey) exec vitest run --project "${1%.journey}" "engines/$1" ;;
     *) exec vitest run --project "$1" ;;
   esac
 }
@@ -100,45 +119,115 @@ wavered() {
 # A browser breaks off what it asks whenever an interface of the host comes or goes, as they do beside engine
 # tests: it and its servers get a network of their own. They reach the engines by their sockets.
 browser_tests() {
+  # nginx stands in front of the server in one of the tests, as docs/operations.md says it should.
+  need_packages fonts-noto-cjk iproute2 nginx-light openssl
+  # Or the whole browser, where there is no other: it keeps a bar and a process for it around each page, which takes a
+  # fifth of the tests' time.
+  [ -n "${CHROMIUM:-}" ] || need_packages chromium-headless-shell || need_packages chromium
+  local command=(playwright test --config tests/browser/playwright.config.ts "$@")
   if [ "$(id -u)" = 0 ] && unshare --net true 2>/dev/null; then
-    HOST_NETWORK=/proc/$$/ns/net unshare --net sh -c 'ip link set lo up && exec npm run -s test:browser'
+    # shellcheck disable=SC2016
+    HOST_NETWORK=/proc/$$/ns/net unshare --net sh -c 'ip link set lo up && exec "$@"' sh "${command[@]}"
   else
-    npm run -s test:browser
+    "${command[@]}"
   fi
 }
 
 lxd=${LXD_DIR:-/var/lib/lxd}/unix.socket
-if [ ! -S "$lxd" ]; then
+# There is one, or nobody asked for it.
+engines_are_there() {
+  [ -S "$lxd" ] && return
   if [ -n "${CI:-}" ]; then
     echo "No LXD at $lxd: scripts/engines.sh has to run first." >&2
     exit 1
   fi
   echo "Engine tests left out: no LXD at $lxd (scripts/engines.sh starts one)."
-fi
-beside types
-run lint npm run -s lint
-run console vite build apps/web --logLevel warn
-outcomes_of types
-# What keeps the processors busy runs alone: beside others it takes a third more of them, as whoever waits goes on looking.
-run unit npm run -s test:unit
-if [ -S "$lxd" ]; then
-  beside lxd
-  beside docker
-  outcomes_of docker
-  outcomes_of lxd
-  # This mostly waits.
-  beside cluster
-fi
-# nginx stands in front of the server in one of the tests, as docs/operations.md says it should.
-need_packages fonts-noto-cjk iproute2 nginx-light openssl
-# Or the whole browser, where there is no other: it keeps a bar and a process for it around each page, which takes a
-# fifth of the tests' time.
-[ -n "${CHROMIUM:-}" ] || need_packages chromium-headless-shell || need_packages chromium
-run browser browser_tests
-if [ -S "$lxd" ]; then outcomes_of cluster; fi
+  return 1
+}
+
+checked() {
+  beside types
+  run lint npm run -s lint
+  run console vite build apps/web --logLevel warn
+  outcomes_of types
+}
+
+quick() {
+  checked
+  # What keeps the processors busy runs alone: beside others it takes a third more of them, as whoever waits goes on looking.
+  run unit vitest run --project unit
+  local engines=()
+  if engines_are_there; then engines=(lxd.journey docker.journey); fi
+  [ ${#engines[@]} = 0 ] || beside "${engines[@]}"
+  run browser.journeys browser_tests --grep @journey
+  [ ${#engines[@]} = 0 ] || outcomes_of "${engines[@]}"
+}
+
+everything() {
+  checked
+  run unit vitest run --project unit
+  run long vitest run --project long
+  if engines_are_there; then
+    beside lxd
+    beside docker
+    outcomes_of docker
+    outcomes_of lxd
+    # This mostly waits.
+    beside cluster
+    run browser browser_tests
+    outcomes_of cluster
+  else
+    run browser browser_tests
+  fi
+}
+
+suite() {
+  case $1 in
+    browser)
+      run console vite build apps/web --logLevel warn
+      run browser browser_tests
+      ;;
+    *) run "$1" vitest run --project "$1" ;;
+  esac
+}
+
+# What an engineer runs every few minutes.
+paths() {
+  local files parts specs tests
+  files=$({ git ls-files; git ls-files --others --exclude-standard; } | grep -F "${@/#/-e}" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done)
+  [ -n "$files" ] || { echo "There is nothing at $*." >&2; exit 2; }
+  parts=$(sed -nE 's#^((apps|packages)/[^/]+|tests)/.*#\1#p' <<<"$files" | sort -u)
+  specs=$(grep -E '\.spec\.ts$' <<<"$files" || true)
+  tests=$(grep -E '\.test\.tsx?$' <<<"$files" | grep -vE '\.(long|openstack)\.test\.ts$' || true)
+  # shellcheck disable=SC2086
+  run types bash scripts/types.sh $parts
+  # shellcheck disable=SC2086
+  run lint sh -c 'oxlint --deny-warnings "$@" && oxfmt --check "$@"' sh $(grep -E '\.(ts|tsx|mjs|js)$' <<<"$files")
+  # shellcheck disable=SC2086
+  [ -z "$tests" ] || run tests vitest run $tests
+  if [ -n "$specs" ]; then
+    run console vite build apps/web --logLevel warn
+    # shellcheck disable=SC2086
+    run browser browser_tests $specs
+  fi
+}
+
+all=all
+case ${1:-} in
+  '')
+    all=all.quick
+    quick
+    ;;
+  all) everything ;;
+  unit | long | lxd | cluster | docker | browser) for name in "$@"; do suite "$name"; done ;;
+  *)
+    all=together
+    paths "$@"
+    ;;
+esac
 node scripts/slowest.mjs "$logs"/*
 [ "$failed" = 0 ] || failures
 wavered
 printf '\n== outcome\n'
-printf '%s\n' "${results[@]}" "$(printf '%-20s %-6s %4d s' all '' $((SECONDS - started)))"
+printf '%s\n' "${results[@]}" "$(told_of "$all" '' $((SECONDS - started)))"
 exit "$failed"

@@ -49,7 +49,7 @@ const priced = (page: Page, yuanOfUnit: bigint) =>
     await route.fulfill({ json })
   })
 
-test('what is kept has its price where it is made', async ({ page, context }) => {
+test('what is kept has its price where it is made', { tag: '@journey' }, async ({ page, context }) => {
   const person = await register(stage().url, newName('storer'), newName('org'))
   const client = await clientOf(person)
   const name = newName('vol')

@@ -6,7 +6,7 @@ import { newName, someAddress } from './people.ts'
 import { playedPassword as password, PlayedCloud } from './playedCloud.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
-test('an OpenStack is tried service by service, registered, looked at, changed and chosen', async ({ page, context, trouble }) => {
+test('an OpenStack is tried service by service, registered, looked at, changed and chosen', { tag: '@journey' }, async ({ page, context, trouble }) => {
   trouble.expect(/^(400|502) (POST|PUT) \/api\/cmp\/v1\/clouds/)
   const played = new PlayedCloud()
   const authUrl = await played.open()

@@ -45,7 +45,7 @@ test.describe('containers on a real Docker', () => {
     data.remove()
   })
 
-  test('somebody new who has one node has a container running after five clicks', async ({ page }) => {
+  test('somebody new who has one node has a container running after five clicks', { tag: '@journey' }, async ({ page }) => {
     const person = await register(stage().url, newName('newcomer'), newName('org'))
     const client = new Client(stage().url, someAddress())
     await client.signIn(person.username, person.password)

@@ -36,7 +36,7 @@ const mayList = (client: Client): Promise<boolean> =>
     },
   )
 
-test('a policy is made, given by a role, asked about, changed by another version and put away', async ({ page, context, trouble }) => {
+test('a policy is made, given by a role, asked about, changed by another version and put away', { tag: '@journey' }, async ({ page, context, trouble }) => {
   // Their pages are still open when they are deleted.
   trouble.expect(/^404 GET \/api\/iam\/v1\/(policies|roles)\//)
   const { username, client } = await someone()

@@ -188,7 +188,7 @@ test.describe('registering', () => {
 })
 
 test.describe('signing in', () => {
-  test('leads back to what was asked for, and nowhere else', async ({ page }) => {
+  test('leads back to what was asked for, and nowhere else', { tag: '@journey' }, async ({ page }) => {
     const wanted = `/nextStack/vm/detail/${stage().vmId}?tab=operations`
     await page.goto(wanted)
     await expect(page).toHaveURL(`/login?${new URLSearchParams({ redirect: wanted })}`)

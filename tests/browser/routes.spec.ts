@@ -116,7 +116,7 @@ function expectedFor({ who, roles, landing }: Actor, row: Row, address: string):
 
 test.describe('every route', () => {
   for (const actor of actors) {
-    test(`as ${actor.who}`, async ({ page, context, trouble }) => {
+    test(`as ${actor.who}`, { tag: '@journey' }, async ({ page, context, trouble }) => {
       if (actor.who !== 'nobody') await signIn(context, actor.who)
       // Another organisation's instance does not exist: that page is looked at below.
       const rows = table.filter(({ path }) => actor.who !== 'tenantAdmin' || path !== '/nextStack/vm/detail/{id}')

@@ -12,7 +12,7 @@ test.describe('the platform’s settings', () => {
     await client.call(configs.reset, { query: { key: 'title' } })
   })
 
-  test('its name is changed, shows everywhere, and is set back', async ({ page, context }) => {
+  test('its name is changed, shows everywhere, and is set back', { tag: '@journey' }, async ({ page, context }) => {
     await signIn(context, 'admin')
     await page.goto('/configure')
     await expect(page.getByRole('row', { name: /注册方式/ })).toBeVisible()

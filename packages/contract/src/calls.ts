@@ -25,6 +25,8 @@ import { computeNetworks, computePorts, computeSubnets } from './compute/network
 import { computeRouters } from './compute/router.ts'
 import { availabilityZones, computeInstances, serverGroups } from './compute/instance.ts'
 import { recycledInstances, retentions } from './compute/recycled.ts'
+import { registryProjects, repositories, repositoryAccess, tagBin } from './ims/project.ts'
+import { registries, registryCommands, registryUsers } from './ims/registry.ts'
 import { audits } from './iam/audit.ts'
 import { decisions } from './iam/decision.ts'
 import { boundaries, grants } from './iam/grant.ts'
@@ -48,6 +50,7 @@ import { images, networks, terminals, vms } from './nextstack/vm.ts'
 import { storagePools, volumeBackups, volumes, volumeSnapshots } from './nextstack/volume.ts'
 import { vpcs } from './nextstack/vpc.ts'
 import { terms } from './root/terms.ts'
+import { bundles } from './sys/bundle.ts'
 import { messages } from './sys/message.ts'
 import { configs, licences, system } from './sys/sys.ts'
 import { accessKeys } from './ums/access-key.ts'
@@ -61,7 +64,7 @@ import { organisations, users } from './ums/user.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
-  sys: { system, configs, licences, messages },
+  sys: { system, configs, licences, messages, bundles },
   ums: {
     auth,
     verification,
@@ -152,6 +155,7 @@ export const calls = {
   cis: { containers, deployments, configs: containerConfigs },
   ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
+  ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin },
   issue: { projects },
   root: { terms },
 } as const

@@ -131,7 +131,15 @@ export const errors = catalogue({
   headersTooLarge: { code: 90022, status: 431, text: '请求头过大' },
   longPollsExceeded: { code: 90023, status: 429, text: '您打开的页面过多（同时最多{max}个），请关闭一些后再试' },
   streamsExceeded: { code: 90024, status: 429, text: '您同时打开的终端、日志或下载过多（最多{max}个），请关闭一些后再试' },
+  tookTooLong: { code: 90026, status: 400, text: '内容过于复杂，未能在规定时间内读完，请精简或拆分后再试' },
+  tooMuchAtOnce: { code: 90027, status: 503, text: '服务器正忙，请稍后再试' },
+  bodyTooMany: { code: 90028, status: 413, text: '请求内容的条目过多，请分批提交' },
   operationCancelled: { code: 90019, status: 409, text: '操作已取消' },
+  keptUnfit: { code: 90026, status: 409, text: '节点“{node}”不能运行“{name}”：{reasons}' },
+  keptPlaceFailed: { code: 90027, status: 409, text: '“{name}”没有放到节点“{node}”上：{reason}' },
+  keptUnhealthy: { code: 90028, status: 409, text: '“{name}”在节点“{node}”上没有正常运行：{reason}' },
+  keptWentBack: { code: 90029, status: 409, text: '更改后“{name}”在节点“{node}”上没有正常运行，已回到更改之前：{reason}' },
+  keptNotRemoved: { code: 90030, status: 409, text: '“{name}”没有从节点“{node}”上清除干净：{reason}' },
 
   // 91xxx: identity
   initialPasswordUnchanged: { code: 91001, status: 403, text: '请先修改初始密码' },
@@ -224,6 +232,12 @@ export const errors = catalogue({
   licenceMalformed: { code: 92003, status: 400, text: '许可证内容格式有误' },
   licenceAlreadyExpired: { code: 92004, status: 400, text: '该许可证已过期，不能导入' },
   licenceForOther: { code: 92005, status: 400, text: '该许可证不属于本平台' },
+  bundleTaken: { code: 92007, status: 400, text: '已有相同内容的程序包' },
+  bundleDigestWrong: { code: 92008, status: 400, text: '程序包的内容与登记的SHA-256不符，实际为{sha256}' },
+  bundleInUse: { code: 92009, status: 400, text: '还有{count}个程序在使用该程序包' },
+  bundleUnknown: { code: 92010, status: 400, text: '所选程序包不存在，或还没有就绪' },
+  bundleFetchFailed: { code: 92011, status: 400, text: '无法下载程序包：{reason}' },
+  bundleAddressForbidden: { code: 92012, status: 400, text: '不能从该地址下载程序包' },
   configValueInvalid: { code: 92006, status: 400, text: '配置项的值无效' },
 
   // 93xxx: clouds and engines
@@ -454,6 +468,24 @@ export const errors = catalogue({
   guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
 
   // 95xxx: the edge, containers and applications
+  // ims: registries
+  registryNameTaken: { code: 97001, status: 400, text: '仓库名称已存在' },
+  registryAddressTaken: { code: 97002, status: 400, text: '该地址已登记为仓库“{name}”' },
+  registryUnanswered: { code: 97003, status: 400, text: '无法连接镜像仓库：{reason}' },
+  registryRefused: { code: 97004, status: 400, text: '镜像仓库拒绝了所填的用户名或密码' },
+  registryIsNone: { code: 97005, status: 400, text: '该地址没有镜像仓库应答' },
+  registryNotEmpty: { code: 97006, status: 400, text: '仓库中还有{projects}个项目、{tags}个镜像标签，确认后才能移除' },
+  registryPasswordNone: { code: 97007, status: 400, text: '该仓库不使用账号密码' },
+  registryUnknown: { code: 97008, status: 400, text: '镜像仓库不存在或已停用' },
+  registryProjectNameTaken: { code: 97010, status: 400, text: '该仓库中已有同名项目' },
+  registryProjectNotEmpty: { code: 97011, status: 400, text: '项目中还有{repositories}个镜像、{tags}个标签，确认后才能删除' },
+  registryBusy: { code: 97012, status: 409, text: '镜像仓库暂时没有应答，请稍后再试' },
+  registryTagImmutable: { code: 97013, status: 409, text: '标签“{tag}”受项目的不可变规则保护，不能删除或覆盖' },
+  registryTagTaken: { code: 97014, status: 409, text: '已有名为“{tag}”的标签，请先删除它' },
+  registryContentGone: { code: 97015, status: 409, text: '镜像仓库中已没有“{digest}”的内容，无法恢复' },
+  registryQuotaExceeded: { code: 97016, status: 400, text: '项目已用{used}，达到配额{limit}，不能再推送' },
+  registryPlatformUnknown: { code: 97017, status: 400, text: '该标签没有所选平台的镜像' },
+
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },
   enrolTokenInvalid: { code: 95002, status: 401, text: '接入令牌无效、已过期或已被使用' },
   edgeOffline: { code: 95003, status: 409, text: '节点“{name}”离线，暂时不能操作' },

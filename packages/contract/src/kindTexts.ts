@@ -5,6 +5,7 @@ export const kindTexts = {
     licence: '许可证',
     change: '变化通知',
     message: '消息',
+    bundle: '程序包',
   },
   ums: {
     auth: '登录',
@@ -114,6 +115,15 @@ export const kindTexts = {
     site: '站点',
     serviceAgent: '服务代理',
     imagePull: '镜像拉取',
+  },
+  ims: {
+    registry: '镜像仓库',
+    registryUser: '仓库用户',
+    command: '推拉命令',
+    project: '镜像项目',
+    repository: '镜像',
+    tag: '镜像标签',
+    tagBin: '标签回收站',
   },
   iam: {
     policy: '策略',

@@ -36,6 +36,13 @@ export const fieldTexts = {
   keystoneUrl: '请输入以 http:// 或 https:// 开头的Keystone地址',
   socketPath: '请输入套接字的绝对路径',
   pem: '请粘贴PEM格式的内容',
+  registryUrl: '请输入以 http:// 或 https:// 开头的仓库地址，不含用户名和密码',
+  registryHost: '请输入域名或IP地址',
+  registryName: '只能包含小写字母、数字和单个的 . _ - 分隔符，须以字母或数字开头和结尾',
+  imageTag: '标签只能包含字母、数字、下划线、点和连字符，最多128个字符',
+  imageDigest: '请输入 sha256: 开头的摘要',
+  tagPattern: '只能包含字母、数字、下划线、点、连字符，以及通配符 * 和 ?',
+  preheatNodes: '请选择节点、区域或标签',
   labelJson: '标签须为JSON文本，且包含label字段',
   labelText: '请输入标签文字，最多32个字符',
   labelImage: '图片地址须以 https:// 或 / 开头',
@@ -202,12 +209,37 @@ export const nodeTexts = {
   imageUnsure: '镜像“{image}”不在节点上，节点现在也连接不上镜像仓库：不能确定部署时能否拉取',
 } as const
 
+/** Why a program that the platform runs on a node would not run there: by the reasons of agent/kept.ts, a part of `keptUnfit`. */
+export const keptReasonTexts = {
+  program_missing: '没有找到程序“{program}”，请先在节点上安装',
+  program_broken: '程序“{program}”无法运行（{said}）',
+  version_other: '程序“{program}”的版本不是{wanted}（{found}）',
+  port_taken: '端口{port}/{protocol}已被“{by}”占用',
+  disk_short: '“{path}”所在磁盘剩余{free_bytes}，至少需要{needed_bytes}',
+  memory_short: '可用内存为{free_bytes}，至少需要{needed_bytes}',
+  data_foreign: '数据目录“{path}”中已有其他内容',
+  data_closed: '“{path}”不能由用户“{user}”读写（{said}）',
+  user_unmakable: '不能以系统用户“{user}”运行（{said}）',
+  docker_missing: 'Docker没有运行（{said}）',
+  agent_contained: '节点程序在容器中运行，只能运行镜像',
+} as const
+
+/** What became of a program that the platform runs on a node, where the node has no words of its own for it. */
+export const keptTexts = {
+  missing: '节点上没有该程序',
+  exit: '程序已退出，退出码{code}',
+  signal: '程序被信号{signal}终止',
+  exitUnknown: '程序已退出，原因未知',
+} as const
+
 /** What is wrong with a compose file; the reason in `composeInvalid`. */
 export const composeTexts = {
   syntax: 'YAML语法错误：{reason}',
   oneDocument: '只能有一个YAML文档',
   tooDeep: '别名或嵌套过多',
   tooLong: '填入变量和别名后的内容过长',
+  tooMany: '内容过多：行和条目合计不能超过{limit}个',
+  keyTwice: '键“{key}”重复',
   mapping: '“{key}”应为键值对',
   list: '“{key}”应为列表',
   text: '“{key}”应为文本',

@@ -1,12 +1,12 @@
 import Alert, { type AlertProps } from 'antd/es/alert'
 import Form, { type FormInstance } from 'antd/es/form'
 import Modal from 'antd/es/modal'
-import { useState, type ReactNode } from 'react'
+import { useRef, useState, type ReactNode } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { toApiError } from '../api/client.ts'
 import { isTold, notify } from '../api/notify.ts'
 import { errorText } from '../api/toasts.ts'
-import { useReturnFocus } from './focus.ts'
+import { focusFirstField, useReturnFocus } from './focus.ts'
 import { showFieldErrors } from './rules.ts'
 
 /** Props of a dialog: its own, and what closes it. */
@@ -40,6 +40,7 @@ export function FormDialog<Values extends object, Answer = unknown>(props: FormD
   useReturnFocus()
   const [form] = Form.useForm<Values>(props.form)
   const [saving, setSaving] = useState(false)
+  const body = useRef<HTMLDivElement>(null)
   const [refused, setRefused] = useState<string | null>(null)
 
   const submit = async (values: Values): Promise<void> => {
@@ -71,21 +72,24 @@ export function FormDialog<Values extends object, Answer = unknown>(props: FormD
       confirmLoading={saving}
       onOk={form.submit}
       onCancel={props.onClose}
+      afterOpenChange={(open) => open && focusFirstField(body)}
       mask={{ closable: false }}
       width={props.width ?? 520}
     >
-      <Form<Values>
-        noValidate
-        form={form}
-        layout="vertical"
-        initialValues={props.initialValues}
-        onFinish={submit}
-        {...(props.onValuesChange !== undefined && { onValuesChange: props.onValuesChange })}
-        scrollToFirstError={{ block: 'center', focus: true }}
-      >
-        {refused !== null && <Alert type="error" showIcon className="zs-above" {...(props.refusal?.(refused) ?? { title: refused })} />}
-        {props.children}
-      </Form>
+      <div ref={body}>
+        <Form<Values>
+          noValidate
+          form={form}
+          layout="vertical"
+          initialValues={props.initialValues}
+          onFinish={submit}
+          {...(props.onValuesChange !== undefined && { onValuesChange: props.onValuesChange })}
+          scrollToFirstError={{ block: 'center', focus: true }}
+        >
+          {refused !== null && <Alert type="error" showIcon className="zs-above" {...(props.refusal?.(refused) ?? { title: refused })} />}
+          {props.children}
+        </Form>
+      </div>
     </Modal>
   )
 }

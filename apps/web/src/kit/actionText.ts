@@ -14,7 +14,8 @@ export const serviceText = (id: string, known: readonly Pick<Service, 'id' | 'na
 /** What `nextstack.vm.start` does: 启动. */
 export function verbText(action: string): string {
   const verb = action.split('.').slice(2).join('.')
-  return named(`verbs.${verb}`, verb)
+  // What a word means may depend on what it is done to.
+  return named(`only.${action.replaceAll('.', '_')}`, named(`verbs.${verb}`, verb))
 }
 
 /** All of it: 云主机 · 启动. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type RefObject } from 'react'
 
 /**
  * For a dialog that is drawn only while it is open: gives the focus back to what had it before.
@@ -19,6 +19,18 @@ export function useReturnFocus(): void {
       })
     }
   }, [former])
+}
+
+/**
+ * For a form over a page, once it is open: what is typed goes into it. antd's trap takes the focus to the button that closes
+ * the dialog where no field has it yet, or where the menu that it was opened from took it back.
+ */
+export function focusFirstField(form: RefObject<HTMLElement | null>): void {
+  // After the trap, which is set in an effect.
+  setTimeout(() => {
+    if (form.current?.contains(document.activeElement) !== false) return
+    form.current.querySelector<HTMLElement>('input:not([type=hidden]):not(:disabled), textarea:not(:disabled)')?.focus()
+  })
 }
 
 /**

@@ -74,6 +74,9 @@ describe('ready-made policies', () => {
       'ecrm.lookup.uniqueness',
       'iam.policy.check',
       'iam.decision.explain',
+      'ims.command.create',
+      'ims.project.keepPreview',
+      'ims.repository.pull',
     ])
   })
 

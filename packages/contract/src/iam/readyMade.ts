@@ -70,10 +70,10 @@ export const readyMade: readonly ReadyMade[] = [
   {
     key: 'containers',
     name: '容器与应用运维',
-    about: '部署和管理容器、应用、模板与配置；节点只读',
+    about: '部署和管理容器、应用、模板、配置与镜像仓库中的镜像；节点只读',
     base: 'TENANT',
     reads: ['ecrm'],
-    all: ['cis', 'aos'],
+    all: ['cis', 'aos', 'ims'],
     calls: ['bill.quote.ask'],
   },
   {

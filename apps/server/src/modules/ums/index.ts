@@ -41,6 +41,7 @@ import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createActors } from './session/actors.ts'
 import { createGuesses } from './session/guesses.ts'
 import { guessMigrations } from './session/guesses.migration.ts'
+import { hashPassword, verifyPassword } from './session/password.ts'
 import { createProof } from './session/proof.ts'
 import { handTokens, sessionRoutes } from './session/session.routes.ts'
 import { createSessionService } from './session/session.service.ts'
@@ -69,6 +70,10 @@ export function createUms(
   actorOf: (sessionId: string) => Promise<Actor | null>
   /** Who asked for something earlier, as what they are by now; null where they may not sign in any more. */
   personOf: (userId: string) => Promise<Actor | null>
+  /** How passwords are kept, for those that are beside the one of an account. */
+  passwords: { hash(password: string): Promise<string>; verify(hash: string | null, password: string): Promise<boolean> }
+  /** Secrets of access keys, where they come otherwise than as a request’s token. */
+  accessKeys: { isOne(secret: string): boolean; actorOf(secret: string, ip: string): Promise<Actor | null> }
   /** How organisations are told about their money. */
   notices: NoticeSender
   /** Of the administrator that this start made; null where there was one. */
@@ -123,6 +128,8 @@ export function createUms(
     },
     actorOf,
     personOf: actors.ofPerson,
+    passwords: { hash: hashPassword, verify: verifyPassword },
+    accessKeys: { isOne: isAccessKeyToken, actorOf: async (secret, ip) => accessKeys.ofToken(secret, ip) },
     notices: {
       text: messageTexts.notice,
       signed: messageTexts.signed,

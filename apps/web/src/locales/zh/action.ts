@@ -18,6 +18,10 @@ export default {
     ims: '镜像仓库',
     cls: '集群',
   },
+  only: {
+    ims_repository_pull: '拉取',
+    ims_repository_push: '推送',
+  },
   verbs: {
     capacity: '查看容量历史',
     setAutoRenew: '设置自动续费',
@@ -35,6 +39,12 @@ export default {
     leave: '提交',
     enrol: '接入',
     list: '查看列表',
+    regions: '按区域查看',
+    exist: '查看是否已设置',
+    keepPreview: '预览保留规则',
+    all: '查看全部',
+    buildHistory: '查看构建历史',
+    push: '推送',
     set: '设置',
     reset: '恢复默认值',
     changes: '查看修改记录',

@@ -1,0 +1,51 @@
+import { registryProjects, repositories as repositoryCalls, repositoryAccess, tagBin } from '@zhisuan/contract/ims/project'
+import { registries as registryCalls, registryCommands, registryUsers } from '@zhisuan/contract/ims/registry'
+import { handle, type Handler } from '../../platform/http/handler.ts'
+import type { ProjectService } from './project/project.service.ts'
+import type { RegistryService } from './registry/registry.service.ts'
+import type { RepositoryService } from './repository/repository.service.ts'
+import type { TokenService } from './token/token.service.ts'
+import type { RegistryUserService } from './user/user.service.ts'
+
+export const imsRoutes = (parts: {
+  registries: RegistryService
+  users: RegistryUserService
+  projects: ProjectService
+  repositories: RepositoryService
+  tokens: TokenService
+}): Handler[] => {
+  const { registries, users, projects, repositories, tokens } = parts
+  return [
+    handle(registryCalls.list, ({ query }) => registries.list(query)),
+    handle(registryCalls.regions, () => registries.regions()),
+    handle(registryCalls.get, ({ actor, params }) => registries.get(actor, params.id)),
+    handle(registryCalls.create, ({ actor, body }) => registries.create(actor, body)),
+    handle(registryCalls.update, ({ params, body }) => registries.update(params.id, body)),
+    handle(registryCalls.delete, ({ params, query }) => registries.delete(params.id, query.force)),
+    handle(registryCalls.action, ({ params, query }) => registries.act(params.id, query.action)),
+    handle(registryCalls.password, ({ params, body }) => registries.password(params.id, body)),
+    handle(registryUsers.list, ({ query }) => users.list(query)),
+    handle(registryUsers.create, ({ actor, body }) => users.set(actor, body)),
+    handle(registryUsers.exist, ({ actor }) => users.exist(actor)),
+    handle(registryUsers.delete, ({ params }) => users.delete(params.id)),
+    handle(registryCommands.create, ({ actor, body }) => users.commands(actor, body)),
+    handle(registryProjects.list, ({ actor, params, query }) => projects.list(actor, params.id, query)),
+    handle(registryProjects.create, ({ actor, params, body }) => projects.create(actor, params.id, body)),
+    handle(registryProjects.update, ({ actor, params, body }) => projects.update(actor, params, body)),
+    handle(registryProjects.delete, ({ actor, params, query }) => projects.delete(actor, params, query.force, repositories.empty)),
+    handle(registryProjects.keepPreview, ({ actor, params, body }) => repositories.keepPreview(actor, params, body)),
+    handle(repositoryCalls.all, ({ actor, params, query }) => repositories.all(actor, params.id, query)),
+    handle(repositoryCalls.list, ({ actor, params, query }) => repositories.list(actor, params, query)),
+    handle(repositoryCalls.get, ({ actor, params }) => repositories.get(actor, params)),
+    handle(repositoryCalls.update, ({ actor, params, body }) => repositories.update(actor, params, body)),
+    handle(repositoryCalls.delete, ({ actor, params }) => repositories.delete(actor, params)),
+    handle(repositoryCalls.tags, ({ actor, params, query }) => repositories.tags(actor, params, query)),
+    handle(repositoryCalls.deleteTag, ({ actor, params }) => repositories.deleteTag(actor, params)),
+    handle(repositoryCalls.buildHistory, ({ actor, params, query }) => repositories.buildHistory(actor, params, query)),
+    handle(repositoryAccess.pull, async ({ actor, params }) => tokens.signFor(params.id, actor, await repositories.pullable(actor, params), ['pull'])),
+    handle(repositoryAccess.push, async ({ actor, params }) => tokens.signFor(params.id, actor, await repositories.pushable(actor, params), ['pull', 'push'])),
+    handle(tagBin.list, ({ actor, params, query }) => repositories.bin(actor, params, query)),
+    handle(tagBin.restore, ({ actor, params }) => repositories.restore(actor, params)),
+    handle(tagBin.delete, ({ actor, params }) => repositories.deleteBinned(actor, params)),
+  ]
+}

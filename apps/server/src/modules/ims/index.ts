@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import type { Actor } from '../../platform/auth/actor.ts'
+import { defineJob, handleJob } from '../../platform/jobs.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Limits } from '../iam/rules/limits.ts'
+import { imsMigrations } from './ims.migrations.ts'
+import { imsRoutes } from './ims.routes.ts'
+import { createProjects } from './project/project.service.ts'
+import { createRegistryEndpoints } from './registry/registry.endpoint.ts'
+import { createRegistryService } from './registry/registry.service.ts'
+import { serveEvents } from './repository/events.ts'
+import { createIndex } from './repository/indexing.ts'
+import { createRepositories } from './repository/repository.service.ts'
+import { serveTokens } from './token/token.routes.ts'
+import { createTokenService } from './token/token.service.ts'
+import { createTokens } from './token/tokens.ts'
+import { createRegistryUsers } from './user/user.service.ts'
+
+const reconcileJob = defineJob({ name: 'ims.registry.reconcile', input: z.object({}), concurrency: 1, schedule: '*/10 * * * *' })
+const purgeJob = defineJob({ name: 'ims.tagBin.purge', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
+
+const rulesJob = defineJob({ name: 'ims.project.keep', input: z.object({}), concurrency: 1, schedule: '40 18 * * *' })
+
+/** What it takes from who knows people: their passwords, and whom an access key stands for. */
+export interface ImsParts {
+  readonly passwords: { hash(password: string): Promise<string>; verify(hash: string | null, password: string): Promise<boolean> }
+  readonly accessKeys: { isOne(secret: string): boolean; actorOf(secret: string, ip: string): Promise<Actor | null> }
+  readonly personOf: (userId: string) => Promise<Actor | null>
+  readonly limits: Pick<Limits, 'refuseUnknownOrganisation'>
+}
+
+/** Registries: who pushes and pulls by our rights, and what is there. */
+export function createIms(platform: Platform, { passwords, accessKeys, personOf, limits }: ImsParts): ModuleParts {
+  const tokens = createTokens(platform)
+  const endpoints = createRegistryEndpoints(platform, tokens)
+  const index = createIndex(platform, { endpoints })
+  const repositories = createRepositories(platform, { index })
+  const tokenService = createTokenService(platform, {
+    tokens,
+    verify: passwords.verify,
+    isAccessKey: accessKeys.isOne,
+    ofAccessKey: accessKeys.actorOf,
+    personOf,
+  })
+  return {
+    migrations: imsMigrations,
+    kinds: {
+      'ims.registry': { table: 'registries' },
+      'ims.project': {
+        table: 'registry_projects',
+      },
+      'ims.repository': { table: 'registry_repositories' },
+      'ims.tag': { table: 'registry_tags' },
+    },
+    handlers: imsRoutes({
+      registries: createRegistryService(platform, { endpoints, tokens, reconcile: (id) => index.reconcile(id) }),
+      users: createRegistryUsers(platform, { hash: passwords.hash }),
+      projects: createProjects(platform, { limits }),
+      repositories,
+      tokens: tokenService,
+    }),
+    jobs: [reconcileJob, purgeJob, rulesJob],
+    jobHandlers: [
+      handleJob(reconcileJob, () => index.reconcileAll()),
+      handleJob(purgeJob, () => repositories.purgeEnded()),
+      handleJob(rulesJob, () => repositories.applyRules()),
+    ],
+    serve: (http, authorising) => {
+      serveTokens(http, tokenService, authorising)
+      serveEvents(http, { db: platform.db, index })
+    },
+    start: async () => endpoints.start(),
+    stop: async () => {
+      index.stop()
+      await endpoints.stop()
+    },
+  }
+}

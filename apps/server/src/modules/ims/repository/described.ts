@@ -1,0 +1,104 @@
+import { EngineError } from '@zhisuan/engines/errors'
+import { isImageConfig, mediaTypes, parseImageConfig, parseManifest } from '@zhisuan/engines/registry/manifest'
+import type { Manifest, Registry as Client } from '@zhisuan/engines/registry/types'
+import type { ManifestRow } from './repository.store.ts'
+
+/** A manifest as the index keeps it, with all that it refers to. */
+export interface Described {
+  readonly row: Omit<ManifestRow, 'repository_id' | 'pushed_by' | 'created_at'>
+  readonly blobs: readonly { readonly digest: string; readonly size_bytes: number }[]
+}
+
+/** Platforms of one index; those that people build have a dozen. */
+const mostChildren = 100
+
+/** What stands under a name only until that name is deleted: a registry of the CNCF deletes digests, with all their names. */
+export const placeholderType = 'application/vnd.zhisuan.untagged.v1'
+export const isPlaceholder = (manifest: Manifest): boolean => {
+  const content = parseManifest(manifest.bytes)
+  return content.kind === 'manifest' && content.artifactType === placeholderType
+}
+
+/**
+ * What a manifest is, and, where it is an index, what those are that it has: the first is the one that was asked about.
+ * @throws EngineError `bad_answer` for what is no manifest, or refers to itself
+ */
+export async function describeManifest(client: Client, name: string, manifest: Manifest, signal: AbortSignal): Promise<Described[]> {
+  const content = parseManifest(manifest.bytes)
+  const itself = { digest: manifest.digest, size_bytes: manifest.bytes.length }
+  if (content.kind === 'manifest') return [await describeOne(client, name, manifest, signal)]
+  if (content.manifests.length > mostChildren) throw new EngineError('bad_answer', `${name}@${manifest.digest}: an index of ${content.manifests.length}`)
+  const children: Described[] = []
+  const platforms: ManifestRow['platforms'] = []
+  for (const child of content.manifests) {
+    if (child.digest === manifest.digest) throw new EngineError('bad_answer', `${name}@${manifest.digest} refers to itself`)
+    const found = await client.manifest(name, child.digest, { signal })
+    // Not every platform of an index has to be there (image-spec, "Image Index").
+    if (found === null) continue
+    const one = parseManifest(found.bytes)
+    // An index in an index is known by name only.
+    const described =
+      one.kind === 'manifest'
+        ? await describeOne(client, name, found, signal)
+        : { row: rowOf(found, 'artifact', '', [], null, []), blobs: [{ digest: found.digest, size_bytes: found.bytes.length }] }
+    children.push(described)
+    if (!child.attestation)
+      platforms.push({ os: child.os, architecture: child.architecture, variant: child.variant, digest: child.digest, size_bytes: sizeOf(described.blobs) })
+  }
+  const isImage = children.some(({ row }) => row.kind === 'image')
+  const blobs = [itself, ...new Map(children.flatMap((child) => child.blobs.map((blob) => [blob.digest, blob] as const))).values()]
+  const row = rowOf(
+    manifest,
+    isImage ? 'image' : 'artifact',
+    content.artifactType ?? '',
+    platforms,
+    null,
+    children.map((child) => child.row.digest),
+  )
+  return [{ row: { ...row, size_bytes: sizeOf(blobs) }, blobs }, ...children]
+}
+
+async function describeOne(client: Client, name: string, manifest: Manifest, signal: AbortSignal): Promise<Described> {
+  const content = parseManifest(manifest.bytes)
+  if (content.kind !== 'manifest') throw new EngineError('bad_answer', `${name}@${manifest.digest}: an index`)
+  const blobs = [
+    { digest: manifest.digest, size_bytes: manifest.bytes.length },
+    ...[content.config, ...content.layers].map(({ digest, sizeBytes }) => ({ digest, size_bytes: sizeBytes })),
+  ]
+  const size = sizeOf(blobs)
+  const finished = (row: Described['row']): Described => ({ row: { ...row, size_bytes: size }, blobs })
+  if (isImageConfig(content.config.mediaType)) {
+    const bytes = await client.blob(name, content.config.digest, { signal })
+    const config = bytes === null ? null : parseImageConfig(bytes)
+    const platforms =
+      config === null ? [] : [{ os: config.os, architecture: config.architecture, variant: config.variant, digest: manifest.digest, size_bytes: size }]
+    return finished(rowOf(manifest, 'image', content.artifactType, platforms, null, []))
+  }
+  if (content.config.mediaType === mediaTypes.helmConfig) {
+    const bytes = await client.blob(name, content.config.digest, { signal })
+    return finished(rowOf(manifest, 'chart', content.artifactType, [], bytes === null ? null : chartOf(bytes), []))
+  }
+  return finished(rowOf(manifest, 'artifact', content.artifactType, [], null, []))
+}
+
+const sizeOf = (blobs: Described['blobs']): number =>
+  [...new Map(blobs.map(({ digest, size_bytes }) => [digest, size_bytes])).values()].reduce((sum, one) => sum + one, 0)
+
+const rowOf = (
+  { digest, mediaType }: Manifest,
+  kind: ManifestRow['kind'],
+  artifact_type: string,
+  platforms: ManifestRow['platforms'],
+  chart: ManifestRow['chart'],
+  children: string[],
+): Described['row'] => ({ digest, media_type: mediaType, kind, artifact_type, size_bytes: 0, platforms, chart, children })
+
+/** `Chart.yaml` as JSON (Helm, "Use OCI-based registries"). */
+function chartOf(bytes: Buffer): ManifestRow['chart'] {
+  try {
+    const { version, appVersion } = JSON.parse(bytes.toString('utf8')) as { version?: unknown; appVersion?: unknown }
+    return typeof version === 'string' ? { version: version.slice(0, 64), app_version: typeof appVersion === 'string' ? appVersion.slice(0, 64) : null } : null
+  } catch {
+    return null
+  }
+}

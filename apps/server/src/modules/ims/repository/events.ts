@@ -1,0 +1,62 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { registriesPath } from '@zhisuan/contract/ims/registry'
+import { acceptedManifests } from '@zhisuan/engines/registry/manifest'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Db } from '../../../platform/db/database.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { platformSubject } from '../registry/registry.connection.ts'
+import { getRegistry } from '../registry/registry.store.ts'
+import type { RegistryIndex } from './indexing.ts'
+
+export const eventsPath = (id: string): string => `${registriesPath}/${id}/events`
+
+/** What a registry tells (CNCF distribution, "Work with notifications"); what else it says is left alone. */
+const envelope = z.object({
+  events: z
+    .array(
+      z.object({
+        action: z.string(),
+        target: z.object({
+          mediaType: z.string().default(''),
+          digest: z.string().default(''),
+          repository: z.string().max(255),
+          tag: z.string().max(128).nullish(),
+        }),
+        actor: z.object({ name: z.string().max(255).nullish() }).nullish(),
+      }),
+    )
+    .max(1_000),
+})
+
+export const notifySecretHash = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+
+/** Where registries tell of pushes, pulls and deletions: only what happened, which is then looked at there. */
+export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; index: RegistryIndex }): void {
+  const manifests = new Set(acceptedManifests.split(', '))
+  void http.register(async (within) => {
+    within.addContentTypeParser(
+      /^application\/vnd\.docker\.distribution\.events/,
+      { parseAs: 'string', bodyLimit: 4 * 2 ** 20 },
+      within.getDefaultJsonParser('error', 'error'),
+    )
+    within.post<{ Params: { id: string } }>(`${registriesPath}/:id/events`, async (request, reply) => {
+      const registry = /^[0-9a-f-]{36}$/.test(request.params.id) ? await getRegistry(db, request.params.id) : undefined
+      const secret = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
+      // Whether there is such a registry is nobody's to know who does not know its secret.
+      if (registry?.notify_hash == null || !timingSafeEqual(registry.notify_hash, notifySecretHash(secret))) throw new Refusal('tokenInvalid')
+      const parsed = envelope.safeParse(request.body)
+      if (!parsed.success) throw new Refusal('requestInvalid')
+      for (const { action, target, actor } of parsed.data.events) {
+        const { repository, digest } = target
+        const tag = target.tag ?? null
+        // Our own changes are known.
+        if (actor?.name === platformSubject) continue
+        if (action === 'push' && tag !== null && manifests.has(target.mediaType)) await index.look(registry, repository, tag, actor?.name || null)
+        else if (action === 'pull' && manifests.has(target.mediaType)) await index.pulled(registry, repository, tag, digest)
+        else if (action === 'delete' && digest !== '') await index.deleted(registry, repository, digest)
+      }
+      return reply.code(200).send({})
+    })
+  })
+}
