@@ -452,6 +452,7 @@ export const errors = catalogue({
   organisationMissing: { code: 94167, status: 400, text: '组织“{name}”不存在' },
   hostNotClustered: { code: 94171, status: 400, text: '该云平台不是集群，不能迁移实例' },
   noSchedulableHost: { code: 94172, status: 400, text: '没有可用的宿主机：都在维护中' },
+  flavorBeyondHosts: { code: 94174, status: 400, text: '该规格超出了宿主机的 CPU 或内存总量' },
   volumeAttached: { code: 94181, status: 409, text: '云硬盘正挂载在实例上，请先卸载' },
   volumePoolOfSource: { code: 94182, status: 400, text: '由快照创建的云硬盘须与快照在同一存储池“{name}”' },
   volumeBelowSource: { code: 94183, status: 400, text: '容量不能小于来源的{size} GB' },
@@ -592,6 +593,7 @@ export const errors = catalogue({
   gatewayInsecure: { code: 96038, status: 400, text: '不能使用这个地址：须以 https:// 开头' },
   invoiceTitlesTooMany: { code: 96039, status: 400, text: '发票抬头不能超过{limit}个' },
   invoiceSellerNotSetUp: { code: 96042, status: 409, text: '平台尚未设置收款户名或销售方税号，暂不能开具发票' },
+  balanceBelowLeast: { code: 96043, status: 400, text: '可用余额 ¥{available} 低于按量计费的最低余额 ¥{least}，请先充值，或改为预付费购买' },
 })
 
 export type ErrorName = keyof typeof errors

@@ -308,6 +308,7 @@ export const billTexts = {
   tiers: '阶梯价须从0开始，且起点逐级递增',
   priceNegative: '价格不能低于0',
   lowBalanceNegative: '余额提醒线不能低于0',
+  leastBalanceNegative: '按量计费的最低余额不能低于0',
   contactUnreachable: '请填写邮箱或手机号',
   thresholdTwice: '提醒比例不能重复',
   budgetAboveZero: '预算金额须大于0',
