@@ -232,4 +232,5 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/gateway': { load: () => import('./features/edge/GatewayList.tsx'), messages: ['edge'] },
   '/configure': { load: () => import('./features/settings/SettingList.tsx'), messages: ['settings', 'arrears'] },
   '/configureDetail': { load: () => import('./features/settings/SettingDetail.tsx'), messages: ['settings'] },
+  '/mirror/project': { load: () => import('./features/registry/ProjectList.tsx'), messages: ['mirror'] },
 }

@@ -301,7 +301,7 @@ const table = {
     { path: '/mirror/service', title: 'mirrorService', access: admins, sort: 990, pending: true },
     { path: '/mirror/imagesDownloadList', title: 'mirrorImagesDownloadList', access: admins, sort: 980, pending: true },
     { path: '/mirror/userControl', title: 'mirrorUserControl', access: admins, sort: 970, pending: true },
-    parent({ path: '/mirror/project', title: 'mirrorProject', access: tenants, sort: 960, pending: true }, [
+    parent({ path: '/mirror/project', title: 'mirrorProject', access: tenants, sort: 960 }, [
       { path: '/mirror/wareserve/warehouse/{registryId}/{projectId}', title: 'mirrorWareserveWarehouse', pending: true },
       { path: '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}', title: 'mirrorWareserveDetail', pending: true },
       { path: '/mirror/warehouse/detail', title: 'mirrorWarehouseDetail', back: 'history', pending: true },
