@@ -1,26 +1,25 @@
-import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Modal from 'antd/es/modal'
 import Skeleton from 'antd/es/skeleton'
 import Tabs from 'antd/es/tabs'
 import { errors } from '@zhisuan/contract/errors'
-import { registryCommands, type RegistryBasic } from '@zhisuan/contract/ims/registry'
+import { registries, registryCommands } from '@zhisuan/contract/ims/registry'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { lazy } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useCall } from '../../api/hooks.ts'
-import { copyText } from '../../kit/copy.ts'
 import { useDialog } from '../../kit/dialogs.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import type { Dialog } from '../../kit/FormDialog.tsx'
+import { CodeLines } from './CodeLines.tsx'
 import './registry.css'
 
 const PasswordDialog = lazy(() => import('./PasswordDialog.tsx'))
 
 /** Of which image the lines are; of none while there is none: they name one that has to be replaced. */
 export interface CommandOf {
-  readonly registry: Pick<RegistryBasic, 'id' | 'insecure'>
+  readonly registry: { readonly id: string }
   readonly project?: string
   readonly repository?: string
   readonly tag?: string
@@ -42,6 +41,7 @@ export default function CommandDialog({ onClose, ...of }: Dialog<CommandOf>) {
     { body: { registry_id: registry.id, project, ...(repository !== undefined && { repository }), ...(tag !== undefined && { tag }) } },
     { silent: true },
   )
+  const insecure = useCall(registries.get, { params: { id: registry.id } }, { silent: true }).data?.insecure ?? false
   const setPassword = (first: boolean, close: () => void) => (
     <PasswordDialog first={first} onSet={() => open((closeLines) => <CommandDialog {...of} onClose={closeLines} />)} onClose={close} />
   )
@@ -71,10 +71,7 @@ export default function CommandDialog({ onClose, ...of }: Dialog<CommandOf>) {
         <>
           <p>{t('command.note', { username: data.username })}</p>
           {repository === undefined && <p className="zs-soft">{t(of.project === undefined ? 'command.replaceProject' : 'command.replace')}</p>}
-          <Tabs
-            size="small"
-            items={data.items.map((tool) => ({ key: tool.tool, label: tool.tool, children: <Lines tool={tool} insecure={registry.insecure} /> }))}
-          />
+          <Tabs size="small" items={data.items.map((tool) => ({ key: tool.tool, label: tool.tool, children: <Lines tool={tool} insecure={insecure} /> }))} />
         </>
       )}
     </Modal>
@@ -98,17 +95,5 @@ function Lines({ tool, insecure }: { readonly tool: Tool; readonly insecure: boo
           ),
       )}
     </>
-  )
-}
-
-/** What is pasted somewhere as a whole. */
-export function CodeLines({ text }: { readonly text: string }) {
-  const { t } = useTranslation('mirror')
-  return (
-    <div className="rg-lines">
-      {/* Focusable, so that what is wider than the dialog can be scrolled by keyboard. */}
-      <pre tabIndex={0}>{text}</pre>
-      <Button size="small" type="text" icon={<CopyOutlined />} aria-label={t('copy')} title={t('copy')} onClick={() => void copyText(text)} />
-    </div>
   )
 }

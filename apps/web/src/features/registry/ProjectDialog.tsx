@@ -1,5 +1,4 @@
 import { projectVisibilities, registryProjects, type KeepRule, type RegistryProject } from '@zhisuan/contract/ims/project'
-import type { RegistryBasic } from '@zhisuan/contract/ims/registry'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { Field, RadioField, TextField } from '../../kit/fields.tsx'
@@ -26,7 +25,7 @@ interface Values {
 const { shape } = registryProjects.create.body
 
 /** Makes a project in a registry, or with one changes it: its name stays. */
-export default function ProjectDialog({ registry, project, onClose }: Dialog<{ registry: Pick<RegistryBasic, 'id'>; project: RegistryProject | null }>) {
+export default function ProjectDialog({ registry, project, onClose }: Dialog<{ registry: { readonly id: string }; project: RegistryProject | null }>) {
   const { t } = useTranslation('mirror')
   const platform = useIsPlatform()
   const create = useChange(registryProjects.create, { invalidates: invalidatedByProject, silent: true })

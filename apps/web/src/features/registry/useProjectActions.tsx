@@ -1,5 +1,5 @@
 import { registryProjects, type RegistryProject } from '@zhisuan/contract/ims/project'
-import { registryCommands, type RegistryBasic } from '@zhisuan/contract/ims/registry'
+import { registryCommands } from '@zhisuan/contract/ims/registry'
 import { lazy } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
@@ -13,7 +13,7 @@ const CommandDialog = lazy(() => import('./CommandDialog.tsx'))
 
 /** What can be done to a project of a registry. */
 export function useProjectActions(
-  registry: Pick<RegistryBasic, 'id' | 'insecure'>,
+  registry: { readonly id: string },
   then: { readonly onDeleted?: () => void } = {},
 ): { readonly actionsOf: (project: RegistryProject) => readonly Action[] } {
   const { t } = useTranslation('mirror')
