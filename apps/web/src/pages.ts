@@ -232,4 +232,10 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/gateway': { load: () => import('./features/edge/GatewayList.tsx'), messages: ['edge'] },
   '/configure': { load: () => import('./features/settings/SettingList.tsx'), messages: ['settings', 'arrears'] },
   '/configureDetail': { load: () => import('./features/settings/SettingDetail.tsx'), messages: ['settings'] },
+  '/mirror/project': { load: () => import('./features/registry/ProjectList.tsx'), messages: ['mirror'] },
+  '/mirror/wareserve/warehouse/{registryId}/{projectId}': { load: () => import('./features/registry/RepositoryList.tsx'), messages: ['mirror'] },
+  '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}': { load: () => import('./features/registry/RepositoryDetail.tsx'), messages: ['mirror'] },
+  '/mirror/warehouse/detail': { load: () => import('./features/registry/RepositoryByQuery.tsx'), messages: ['mirror'] },
+  '/mirror/service': { load: () => import('./features/registry/RegistryList.tsx'), messages: ['mirror'] },
+  '/mirror/userControl': { load: () => import('./features/registry/RegistryUserList.tsx'), messages: ['mirror'] },
 }

@@ -298,13 +298,13 @@ const table = {
     ]),
   ],
   mirror: [
-    { path: '/mirror/service', title: 'mirrorService', access: admins, sort: 990, pending: true },
+    { path: '/mirror/service', title: 'mirrorService', access: admins, sort: 990 },
     { path: '/mirror/imagesDownloadList', title: 'mirrorImagesDownloadList', access: admins, sort: 980, pending: true },
-    { path: '/mirror/userControl', title: 'mirrorUserControl', access: admins, sort: 970, pending: true },
-    parent({ path: '/mirror/project', title: 'mirrorProject', access: tenants, sort: 960, pending: true }, [
-      { path: '/mirror/wareserve/warehouse/{registryId}/{projectId}', title: 'mirrorWareserveWarehouse', pending: true },
-      { path: '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}', title: 'mirrorWareserveDetail', pending: true },
-      { path: '/mirror/warehouse/detail', title: 'mirrorWarehouseDetail', back: 'history', pending: true },
+    { path: '/mirror/userControl', title: 'mirrorUserControl', access: admins, sort: 970 },
+    parent({ path: '/mirror/project', title: 'mirrorProject', access: tenants, sort: 960 }, [
+      { path: '/mirror/wareserve/warehouse/{registryId}/{projectId}', title: 'mirrorWareserveWarehouse' },
+      { path: '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}', title: 'mirrorWareserveDetail' },
+      { path: '/mirror/warehouse/detail', title: 'mirrorWarehouseDetail', back: 'history' },
     ]),
     { path: '/mirror/thirdParty', title: 'mirrorThirdParty', access: admins, sort: 950, pending: true },
     { path: '/mirror/privoteParty', title: 'mirrorPrivoteParty', access: ['TENANT', 'TENANT_ADMIN'], sort: 940, pending: true },

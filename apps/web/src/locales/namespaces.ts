@@ -37,6 +37,7 @@ export const loaders = {
   identity: () => import('./zh/identity.ts'),
   licence: () => import('./zh/licence.ts'),
   message: () => import('./zh/message.ts'),
+  mirror: () => import('./zh/mirror.ts'),
   network: () => import('./zh/network.ts'),
   nextstack: () => import('./zh/nextstack.ts'),
   nextstackCompute: () => import('./zh/nextstackCompute.ts'),

@@ -27,6 +27,9 @@ export const touched: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   ],
   'cis.container': ['cis.deployment.', 'cis.config.', 'aos.service.instances'],
   'cis.config': ['aos.stackConfig.'],
+  'ims.project': ['ims.registry.'],
+  // What is pushed and deleted is counted by its project and its registry.
+  'ims.tag': ['ims.tagBin.', 'ims.project.', 'ims.registry.'],
   'aos.stack': ['aos.nodeStack.', 'aos.service.', 'aos.deployment.', 'aos.stackConfig.'],
 }
 
@@ -41,6 +44,7 @@ const apart: ReadonlySet<unknown> = new Set([
   'cis.container.logs',
   'cis.container.files',
   'cis.container.check',
+  'ims.repository.buildHistory',
 ])
 
 /** Has what is shown of these kinds read again; what is not shown, when it is. */

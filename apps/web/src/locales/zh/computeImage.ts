@@ -40,7 +40,7 @@ export default {
     deactivated: words.disabled,
   },
   source: { public: '公共', own: '自有', offered: '共享给我', community: '社区' },
-  visibility: { private: '私有', shared: words.shared, community: '社区', public: '公共' },
+  visibility: { private: words.isPrivate, shared: words.shared, community: '社区', public: '公共' },
   osType: { linux: 'Linux', windows: 'Windows' },
   field: {
     way: words.method,

@@ -42,7 +42,7 @@ export default {
   type: { container: '轻量实例', vm: '虚拟机' },
   typeOption: { container: '轻量实例镜像', vm: '虚拟机镜像' },
   source: { upload: '上传', url: '地址导入', vm: words.vm, engine: '云平台自带' },
-  visibility: { public: '公共：所有组织', private: '私有' },
+  visibility: { public: '公共：所有组织', private: words.isPrivate },
   shared: { with: '他人共享', count: '{{count}} 个组织', none: '没有共享' },
   minimum: { cpu: '{{count}} 核', memory: '内存 {{size}}', disk: '磁盘 {{size}}', none: '没有要求' },
   empty: { public: '“{{cloud}}”上还没有公共镜像', private: '“{{cloud}}”上还没有私有镜像' },

@@ -138,7 +138,7 @@ export default {
     imageSearch: '搜索镜像名称、系统或版本',
     imageNone: '该云平台上没有适用于{{type}}的镜像',
     imageNoneNote: '请在私有镜像中上传或导入一个，或选择其他类型。',
-    imageVisibility: { public: '公共', private: '私有' },
+    imageVisibility: { public: '公共', private: words.isPrivate },
     imageNeeds: '最低规格：{{needs}}',
     imageNeed: { cpu: '{{count}} 核', memory: '内存 {{size}}', disk: '磁盘 {{size}}' },
     imageNoMatch: '没有匹配“{{text}}”的镜像',
