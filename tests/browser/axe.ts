@@ -4,7 +4,8 @@ import type { Page } from '@playwright/test'
 export const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']
 
 /**
- * Until nothing fades in any more (half faded in, text has half its contrast), and the choices of a select that was left are gone.
+ * Until nothing fades in any more (half faded in, text has half its contrast), what stands in the place of what is still loaded is
+ * gone, and so are the choices of a select that was left.
  * What goes by how far something is scrolled is never over.
  */
 export const still = async (page: Page): Promise<void> =>
@@ -16,6 +17,7 @@ export const still = async (page: Page): Promise<void> =>
           ({ playState, effect, timeline }) =>
             playState !== 'running' || !(timeline instanceof DocumentTimeline) || effect?.getComputedTiming().iterations === Infinity,
         ) &&
+      document.querySelector('.ant-skeleton-title') === null &&
       [...document.querySelectorAll('.ant-select-dropdown:not(.ant-select-dropdown-hidden)')].every((choices) => {
         const list = choices.querySelector('[role=listbox]')
         return document.querySelector(`[role=combobox][aria-expanded=true]${list === null ? '' : `[aria-controls="${list.id}"]`}`) !== null

@@ -25,19 +25,22 @@ export interface AgentServer {
   stop(): Promise<void>
 }
 
-export async function startAgentServer(): Promise<AgentServer> {
+/** @param again one that was there before: its key, its port, and the key of its first node */
+export async function startAgentServer(
+  again: { readonly identity?: string; readonly port?: number; readonly edgeId?: string; readonly token?: string; readonly key?: string } = {},
+): Promise<AgentServer> {
   /** By tokens. */
   const edges = new Map<string, { readonly token: string; readonly edgeId: string; key: string | null }>()
-  const addEdge = () => {
-    const edge = { token: randomUUID(), edgeId: randomUUID(), key: null }
+  const addEdge = ({ token = randomUUID(), edgeId = randomUUID(), key = null }: { token?: string; edgeId?: string; key?: string | null } = {}) => {
+    const edge = { token, edgeId, key }
     edges.set(edge.token, edge)
     return edge
   }
-  const first = addEdge()
+  const first = addEdge(again)
   const versions: string[] = []
   const files = new Map<string, Buffer>()
   const tunnels = createTunnels({
-    identity: openIdentity(newIdentity()),
+    identity: openIdentity(again.identity ?? newIdentity()),
     log: pino({ level: 'silent' }),
     keeper: {
       keyOf: async (id) => [...edges.values()].find(({ edgeId }) => edgeId === id)?.key ?? null,
@@ -60,14 +63,14 @@ export async function startAgentServer(): Promise<AgentServer> {
   const http: Server = createServer((request, response) => void answer(request, response))
   const sockets = new WebSocketServer({ server: http, maxPayload: 2 ** 20, perMessageDeflate: false })
   sockets.on('connection', (socket) => tunnels.accept(socket))
-  http.listen(0, '127.0.0.1')
+  http.listen(again.port ?? 0, '127.0.0.1')
   await once(http, 'listening')
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     tunnels,
     token: first.token,
     edgeId: first.edgeId,
-    addEdge,
+    addEdge: () => addEdge(),
     versions,
     files,
     cut() {

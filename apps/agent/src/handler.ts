@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import { keptPaths } from '@zhisuan/contract/agent/kept'
 import { agentPaths, gatewayOrder, upgradeOrder } from '@zhisuan/contract/agent/node'
 import { answerError, answerJson, bodyOf, Denied } from './answers.ts'
 import type { Compose } from './compose.ts'
 import { attachExec, proxyToDocker } from './docker.ts'
 import { createMetrics, factsOf, type Host } from './facts.ts'
 import type { Gateway } from './gateway.ts'
+import type { Kept } from './kept/kept.ts'
 import { joinPort } from './port.ts'
 import { upgrade, type UpgradeParts } from './upgrade.ts'
 
@@ -13,6 +15,7 @@ export interface HandlerParts {
   readonly host: Host
   readonly compose: Compose
   readonly gateway: Gateway
+  readonly kept: Kept
   readonly upgrades: UpgradeParts
   readonly allowReboot: boolean
   readonly say: (line: string) => void
@@ -35,6 +38,7 @@ export function createHandler(parts: HandlerParts): (request: Http2ServerRequest
       return attachExec(host.dockerSocket, stream, decodeURIComponent(pathname.slice(agentPaths.exec.length + 1)), searchParams.get('tty') === '1')
     if (is('POST', agentPaths.port)) return joinPort(stream, Number(searchParams.get('port') ?? Number.NaN))
     if (is('PUT', agentPaths.compose)) return parts.compose.serve(stream)
+    if (pathname === keptPaths.all || pathname.startsWith(`${keptPaths.all}/`)) return parts.kept.serve(request)
     if (is('GET', agentPaths.gateway)) return answerJson(stream, 200, parts.gateway.state())
     if (is('PUT', agentPaths.gateway)) {
       await parts.gateway.listen((await bodyOf(stream, gatewayOrder, 4_096)).port)

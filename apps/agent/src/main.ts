@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { enrol, EnrolmentRefused } from './enrol.ts'
 import { createGateway } from './gateway.ts'
 import { createHandler } from './handler.ts'
 import { fingerprintOf, readKept, type Kept } from './identity.ts'
+import { createKept } from './kept/kept.ts'
 import { launch, type ToLauncher } from './launcher.ts'
 import { gatewayOf } from './server.ts'
 import { keepTunnel } from './tunnel.ts'
@@ -78,6 +79,14 @@ function directoryOf(values: Values): string {
   return directory
 }
 
+/** Programs that it keeps for other users pass through its directory, and see nothing; nobody enters what containers read of it. */
+function letPass(directory: string): void {
+  const stacks = join(directory, 'stacks')
+  mkdirSync(stacks, { recursive: true, mode: 0o700 })
+  chmodSync(stacks, 0o700)
+  if (process.getuid?.() === 0) chmodSync(directory, 0o711)
+}
+
 /** Until the server lets it in; a server that is not there yet is waited for. */
 async function enrolled(values: Values, directory: string, signal: AbortSignal): Promise<NonNullable<Kept['enrolled']> & { readonly privateKey: string }> {
   const token = tokenOf()
@@ -121,11 +130,15 @@ async function serve(values: Values): Promise<void> {
   process.on('disconnect', () => process.exit(1))
   say(`agent ${version} of node ${edge_id}`)
   say(`fingerprint ${fingerprintOf(privateKey)}`)
+  const host = { root: values.root, dockerSocket: values.docker }
+  letPass(directory)
   const compose = createCompose({ directory: join(directory, 'stacks'), dockerSocket: values.docker, say })
+  const kept = createKept({ directory, host, server, say })
   const handler = createHandler({
-    host: { root: values.root, dockerSocket: values.docker },
+    host,
     compose,
     gateway: createGateway(server),
+    kept,
     upgrades: { directory, server, tell, signal },
     allowReboot: values['allow-reboot'],
     say,
@@ -135,7 +148,7 @@ async function serve(values: Values): Promise<void> {
     tell?.({ welcomed: true })
   }
   await keepTunnel({ edgeId: edge_id, privateKey, server, version, handler, signal, say, up })
-  await compose.stop(composeGraceMs)
+  await Promise.all([compose.stop(composeGraceMs), kept.close()])
   say('stopped')
 }
 

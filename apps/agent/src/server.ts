@@ -92,11 +92,15 @@ export interface ServerAsk {
   readonly signal: AbortSignal
 }
 
-/** Asks the server over HTTP; redirections are not followed. @throws where it does not answer, or says more than the limit */
-export async function askServer(
-  server: ServerAddress,
-  { method = 'GET', path, body, limitBytes, signal }: ServerAsk,
-): Promise<{ status: number; body: Buffer }> {
+/** An answer whose body is still to be read, and then closed. */
+export interface OpenAnswer {
+  readonly status: number
+  readonly body: IncomingMessage
+  close(): void
+}
+
+/** Asks the server over HTTP; redirections are not followed. @throws where it does not answer */
+export async function openFromServer(server: ServerAddress, { method = 'GET', path, body, signal }: Omit<ServerAsk, 'limitBytes'>): Promise<OpenAnswer> {
   signal.throwIfAborted()
   const socket = await socketTo(server, signal)
   const content = body === undefined ? null : JSON.stringify(body)
@@ -118,15 +122,26 @@ export async function askServer(
       request.on('response', resolve)
       request.end(content ?? undefined)
     })
+    return { status: answer.statusCode ?? 0, body: answer, close: () => socket.destroy() }
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+}
+
+/** The same, read to its end. @throws also where it says more than the limit */
+export async function askServer(server: ServerAddress, { limitBytes, ...ask }: ServerAsk): Promise<{ status: number; body: Buffer }> {
+  const { status, body, close } = await openFromServer(server, ask)
+  try {
     const parts: Buffer[] = []
     let size = 0
-    for await (const part of answer as AsyncIterable<Buffer>) {
+    for await (const part of body as AsyncIterable<Buffer>) {
       size += part.length
-      if (size > limitBytes) throw new Error(`${path}: the server said more than ${limitBytes} bytes`)
+      if (size > limitBytes) throw new Error(`${ask.path}: the server said more than ${limitBytes} bytes`)
       parts.push(part)
     }
-    return { status: answer.statusCode ?? 0, body: Buffer.concat(parts) }
+    return { status, body: Buffer.concat(parts) }
   } finally {
-    socket.destroy()
+    close()
   }
 }

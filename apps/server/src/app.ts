@@ -10,6 +10,7 @@ import { createCis } from './modules/cis/index.ts'
 import type { openEngine } from './modules/cmp/cloud/cloud.engines.ts'
 import { createCmp } from './modules/cmp/index.ts'
 import { createCompute } from './modules/compute/index.ts'
+import type { ReachedEdge } from './modules/ecrm/edge/edge.reach.ts'
 import { createEcrm } from './modules/ecrm/index.ts'
 import { createIam } from './modules/iam/index.ts'
 import { createIms } from './modules/ims/index.ts'
@@ -19,6 +20,7 @@ import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit } from './platform/audit.ts'
+import { platformScope } from './platform/auth/actor.ts'
 import type { Config } from './platform/config.ts'
 import { Refusal } from './platform/errors.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
@@ -28,6 +30,7 @@ import { answerProblems } from './platform/http/problems.ts'
 import { serveProbes } from './platform/http/probes.ts'
 import { endSlowBodies } from './platform/http/slow.ts'
 import { answerUnparsed, unparsed } from './platform/http/unparsed.ts'
+import { createKept } from './platform/kept/kept.ts'
 import { createLog } from './platform/log.ts'
 import type { KindParts, ModuleParts } from './platform/module.ts'
 import { openPlatform, type OpenedPlatform, type Pause, type Platform } from './platform/platform.ts'
@@ -65,13 +68,24 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
+  add(
+    createKept(platform, {
+      reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
+      connected: edges.connected,
+      onUp: edges.onUp,
+      work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
+    }),
+  )
   const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
-  add(createIms(platform, { passwords, accessKeys, personOf }))
+  add(createIms(platform, { passwords, accessKeys, personOf, limits }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }
 }
+
+/** Of a node what the platform has to know. */
+const nodeOf = ({ row, tunnel }: ReachedEdge) => ({ name: row.name, tunnel })
 
 /** Composes platform and modules. Tests build the same app and ask it in memory. */
 export async function buildApp(config: Config, options: AppOptions = {}): Promise<App> {

@@ -50,6 +50,7 @@ import { images, networks, terminals, vms } from './nextstack/vm.ts'
 import { storagePools, volumeBackups, volumes, volumeSnapshots } from './nextstack/volume.ts'
 import { vpcs } from './nextstack/vpc.ts'
 import { terms } from './root/terms.ts'
+import { bundles } from './sys/bundle.ts'
 import { messages } from './sys/message.ts'
 import { configs, licences, system } from './sys/sys.ts'
 import { accessKeys } from './ums/access-key.ts'
@@ -63,7 +64,7 @@ import { organisations, users } from './ums/user.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
-  sys: { system, configs, licences, messages },
+  sys: { system, configs, licences, messages, bundles },
   ums: {
     auth,
     verification,

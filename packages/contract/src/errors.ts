@@ -131,7 +131,15 @@ export const errors = catalogue({
   headersTooLarge: { code: 90022, status: 431, text: '请求头过大' },
   longPollsExceeded: { code: 90023, status: 429, text: '您打开的页面过多（同时最多{max}个），请关闭一些后再试' },
   streamsExceeded: { code: 90024, status: 429, text: '您同时打开的终端、日志或下载过多（最多{max}个），请关闭一些后再试' },
+  tookTooLong: { code: 90026, status: 400, text: '内容过于复杂，未能在规定时间内读完，请精简或拆分后再试' },
+  tooMuchAtOnce: { code: 90027, status: 503, text: '服务器正忙，请稍后再试' },
+  bodyTooMany: { code: 90028, status: 413, text: '请求内容的条目过多，请分批提交' },
   operationCancelled: { code: 90019, status: 409, text: '操作已取消' },
+  keptUnfit: { code: 90040, status: 409, text: '节点“{node}”不能运行“{name}”：{reasons}' },
+  keptPlaceFailed: { code: 90041, status: 409, text: '“{name}”没有放到节点“{node}”上：{reason}' },
+  keptUnhealthy: { code: 90042, status: 409, text: '“{name}”在节点“{node}”上没有正常运行：{reason}' },
+  keptWentBack: { code: 90043, status: 409, text: '更改后“{name}”在节点“{node}”上没有正常运行，已回到更改之前：{reason}' },
+  keptNotRemoved: { code: 90044, status: 409, text: '“{name}”没有从节点“{node}”上清除干净：{reason}' },
 
   // 91xxx: identity
   initialPasswordUnchanged: { code: 91001, status: 403, text: '请先修改初始密码' },
@@ -224,6 +232,12 @@ export const errors = catalogue({
   licenceMalformed: { code: 92003, status: 400, text: '许可证内容格式有误' },
   licenceAlreadyExpired: { code: 92004, status: 400, text: '该许可证已过期，不能导入' },
   licenceForOther: { code: 92005, status: 400, text: '该许可证不属于本平台' },
+  bundleTaken: { code: 92007, status: 400, text: '已有相同内容的程序包' },
+  bundleDigestWrong: { code: 92008, status: 400, text: '程序包的内容与登记的SHA-256不符，实际为{sha256}' },
+  bundleInUse: { code: 92009, status: 400, text: '还有{count}个程序在使用该程序包' },
+  bundleUnknown: { code: 92010, status: 400, text: '所选程序包不存在，或还没有就绪' },
+  bundleFetchFailed: { code: 92011, status: 400, text: '无法下载程序包：{reason}' },
+  bundleAddressForbidden: { code: 92012, status: 400, text: '不能从该地址下载程序包' },
   configValueInvalid: { code: 92006, status: 400, text: '配置项的值无效' },
 
   // 93xxx: clouds and engines
@@ -438,6 +452,7 @@ export const errors = catalogue({
   organisationMissing: { code: 94167, status: 400, text: '组织“{name}”不存在' },
   hostNotClustered: { code: 94171, status: 400, text: '该云平台不是集群，不能迁移实例' },
   noSchedulableHost: { code: 94172, status: 400, text: '没有可用的宿主机：都在维护中' },
+  flavorBeyondHosts: { code: 94174, status: 400, text: '该规格超出了宿主机的 CPU 或内存总量' },
   volumeAttached: { code: 94181, status: 409, text: '云硬盘正挂载在实例上，请先卸载' },
   volumePoolOfSource: { code: 94182, status: 400, text: '由快照创建的云硬盘须与快照在同一存储池“{name}”' },
   volumeBelowSource: { code: 94183, status: 400, text: '容量不能小于来源的{size} GB' },
@@ -578,6 +593,7 @@ export const errors = catalogue({
   gatewayInsecure: { code: 96038, status: 400, text: '不能使用这个地址：须以 https:// 开头' },
   invoiceTitlesTooMany: { code: 96039, status: 400, text: '发票抬头不能超过{limit}个' },
   invoiceSellerNotSetUp: { code: 96042, status: 409, text: '平台尚未设置收款户名或销售方税号，暂不能开具发票' },
+  balanceBelowLeast: { code: 96043, status: 400, text: '可用余额 ¥{available} 低于按量计费的最低余额 ¥{least}，请先充值，或改为预付费购买' },
 })
 
 export type ErrorName = keyof typeof errors

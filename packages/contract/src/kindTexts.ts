@@ -5,6 +5,7 @@ export const kindTexts = {
     licence: '许可证',
     change: '变化通知',
     message: '消息',
+    bundle: '程序包',
   },
   ums: {
     auth: '登录',

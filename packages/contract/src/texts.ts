@@ -209,12 +209,37 @@ export const nodeTexts = {
   imageUnsure: '镜像“{image}”不在节点上，节点现在也连接不上镜像仓库：不能确定部署时能否拉取',
 } as const
 
+/** Why a program that the platform runs on a node would not run there: by the reasons of agent/kept.ts, a part of `keptUnfit`. */
+export const keptReasonTexts = {
+  program_missing: '没有找到程序“{program}”，请先在节点上安装',
+  program_broken: '程序“{program}”无法运行（{said}）',
+  version_other: '程序“{program}”的版本不是{wanted}（{found}）',
+  port_taken: '端口{port}/{protocol}已被“{by}”占用',
+  disk_short: '“{path}”所在磁盘剩余{free_bytes}，至少需要{needed_bytes}',
+  memory_short: '可用内存为{free_bytes}，至少需要{needed_bytes}',
+  data_foreign: '数据目录“{path}”中已有其他内容',
+  data_closed: '“{path}”不能由用户“{user}”读写（{said}）',
+  user_unmakable: '不能以系统用户“{user}”运行（{said}）',
+  docker_missing: 'Docker没有运行（{said}）',
+  agent_contained: '节点程序在容器中运行，只能运行镜像',
+} as const
+
+/** What became of a program that the platform runs on a node, where the node has no words of its own for it. */
+export const keptTexts = {
+  missing: '节点上没有该程序',
+  exit: '程序已退出，退出码{code}',
+  signal: '程序被信号{signal}终止',
+  exitUnknown: '程序已退出，原因未知',
+} as const
+
 /** What is wrong with a compose file; the reason in `composeInvalid`. */
 export const composeTexts = {
   syntax: 'YAML语法错误：{reason}',
   oneDocument: '只能有一个YAML文档',
   tooDeep: '别名或嵌套过多',
   tooLong: '填入变量和别名后的内容过长',
+  tooMany: '内容过多：行和条目合计不能超过{limit}个',
+  keyTwice: '键“{key}”重复',
   mapping: '“{key}”应为键值对',
   list: '“{key}”应为列表',
   text: '“{key}”应为文本',
@@ -283,6 +308,7 @@ export const billTexts = {
   tiers: '阶梯价须从0开始，且起点逐级递增',
   priceNegative: '价格不能低于0',
   lowBalanceNegative: '余额提醒线不能低于0',
+  leastBalanceNegative: '按量计费的最低余额不能低于0',
   contactUnreachable: '请填写邮箱或手机号',
   thresholdTwice: '提醒比例不能重复',
   budgetAboveZero: '预算金额须大于0',

@@ -56,7 +56,7 @@ const environment = z.object({
   LOCAL_CLOUD: withDefault(z.enum(['auto', 'sandbox', 'none']), 'auto'),
   /** `auto` runs an agent beside the server: this host is the first node. */
   LOCAL_AGENT: withDefault(z.enum(['auto', 'none']), 'auto'),
-  /** Addresses and networks, separated by commas, that images may be fetched from although they are not public. */
+  /** Addresses and networks, separated by commas, that images and bundles may be fetched from although they are not public. */
   IMAGE_FETCH_ALLOW: addresses,
   /** The same, that identity providers of organisations may be at. */
   SSO_ALLOW: addresses,

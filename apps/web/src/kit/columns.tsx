@@ -158,6 +158,11 @@ export const col = {
     ...base<Row>(key, title, options, (row) => format.money(value(row))),
     ...right,
   }),
+  /** What is charged, or part of a sum: with all its decimals. */
+  charge: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> => ({
+    ...base<Row>(key, title, options, (row) => format.exactMoney(value(row))),
+    ...right,
+  }),
   /** The day, and the time below it: half as wide as on one line. */
   date: <Row,>(key: string, title: string, value: (row: Row) => string | number | null | undefined, options: ColumnOptions = {}): Column<Row> =>
     base<Row>(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, exactMoney, money, number, percent, rate } from './format.ts'
+import { bytes, exactMoney, money, nothing, number, owedMoney, percent, rate } from './format.ts'
 
 describe('sizes', () => {
   it.each([
@@ -56,6 +56,16 @@ it('money of an hour has as many decimals as it needs, up to six: of a month of 
     '-¥0.000001',
   ])
   expect(rate(null)).toBe('—')
+})
+
+it('money that is owed is as much as the balance below 0 that it makes, and nothing owed is nothing', () => {
+  expect(owedMoney('0.305')).toBe('¥0.31')
+  expect(money('-0.305')).toBe('-¥0.31')
+  expect([owedMoney('0.00'), owedMoney('12.30'), owedMoney(null)]).toEqual(['¥0.00', '¥12.30', nothing])
+})
+
+it('what moves a balance and what stands in a bill is one amount, whichever sign it has', () => {
+  expect([exactMoney('-0.305'), exactMoney('0.305'), exactMoney('-0.30')]).toEqual(['-¥0.305', '¥0.305', '-¥0.30'])
 })
 
 it('money that is computed again has all its decimals', () => {

@@ -51,13 +51,20 @@ function yuan(amount: string | null | undefined, most: number): string {
   return negative && minor > 0n ? `-${text}` : text
 }
 
-/** How money is written, everywhere: an amount with two decimals. Files have plain numbers instead, and the unit in their heading. */
+/**
+ * A balance or a sum: with two decimals. What such a sum is made of (a charge, a line, a share) is {@link exactMoney}, wherever
+ * it stands, so that one charge is one amount and parts add up. Files have plain numbers instead, and the unit in their heading.
+ */
 export const money = (amount: string | null | undefined): string => yuan(amount, 2)
+
+/** What is owed: as much as the balance that it makes, so that paying it is enough. */
+export const owedMoney = (amount: string | null | undefined): string =>
+  yuan(amount === null || amount === undefined ? amount : `-${amount}`, 2).replace('-', '')
 
 /** Money of an hour, which is so little that two decimals would say nothing: as many as it has, up to six. */
 export const rate = (amount: string | null | undefined): string => yuan(amount, 6)
 
-/** All of it, for who computes it again: prices as they were set, what is shown when pointed at. */
+/** All of it, with as many decimals as it needs: prices as they were set, and all that is part of a sum. */
 export const exactMoney = (amount: string | null | undefined): string => yuan(amount, Math.max(2, amount?.split('.')[1]?.length ?? 0))
 
 /** A number floored to at most two decimals, thousands grouped. */

@@ -90,6 +90,7 @@ export const templates = {
     path: templatesBase,
     summary: 'Make a template, or another version of the one of that name',
     access: tenants,
+    perMinute: 60,
     status: 201,
     body: z.object({ name, description: description.default(''), labels, version, ...content }),
     response: template,
@@ -109,6 +110,7 @@ export const templates = {
     path: `${templatesBase}/{id}`,
     summary: 'Change a version',
     access: tenants,
+    perMinute: 60,
     params: byId,
     body: z.object({ description: description.default(''), labels, ...content }),
     response: template,
@@ -234,6 +236,7 @@ export const stacks = {
     path: stacksBase,
     summary: 'Deploy a compose file or a template to nodes',
     access: tenants,
+    perMinute: 60,
     status: 202,
     body: source
       .extend({ name, description: description.default(''), placement })
@@ -247,6 +250,7 @@ export const stacks = {
     path: '/api/aos/v1/docker/compose-checks',
     summary: 'What is wrong with a compose file, by lines, and which variables it asks for',
     access: tenants,
+    perMinute: 120,
     audit: false,
     body: z.object({
       compose: z.string().max(262_144, fieldTexts.composeTooLong).regex(plainText, fieldTexts.controlCharacters),
@@ -272,6 +276,7 @@ export const stacks = {
     path: `${stacksBase}/{id}`,
     summary: 'Update to another file or other values, go back to a revision, stop, start',
     access: tenants,
+    perMinute: 120,
     params: byId,
     status: 202,
     // Without a file or template: the same with other values or configs.
@@ -289,6 +294,7 @@ export const stacks = {
     path: `${stacksBase}/{id}/compose-config`,
     summary: 'The file as it was deployed, and its revisions',
     access: tenants,
+    perMinute: 120,
     params: byId,
     response: z.object({ compose: z.string(), resolved: z.string(), values: z.record(z.string(), z.string()), revisions: z.array(stackRevision) }),
   }),
@@ -446,6 +452,7 @@ export const stackConfigs = {
     path: `${stacksBase}/cfgs`,
     summary: 'Give a stack these configs, in their newest text; services that mount a changed one are made anew',
     access: tenants,
+    perMinute: 60,
     status: 202,
     body: z.object({ stack_id: z.uuid(), configs: stackFiles }),
     response: stack,
@@ -461,6 +468,7 @@ export const nodeStacks = {
     path: nodeStacksBase,
     summary: 'Deploy a compose file or a template to one node',
     access: tenants,
+    perMinute: 60,
     status: 202,
     body: source
       .extend({ name, description: description.default(''), edge_id: z.uuid() })

@@ -46,6 +46,8 @@ export const arrearsPolicy = z.object({
   organisation: z.object({ id: z.uuid(), name: z.string() }).nullable(),
   /** An account with less than this available is low; `0.00`: none is. */
   low_balance: money,
+  /** With less than this available nothing that is paid by the hour may be made (96043); `0.00`: it may. What is paid in advance may, always. */
+  least_balance: money,
   ...decisions,
   updated_by: z.string(),
   /** Null: as it came, nobody changed it. */
@@ -54,7 +56,13 @@ export const arrearsPolicy = z.object({
 export type ArrearsPolicy = z.output<typeof arrearsPolicy>
 
 /** Also for the console's form. */
-export const arrearsPolicyGiven = z.object({ low_balance: amountGiven(2).refine((text) => !text.startsWith('-'), billTexts.lowBalanceNegative), ...decisions })
+export const arrearsPolicyGiven = z.object({
+  low_balance: amountGiven(2).refine((text) => !text.startsWith('-'), billTexts.lowBalanceNegative),
+  least_balance: amountGiven(2)
+    .refine((text) => !text.startsWith('-'), billTexts.leastBalanceNegative)
+    .default('0'),
+  ...decisions,
+})
 
 /** An exception overrides the platform's policy as a whole. */
 export const arrearsPolicies = {
@@ -118,6 +126,8 @@ export const standing = z.object({
   /** What is owed, and what an order may cost now. */
   arrears: money,
   available: money,
+  /** What has to be available before something that is paid by the hour is made; see {@link arrearsPolicy}. */
+  least_balance: money,
   /** What the suspension works on; null where there is none. */
   suspension: z
     .object({

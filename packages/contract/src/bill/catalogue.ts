@@ -438,6 +438,7 @@ export const priceLists = {
     path: `${base}/price-lists`,
     summary: 'Make categories, products, SKUs and prices of a list',
     access: admins,
+    perMinute: 30,
     status: 201,
     body: z.object({
       rows: z

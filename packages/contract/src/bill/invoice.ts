@@ -92,6 +92,13 @@ export const invoiceCan = can<InvoiceStatus>()({
 /** Days of Beijing, both of them too. */
 const span = { from: day, to: day }
 
+/**
+ * What an invoice is about: consumption of its span, and what came to light of days that stood in an
+ * earlier invoice (`late`), by months. Below 0 where it turned out to be less.
+ */
+export const invoiceLine = z.object({ late: z.boolean(), ...span, amount: money })
+export type InvoiceLine = z.output<typeof invoiceLine>
+
 export const invoice = z.object({
   id: z.uuid(),
   owner: z.object({ id: z.uuid(), name: z.string() }),
@@ -99,6 +106,8 @@ export const invoice = z.object({
   ...span,
   /** With tax. */
   amount: money,
+  /** They add up to the amount. */
+  lines: z.array(invoiceLine),
   /** As it stood when the invoice was asked for. */
   title: z.object({ ...titleSettings, tax_number: z.string(), email: z.string() }),
   /** The tax office's number of the invoice; empty until it is issued. */
@@ -136,13 +145,18 @@ export const invoices = {
     access: tenants,
     query: z.object(span),
     response: z.object({
-      /** Consumption of the span that stands in no invoice, floored to cents. */
+      /** Consumption of the span that stands in no invoice, and what came late of earlier ones, floored to cents. */
       uninvoiced: money,
+      lines: z.array(invoiceLine),
       /** What may be invoiced in all: consumed and paid, less what is in invoices. */
       paid: money,
     }),
   }),
-  /** All that was consumed in the span and stands in no other invoice. Refused with 96035, 96036, 96037. */
+  /**
+   * All that was consumed in the span and stands in no other invoice: usage by the hour in which it was, orders by
+   * when they were paid; so an invoice of a month is what its bill says. Refused
+   * with 96035, 96036, 96037.
+   */
   create: defineCall({
     id: 'bill.invoice.create',
     method: 'POST',

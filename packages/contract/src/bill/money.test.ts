@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { floored, money, toDecimal, toMinor } from './money.ts'
+import { floored, money, owed, toDecimal, toMinor } from './money.ts'
 
 describe('money', () => {
   it('is the same after a journey over the wire', () => {
@@ -32,6 +32,12 @@ describe('money', () => {
       '12.00',
       '99999999999999999999.99',
     ])
+  })
+
+  it('that is owed is as much as the balance that it makes', () => {
+    const amounts = ['0.00', '0.001', '0.305', '0.31', '12.00']
+    expect(amounts.map(owed)).toEqual(['0.00', '0.01', '0.31', '0.31', '12.00'])
+    for (const amount of amounts.slice(1)) expect(`-${owed(amount)}`).toBe(floored(`-${amount}`))
   })
 
   it('is nothing else', () => {

@@ -34,6 +34,9 @@ export function floored(text: string): string {
   return toDecimal(cents * cent)
 }
 
+/** What is owed, as people are shown it and asked for it: as much as the balance below 0 that it makes, so that paying it is enough. */
+export const owed = (text: string): string => toDecimal(-toMinor(floored(toDecimal(-toMinor(text)))))
+
 /** What the server answers: see {@link toDecimal}. */
 export const money = z.string().regex(/^-?\d+\.\d{2,8}$/)
 

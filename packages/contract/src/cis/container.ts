@@ -457,6 +457,7 @@ export const configs = {
     path: '/api/cis/v1/docker/cfgs',
     summary: 'Make or change a config; `restart` restarts the containers that have it',
     access: tenants,
+    perMinute: 120,
     body: z.object({
       id: z.uuid().optional(),
       revision: z.int().optional(),

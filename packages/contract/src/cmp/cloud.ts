@@ -51,9 +51,12 @@ const labelText = z
   .max(4096)
   .refine((text) => parseCloudLabel(text) !== null, fieldTexts.labelJson)
 
+/** Room for all that a bundle of authorities has; whatever is longer is none. */
+const pemMax = 65_536
 const pem = z
   .string(fieldTexts.pem)
   .trim()
+  .max(pemMax, fieldTexts.pem)
   .regex(/^-----BEGIN [A-Z ]+-----[\t\n\r -~]+-----END [A-Z ]+-----$/, fieldTexts.pem)
 
 /** Left out where a cloud is changed, it stays what it was. */
@@ -278,6 +281,7 @@ export const clouds = {
     path: '/api/cmp/v1/clouds',
     summary: 'Register a cloud; it has to answer first. 8805/8809 where the licence does not cover it',
     access: admins,
+    perMinute: 60,
     status: 201,
     body: settings.extend({ product: z.enum(cloudProducts), connection: cloudConnection }),
     response: cloud,
@@ -288,6 +292,7 @@ export const clouds = {
     path: '/api/cmp/v1/clouds/{id}',
     summary: 'Change name, description, labels, or how to reach it',
     access: admins,
+    perMinute: 60,
     params: byId,
     body: settings.extend({ connection: cloudConnectionChange.optional() }),
     response: cloud,
@@ -318,6 +323,7 @@ export const clouds = {
     path: '/api/cmp/v1/clouds/test',
     summary: 'Try a connection without keeping it: what answers, and what it can run. Of an OpenStack that lets us in each service by itself',
     access: admins,
+    perMinute: 60,
     audit: false,
     body: z.object({
       product: z.enum(cloudProducts),

@@ -76,18 +76,17 @@ export const registryProjects = {
     access: tenants,
     params: byId,
     status: 201,
-    /** `bp_id` and `quota_bytes`: the platform’s administrators only. */
-    body: z.object({ name: projectName, ...settings, bp_id: z.uuid().nullable().optional(), quota_bytes: sizeBytes.nullable().optional() }),
+    body: z.object({ name: projectName, ...settings }),
     response: registryProject,
   }),
   update: defineCall({
     id: 'ims.project.update',
     method: 'PUT',
     path: `${projectsPath}/{pid}`,
-    summary: 'Change a project; its name stays',
+    summary: 'Change a project; its name stays. Whose it is, and how much it may hold, only the platform’s administrators say',
     access: tenants,
     params: byProject,
-    body: z.object({ ...settings, quota_bytes: sizeBytes.nullable().optional() }),
+    body: z.object({ ...settings, bp_id: z.uuid().nullable().optional(), quota_bytes: sizeBytes.nullable().optional() }),
     response: registryProject,
   }),
   delete: defineCall({

@@ -29,6 +29,8 @@ export const eipPool = z.object({
   organisations: z.array(reference),
   /** Most that one address may be given; null for no limit. */
   max_bandwidth_mbps: z.int().nullable(),
+  /** False once a host of the cloud could not limit what goes through an address: until one can, bandwidth has no price there. */
+  limits_bandwidth: z.boolean(),
   address_count: z.int(),
   address_used: z.int(),
   created_at: moment,
@@ -126,6 +128,9 @@ export const eipCan = can<EipStatus>()({
   release: ['available'],
 })
 
+/** What an address gets that is taken without a bandwidth where that has a price; less where its pool allows no more. */
+export const defaultBandwidthMbps = 5
+
 /** An outside address that an organisation has. Its name is the address where none was given. */
 export const eip = z.object({
   ...onEngine,
@@ -134,6 +139,8 @@ export const eip = z.object({
   pool: reference,
   /** Both ways; null for no limit. Of effect while it is bound to an instance. */
   bandwidth_mbps: z.int().nullable(),
+  /** Whether the hosts can hold it to its bandwidth; where they cannot, it has no price. */
+  limits_bandwidth: z.boolean(),
   /** What it leads to: an instance as a whole, or a NAT gateway's rules. */
   bound_to: z.object({ kind: z.enum(['vm', 'nat']), id: z.uuid(), name: z.string(), vpc: reference }).nullable(),
 })
@@ -183,6 +190,7 @@ export const eips = {
         count: z.int().min(1, fieldTexts.eipCount).max(20, fieldTexts.eipCount).default(1),
         /** This one, where it is free. */
         address: address.optional(),
+        /** Without: a small one where it has a price, the pool’s greatest where not. */
         bandwidth_mbps: bandwidth.default(null),
         ...inProject,
       })
@@ -195,7 +203,8 @@ export const eips = {
     method: 'PUT',
     path: `${base}/{id}`,
     summary: 'Change name, description and bandwidth, which is limited where it has a price (94143)',
-    body: z.object({ name, description: description.default(''), bandwidth_mbps: bandwidth.default(null) }),
+    /** Left out, the bandwidth stays as it is. */
+    body: z.object({ name, description: description.default(''), bandwidth_mbps: bandwidth.optional() }),
   }),
   bind: defineCall({
     ...one,

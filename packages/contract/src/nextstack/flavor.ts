@@ -6,6 +6,10 @@ import { description, keyword, name, plainLine } from '../validation.ts'
 import { reference, sizeBetween, sizeBytes } from '../resource.ts'
 import { vmStatuses } from './vm.ts'
 
+/** Of what a size asks for more than any host has. */
+export const flavorBeyond = ['cpu_cores', 'memory_bytes', 'gpus'] as const
+export type FlavorBeyond = (typeof flavorBeyond)[number]
+
 /** A size that instances come in. */
 export const flavor = z.object({
   id: z.uuid(),
@@ -23,6 +27,8 @@ export const flavor = z.object({
   organisations: z.array(reference),
   /** Instances made with it. Zero for tenants. */
   vm_count: z.int(),
+  /** What of it no host has of the cloud, or that of the instance, that a list was asked for; null where one has it all, or nobody asked. */
+  beyond: z.enum(flavorBeyond).nullable(),
   created_at: moment,
 })
 export type Flavor = z.output<typeof flavor>
@@ -68,7 +74,14 @@ export const flavors = {
     path: base,
     summary: 'Sizes that instances come in, as far as the user may choose them',
     access: tenants,
-    query: listQuery(['name', 'cpu_cores', 'memory_bytes', 'created_at'], { keyword, public: flag.optional(), gpu: flag.optional() }),
+    query: listQuery(['name', 'cpu_cores', 'memory_bytes', 'created_at'], {
+      keyword,
+      public: flag.optional(),
+      gpu: flag.optional(),
+      /** Says of each size whether it is beyond every host of a cloud, or beyond the host that an instance is on. */
+      cloud_id: z.uuid().optional(),
+      vm_id: z.uuid().optional(),
+    }),
     response: listOf(flavor),
   }),
   get: defineCall({ id: 'nextstack.flavor.get', method: 'GET', path: `${base}/{id}`, summary: 'One size', access: tenants, params: byId, response: flavor }),

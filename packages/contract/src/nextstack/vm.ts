@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { terminalOpened, terminalWish } from '../terminal.ts'
 import { fieldTexts } from '../texts.ts'
@@ -260,7 +260,18 @@ export const vms = {
     body: z.object({ security_group_ids: z.array(z.uuid()).max(10) }),
     response: vm,
   }),
-  delete: defineCall({ ...one, id: 'nextstack.vm.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete with its root disk' }),
+  /**
+   * Its snapshots go with it. Its outside address and its volumes stay, and go on being paid for, unless they are to go
+   * too, which asks for `nextstack.eip.release` and `nextstack.volume.delete` of them as well.
+   */
+  delete: defineCall({
+    ...one,
+    id: 'nextstack.vm.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete with its root disk and its snapshots; with its outside address and its volumes where that is said',
+    query: z.object({ release_eip: flag.optional(), release_volumes: flag.optional() }),
+  }),
   operations: defineCall({
     id: 'nextstack.vm.operations',
     method: 'GET',

@@ -18,6 +18,8 @@ export const policyLimits = {
   /** Of actions, resources or values of a condition. */
   items: 200,
   patternLength: 256,
+  /** Of actions that have a wildcard, in all statements: each is compared with every action that there is. */
+  wildcards: 200,
   /** Versions that a policy keeps; before another one an old one has to go. */
   versions: 5,
 } as const
@@ -96,12 +98,18 @@ export const policyStatement = z
   .refine(({ Resource, NotResource }) => (Resource === undefined) !== (NotResource === undefined), { path: ['Resource'], message: policyTexts.resourceChoice })
 export type PolicyStatement = z.output<typeof policyStatement>
 
+/** Whether a pattern of actions is one action's very name. */
+export const isActionName = (text: string): boolean => !/[*?]/.test(text)
+const wildcardsIn = (statements: readonly PolicyStatement[]): number =>
+  statements.flatMap(({ Action, NotAction }) => listed(Action ?? NotAction)).filter((text) => !isActionName(text)).length
+
 export const policyDocument = z
   .strictObject({
     Version: z.literal(policyLanguage, policyTexts.version),
     Statement: z.array(policyStatement).min(1, policyTexts.empty).max(policyLimits.statements, policyTexts.tooMany),
   })
   .refine((document) => JSON.stringify(document).length <= policyLimits.documentLength, policyTexts.documentTooLong)
+  .refine(({ Statement }) => wildcardsIn(Statement) <= policyLimits.wildcards, { path: ['Statement'], message: policyTexts.tooManyWildcards })
   .refine(({ Statement }) => new Set(Statement.flatMap(({ Sid }) => Sid ?? [])).size === Statement.filter(({ Sid }) => Sid !== undefined).length, {
     path: ['Statement'],
     message: policyTexts.sidTwice,

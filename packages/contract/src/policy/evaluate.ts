@@ -1,5 +1,5 @@
 import { compileConditions, type Condition } from './condition.ts'
-import { listed, type PolicyDocument, type PolicyStatement } from './document.ts'
+import { isActionName, listed, type PolicyDocument, type PolicyStatement } from './document.ts'
 import { tagPrefixes, type TagPrefix } from './keys.ts'
 import { compilePattern, type Context, type Pattern } from './pattern.ts'
 
@@ -62,8 +62,6 @@ export interface Policies {
 export const asksForTags = (all: readonly Policies[], action: string, prefix: TagPrefix): boolean =>
   all.some((policies) => policies.about(action).tags.has(prefix))
 
-const isName = (text: string): boolean => !/[*?]/.test(text)
-
 function compileStatement(policy_id: string, index: number, statement: PolicyStatement): Statement {
   const [actions, resources] = [listed(statement.Action ?? statement.NotAction), listed(statement.Resource ?? statement.NotResource)]
   const text = JSON.stringify(statement)
@@ -73,8 +71,8 @@ function compileStatement(policy_id: string, index: number, statement: PolicySta
     sid: statement.Sid ?? null,
     allows: statement.Effect === 'Allow',
     actions: {
-      names: new Set(actions.filter(isName)),
-      patterns: actions.filter((text) => !isName(text)).map((text) => compilePattern(text)),
+      names: new Set(actions.filter(isActionName)),
+      patterns: actions.filter((text) => !isActionName(text)).map((text) => compilePattern(text)),
       negated: statement.Action === undefined,
     },
     resources: {

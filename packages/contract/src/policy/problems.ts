@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { readBoolean, readDate, readNumber, readRange, type Reader } from './condition.ts'
-import { listed, operatorParts, policyDocument, type ConditionOperator, type PolicyDocument } from './document.ts'
+import { isActionName, listed, operatorParts, policyDocument, type ConditionOperator, type PolicyDocument } from './document.ts'
 import { comparesType, keyType as typeOfOurs, type KeyType } from './keys.ts'
 import { compilePattern, variablesOf } from './pattern.ts'
 import { policyTexts } from './texts.ts'
@@ -51,6 +51,7 @@ function namesUnknownType(resource: string, types: ReadonlySet<string>): boolean
 /** What the shape allows and still makes no sense: a name of nothing, a value that cannot be read. */
 function meaningProblems({ Statement }: PolicyDocument, { actions, types: more = [], keys: theirs = {} }: PolicyVocabulary): PolicyProblem[] {
   const types = new Set([...actions, ...more].map((id) => id.split('.').slice(0, 2).join('.')))
+  const names = new Set(actions)
   const services = new Set([...types].map((type) => type.split('.')[0]))
   const keyType = (key: string): KeyType | undefined => (Object.hasOwn(theirs, key) ? theirs[key] : typeOfOurs(key))
   return Statement.flatMap((statement, index) => {
@@ -62,8 +63,8 @@ function meaningProblems({ Statement }: PolicyDocument, { actions, types: more =
 
     for (const part of ['Action', 'NotAction'] as const) {
       for (const { item, at } of places(statement[part])) {
-        const pattern = compilePattern(item)
-        if (!actions.some((action) => pattern.matches(action, noContext))) add(policyTexts.actionUnknown, part, ...at)
+        const pattern = isActionName(item) ? null : compilePattern(item)
+        if (pattern === null ? !names.has(item) : !actions.some((action) => pattern.matches(action, noContext))) add(policyTexts.actionUnknown, part, ...at)
       }
     }
     for (const part of ['Resource', 'NotResource'] as const) {

@@ -3,6 +3,7 @@ export const policyTexts = {
   empty: '不能为空',
   tooLong: '内容过长',
   tooMany: '条目过多',
+  tooManyWildcards: '含通配符的操作不能超过200个',
   version: '语言版本须为 2026-11-21',
   documentTooLong: '策略文档不能超过16384个字符',
   sid: 'Sid只能包含字母和数字，最多64个字符',

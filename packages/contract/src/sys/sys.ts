@@ -207,6 +207,7 @@ export const licences = {
     path: '/api/sys/v1/licenses',
     summary: 'Put a signed licence file in force',
     access: admins,
+    perMinute: 30,
     always: true,
     body: z.object({
       licence: z.string(fieldTexts.licenceFile).trim().min(1, fieldTexts.licenceFile).max(16_384).regex(plainText, fieldTexts.controlCharacters),

@@ -8,6 +8,7 @@ import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { UsualRefusal } from '../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
 import { stackRoutes, templateRoutes } from './aos.routes.ts'
+import { createComposer } from './compose/compose.apart.ts'
 import { stackConfigMigrations, usesOfConfig } from './stack/config.store.ts'
 import { deploymentMigrations, hasStackNamed } from './stack/deployment.store.ts'
 import { revisionMigrations } from './stack/revision.store.ts'
@@ -36,9 +37,10 @@ export function createAos(
   configs.usedBy(usesOfConfig)
   const watch = createStackWatch({ db: platform.db, containers })
   observe(watch.observer)
-  const { dropStack, ...operations } = createStackOperations(platform, { edges, workOnNode, usualRefusal, configs, containers, watch })
-  const templates = createTemplates(platform)
-  const stacks = createStacks(platform, { edges, operations: { ...operations, dropStack }, templates, configs, containers })
+  const composer = createComposer()
+  const { dropStack, ...operations } = createStackOperations(platform, { edges, workOnNode, usualRefusal, configs, containers, watch, composer })
+  const templates = createTemplates(platform, composer)
+  const stacks = createStacks(platform, { edges, operations: { ...operations, dropStack }, templates, configs, containers, composer })
   return {
     migrations: {
       ...templateMigrations,
@@ -58,5 +60,6 @@ export function createAos(
     },
     handlers: [...templateRoutes(templates), ...stackRoutes(stacks, createHistory(platform))],
     operations: Object.values(operations),
+    stop: async () => composer.close(),
   }
 }

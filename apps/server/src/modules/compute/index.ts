@@ -55,7 +55,13 @@ const contentsOfCloud: CloudContents = {
 /** The second cloud family: any OpenStack. The cloud is the record; here is only what it does not know. */
 export function createCompute(
   platform: Platform,
-  others: { clouds: CloudService; tell: Tell; mayMake: (tx: Tx, bpId: string) => Promise<void>; mayBegin: MayBegin; publicKeys: PublicKeys },
+  others: {
+    clouds: CloudService
+    tell: Tell
+    mayMake: (tx: Tx, bpId: string, what: 'costs' | 'free') => Promise<void>
+    mayBegin: MayBegin
+    publicKeys: PublicKeys
+  },
 ): ModuleParts {
   const tenancy = createTenancy({ ...platform, ...others })
   const { publicKeys } = others

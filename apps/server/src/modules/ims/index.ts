@@ -3,6 +3,7 @@ import type { Actor } from '../../platform/auth/actor.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Limits } from '../iam/rules/limits.ts'
 import { imsMigrations } from './ims.migrations.ts'
 import { imsRoutes } from './ims.routes.ts'
 import { createProjects } from './project/project.service.ts'
@@ -26,10 +27,11 @@ export interface ImsParts {
   readonly passwords: { hash(password: string): Promise<string>; verify(hash: string | null, password: string): Promise<boolean> }
   readonly accessKeys: { isOne(secret: string): boolean; actorOf(secret: string, ip: string): Promise<Actor | null> }
   readonly personOf: (userId: string) => Promise<Actor | null>
+  readonly limits: Pick<Limits, 'refuseUnknownOrganisation'>
 }
 
 /** Registries: who pushes and pulls by our rights, and what is there. */
-export function createIms(platform: Platform, { passwords, accessKeys, personOf }: ImsParts): ModuleParts {
+export function createIms(platform: Platform, { passwords, accessKeys, personOf, limits }: ImsParts): ModuleParts {
   const tokens = createTokens(platform)
   const endpoints = createRegistryEndpoints(platform, tokens)
   const index = createIndex(platform, { endpoints })
@@ -54,7 +56,7 @@ export function createIms(platform: Platform, { passwords, accessKeys, personOf 
     handlers: imsRoutes({
       registries: createRegistryService(platform, { endpoints, tokens, reconcile: (id) => index.reconcile(id) }),
       users: createRegistryUsers(platform, { hash: passwords.hash }),
-      projects: createProjects(platform),
+      projects: createProjects(platform, { limits }),
       repositories,
       tokens: tokenService,
     }),

@@ -57,7 +57,7 @@ export function createNextstack(
   others: {
     clouds: CloudService
     licence: { assertValid(): Promise<void> | void }
-    mayMake: (tx: Tx, bpId: string) => Promise<void>
+    mayMake: (tx: Tx, bpId: string, what: 'costs' | 'free') => Promise<void>
     isPriced: IsPriced
   },
 ): ModuleParts & {
@@ -74,7 +74,7 @@ export function createNextstack(
   })
   const networking = createNetworking(platform, { clouds, quotas, isPriced: others.isPriced })
   const storage = createStorage(platform, { clouds, quotas })
-  const members = withVolumes(networking.members)
+  const members = withVolumes(networking.members, storage.volumes.release)
   const operations = createVmOperations({ db: platform.db, clouds, members })
   const vms = createVmService(platform, { clouds, catalogue, operations, metrics, members, quotas, licence: others.licence })
   const snapshotting = createSnapshotting(platform, { clouds, quotas, vms })

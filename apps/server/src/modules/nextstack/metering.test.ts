@@ -172,6 +172,7 @@ describe('what resources use', () => {
         [...own, id.eip, id.pool],
       )
       await client.query('update eips set bandwidth_mbps = 20 where id = $1', [id.eip])
+      await client.query('update eips set limits_bandwidth = false where id = $1', [id.eip])
       await client.query('delete from eips where id = $1', [id.eip])
 
       await client.query(
@@ -227,7 +228,7 @@ describe('what resources use', () => {
       // Where it failed its transaction is open still: it goes back to nobody.
       client.release(true)
     }
-    expect(await toldOf(id.eip)).toEqual([{ 'eip.address': 1, 'eip.bandwidth': 5 }, { 'eip.address': 1, 'eip.bandwidth': 20 }, {}])
+    expect(await toldOf(id.eip)).toEqual([{ 'eip.address': 1, 'eip.bandwidth': 5 }, { 'eip.address': 1, 'eip.bandwidth': 20 }, { 'eip.address': 1 }, {}])
     expect(await toldOf(id.vm)).toEqual([{ 'vm.disk': gib }, { 'vm.disk': gib, 'vm.gpu/A100': 2 }, {}])
     expect(await toldOf(id.snapshot)).toEqual([{ 'snapshot.size': 7 }, {}])
     expect(await toldOf(id.volume)).toEqual([])

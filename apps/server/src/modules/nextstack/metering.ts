@@ -1,3 +1,4 @@
+import { errors } from '@zhisuan/contract/errors'
 import type { Kind } from '@zhisuan/contract/kind'
 import { migration, type Migrations, type Tables } from '../../platform/db/database.ts'
 
@@ -96,5 +97,18 @@ export const usageMigrations: Migrations = {
     end $$;
     create trigger host_gpus_tell_usage after update of vm_id on host_gpus
       for each row when (old.vm_id is distinct from new.vm_id) execute function tell_usage_of_gpus();
+  `),
+  // What goes through an address that its host cannot limit is not what is paid for.
+  '20261128_26_bandwidth_that_is_given': migration(`
+    alter table eips add column limits_bandwidth boolean not null default true;
+    create or replace function usage_of(eip eips) returns jsonb language sql stable as $$
+      select jsonb_build_object('eip.address', 1)
+        || case when eip.bandwidth_mbps is null or not eip.limits_bandwidth then '{}' else jsonb_build_object('eip.bandwidth', eip.bandwidth_mbps) end
+    $$;
+    drop trigger eips_tell_usage on eips;
+    create trigger eips_tell_usage after insert or delete or update of ${metered.eips.columns}, limits_bandwidth, name on eips
+      for each row execute function tell_usage('${metered.eips.kind}');
+    update eips set limits_bandwidth = false where error_text = '${errors.bandwidthUnsupported.text}';
+    update eip_pools set limits_bandwidth = false where cloud_id in (select cloud_id from eips where not limits_bandwidth);
   `),
 }

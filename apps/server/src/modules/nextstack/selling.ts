@@ -60,11 +60,11 @@ const volumeSold = ({ id, name, bp_id, status, error, pool, size_bytes }: Volume
   error,
 })
 
-const eipSold = ({ id, name, bp_id, bandwidth_mbps }: Eip): SoldResource => ({
+const eipSold = ({ id, name, bp_id, bandwidth_mbps, limits_bandwidth }: Eip): SoldResource => ({
   id,
   name,
   bp_id,
-  usage: { 'eip.address': 1, ...(bandwidth_mbps !== null && { 'eip.bandwidth': bandwidth_mbps }) },
+  usage: { 'eip.address': 1, ...(bandwidth_mbps !== null && limits_bandwidth && { 'eip.bandwidth': bandwidth_mbps }) },
   state: 'there',
   error: null,
 })

@@ -6,6 +6,12 @@ import { createHeld } from '../../platform/held.ts'
 import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { createOutboundGuard } from '../../platform/outbound/guard.ts'
+import { createBundleFiles } from './bundle/bundle.files.ts'
+import { createBundleOperations } from './bundle/bundle.operations.ts'
+import { bundleRoutes, serveBundles } from './bundle/bundle.routes.ts'
+import { createBundles, type BundleService } from './bundle/bundle.service.ts'
+import { bundleMigrations } from './bundle/bundle.store.ts'
 import { licenceRoutes } from './licence/licence.routes.ts'
 import { createLicence, type LicenceService } from './licence/licence.service.ts'
 import { licenceMigrations } from './licence/licence.store.ts'
@@ -22,18 +28,25 @@ export function createSys(platform: Platform): ModuleParts & {
   licence: LicenceService
   /** Tells an organisation, or the platform, what happened. */
   tell: Tell
+  /** Programs that the platform has for nodes. */
+  bundles: Pick<BundleService, 'programOf'>
 } {
   const { config } = platform
   const settings = createSettings(platform)
   const licence = createLicence(platform)
   const messages = createMessages(platform, settings)
   const changes = createChanges(platform)
+  const files = createBundleFiles(config.DATA_DIR)
+  const guard = createOutboundGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL })
+  const bundleOperations = createBundleOperations({ db: platform.db, files, guard })
+  const bundles = createBundles(platform, { files, operations: bundleOperations, guard })
   const held = createHeld('longPolls')
   // Where nobody is sent anything, the inbox of development stands in: see ums/delivery.
   const development = config.ZHISUAN_ENV !== 'production'
   return {
-    migrations: { ...settingsMigrations, ...licenceMigrations, ...messageMigrations },
-    kinds: { 'sys.message': {} },
+    migrations: { ...settingsMigrations, ...licenceMigrations, ...messageMigrations, ...bundleMigrations },
+    kinds: { 'sys.message': {}, 'sys.bundle': { table: 'bundles' } },
+    bundles,
     settings,
     licence,
     tell: messages.tell,
@@ -57,9 +70,15 @@ export function createSys(platform: Platform): ModuleParts & {
       ...settingsRoutes(settings, config),
       ...licenceRoutes(licence),
       ...messageRoutes(messages),
+      ...bundleRoutes(bundles),
     ],
     jobs: [messages.job],
     jobHandlers: [messages.jobHandler],
-    start: () => licence.start(),
+    operations: Object.values(bundleOperations),
+    serve: (http, authorising) => serveBundles(http, authorising, bundles),
+    start: async () => {
+      await files.dropParts()
+      await licence.start()
+    },
   }
 }

@@ -105,3 +105,15 @@ export async function listen(url: string, name: string, channel: string, heard: 
     },
   }
 }
+
+/** Whether the database could not be reached, rather than refused something. The queue hands errors on as plain objects. */
+export function isConnectionError(error: unknown): error is { message: string } {
+  if (typeof error !== 'object' || error === null) return false
+  const { code, syscall, message } = error as Partial<NodeJS.ErrnoException>
+  return (
+    (code !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|08|57P)/.test(code)) ||
+    // The socket of a database that is down; any other missing file is none of its.
+    (code === 'ENOENT' && syscall === 'connect') ||
+    (message !== undefined && /Connection terminated|timeout exceeded when trying to connect/.test(message))
+  )
+}

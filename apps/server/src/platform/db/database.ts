@@ -106,18 +106,6 @@ export const isHeld = (error: unknown): boolean => error instanceof pg.DatabaseE
 /** Whether an error of the driver says that a text has characters which no database of ours can store, such as U+0000. */
 export const isUnstorableText = (error: unknown): boolean => error instanceof pg.DatabaseError && (error.code === '22021' || error.code === '22P05')
 
-/** Whether the database could not be reached, rather than refused something. The queue hands errors on as plain objects. */
-export function isConnectionError(error: unknown): error is { message: string } {
-  if (typeof error !== 'object' || error === null) return false
-  const { code, syscall, message } = error as Partial<NodeJS.ErrnoException>
-  return (
-    (code !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|08|57P)/.test(code)) ||
-    // The socket of a database that is down; any other missing file is none of its.
-    (code === 'ENOENT' && syscall === 'connect') ||
-    (message !== undefined && /Connection terminated|timeout exceeded when trying to connect/.test(message))
-  )
-}
-
 /** ISO text of a database moment, as payloads carry it. */
 export const iso = (moment: Date): string => moment.toISOString()
 export const isoOrNull = (moment: Date | null): string | null => (moment === null ? null : moment.toISOString())

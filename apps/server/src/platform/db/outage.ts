@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isConnectionError } from './database.ts'
+import { isConnectionError } from './connections.ts'
 
 /** Says that an error is the database's not answering, having said so in the log. */
 export type OutageLog = (error: unknown) => boolean

@@ -27,4 +27,14 @@ describe('a request that says JSON', () => {
     const answer = await app.http.inject({ method: 'POST', url: configs.set.path, headers, payload })
     expect([answer.statusCode, answer.json<{ code: number }>().code]).toEqual([400, 90002])
   })
+
+  it.each([
+    ['a table of more keys than any call takes', `{${Array.from({ length: 1_001 }, (_, index) => `"k${index}":1`).join()}}`, 90028],
+    ['more values than any call takes', `[${'1,'.repeat(100_001)}1]`, 90028],
+    ['as many keys as there may be, each a colon', `{${Array.from({ length: 1_000 }, (_, index) => `"k:{,${index}":":"`).join()}}`, 90001],
+    ['many tables of few keys', `[${Array.from({ length: 2_000 }, () => '{"a":1,"b":[{"c":1}]}').join()}]`, 90001],
+  ])('and sends %s is answered so', async (_, payload, code) => {
+    const answer = await app.http.inject({ method: 'POST', url: configs.set.path, headers, payload })
+    expect(answer.json()).toMatchObject({ code })
+  })
 })

@@ -72,9 +72,12 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   // The specified client says JSON with every request, also where it sends nothing: that reads as an absent body.
   const json = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : isTooDeep(body) ? done(new Refusal('bodyMalformed')) : json(request, body, done),
-  )
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const refusal = unreadable(body)
+    if (refusal !== null) done(new Refusal(refusal))
+    else if (body === '') done(null, undefined)
+    else void json(request, body, done)
+  })
   await app.register(rateLimit, {
     global: false,
     store: Windows,
@@ -184,8 +187,15 @@ function objectId(params: unknown): string | null {
 
 /** Deeper than anything that a call takes; schemas and whatever walks through a body would run out of stack. */
 const deepest = 100
-function isTooDeep(json: string): boolean {
-  let [depth, inText] = [0, false]
+/** More than any call takes: what reading a body costs follows from how many values are in it, and from the keys of its tables most. */
+const valuesMax = 100_000
+const keysMax = 1_000
+
+/** Why a text is not even read as JSON; null where it is. In one look at each character. */
+function unreadable(json: string): 'bodyMalformed' | 'bodyTooMany' | null {
+  let [values, inText] = [0, false]
+  /** Keys of each table that is open; of a list none are counted. */
+  const keys: number[] = []
   for (let at = 0; at < json.length; at++) {
     const character = json[at]
     if (inText) {
@@ -193,10 +203,19 @@ function isTooDeep(json: string): boolean {
       else if (character === '"') inText = false
     } else if (character === '"') inText = true
     else if (character === '[' || character === '{') {
-      if (++depth > deepest) return true
-    } else if (character === ']' || character === '}') depth--
+      if (keys.length >= deepest) return 'bodyMalformed'
+      keys.push(0)
+      values++
+    } else if (character === ']' || character === '}') keys.pop()
+    else if (character === ',') values++
+    else if (character === ':') {
+      const count = (keys.pop() ?? 0) + 1
+      if (count > keysMax) return 'bodyTooMany'
+      keys.push(count)
+    }
+    if (values > valuesMax) return 'bodyTooMany'
   }
-  return false
+  return null
 }
 
 /** Reads the body of a signed request whole, before anything else does: what is not what was signed reaches nobody. */

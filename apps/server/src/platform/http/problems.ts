@@ -4,7 +4,8 @@ import { cloudQuotaTexts, cloudQuotaUnits, quotaFigureTexts, type CloudQuota } f
 import { isEngineError } from '@zhisuan/engines/errors'
 import { OpenStackError, type ProjectProblem, type QuotaFigures } from '@zhisuan/engines/openstack/errors'
 import type { FastifyError, FastifyInstance } from 'fastify'
-import { isConnectionError, isUnstorableText } from '../db/database.ts'
+import { isConnectionError } from '../db/connections.ts'
+import { isUnstorableText } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
 import { auditEntry, type BindOptions } from './bind.ts'
 

@@ -1,6 +1,8 @@
 import CheckCircleFilled from '@ant-design/icons/es/icons/CheckCircleFilled'
 import { accounts } from '@zhisuan/contract/bill/account'
+import { arrearsPolicies } from '@zhisuan/contract/bill/arrears'
 import { products } from '@zhisuan/contract/bill/catalogue'
+import { toMinor } from '@zhisuan/contract/bill/money'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { quotas, type QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { organisations, users } from '@zhisuan/contract/ums/user'
@@ -8,12 +10,12 @@ import { useEffect, useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
-import { paths } from '../../paths.ts'
+import { paths, withQuery } from '../../paths.ts'
 import { useCurrentUser } from '../../session/user.ts'
 import { readPutAway, writePutAway } from './putAway.ts'
 import './overview.css'
 
-type StepKey = 'organisation' | 'keeper' | 'quota' | 'money' | 'prices' | 'place' | 'network' | 'key' | 'vm'
+type StepKey = 'organisation' | 'keeper' | 'quota' | 'money' | 'least' | 'prices' | 'place' | 'network' | 'key' | 'vm'
 interface Step {
   readonly key: StepKey
   readonly to: string
@@ -31,6 +33,7 @@ export function PlatformStart({ usableClouds }: { readonly usableClouds: number 
   const limited = useCall(quotas.list, { query: { page_size: 100 } }, silent).data
   const richest = useCall(accounts.list, { query: { ...one, sort: '-balance' } }, silent).data
   const sold = useCall(products.list, { query: { page_size: 100 } }, silent).data
+  const policy = useCall(arrearsPolicies.get, {}, silent).data
   const nodes = useCall(edges.list, { query: one }, silent).data
   return (
     <StartCard
@@ -40,6 +43,11 @@ export function PlatformStart({ usableClouds }: { readonly usableClouds: number 
         { key: 'keeper', to: paths.iam.user.add(), done: keepers && keepers.total > 0 },
         { key: 'quota', to: paths.iam.partners(), done: limited?.items.some(({ lines }) => lines.some(({ limit }) => limit !== null)) },
         { key: 'prices', to: paths.billing.product.list(), done: sold?.items.some(({ priced_sku_count }) => priced_sku_count > 0) },
+        {
+          key: 'least',
+          to: withQuery(paths.platform.configuration.list(), { tab: 'arrears' }),
+          done: policy && (toMinor(policy.least_balance) > 0n || policy.updated_at !== null),
+        },
         { key: 'money', to: paths.billing.account(), done: richest?.items.some(({ balance }) => Number(balance) > 0) },
       ]}
     />

@@ -3,6 +3,7 @@ import Select from 'antd/es/select'
 import Switch from 'antd/es/switch'
 import { prepaidPeriods, type PrepaidPeriod } from '@zhisuan/contract/bill/order'
 import { useTranslation } from '../../i18n.ts'
+import { LeastBalance } from './LeastBalance.tsx'
 import './price.css'
 
 /** How something is paid for: by the hour, or so many months or years in advance. */
@@ -57,6 +58,7 @@ export function BillingMode({
         )}
       </div>
       <p className="zs-soft">{t(`modeNote.${mode}`)}</p>
+      {mode === 'hour' && !prepaidOnly && <LeastBalance />}
     </div>
   )
 }

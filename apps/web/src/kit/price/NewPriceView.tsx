@@ -1,5 +1,6 @@
 import { useTranslation } from '../../i18n.ts'
 import type { QuoteItem } from './items.ts'
+import { LeastBalance } from './LeastBalance.tsx'
 import { Price } from './Price.tsx'
 import './price.css'
 
@@ -15,6 +16,7 @@ export default function NewPriceView({ items, bpId = null }: Made) {
     <section className="zs-price-storage" aria-label={t('title')}>
       <div className="zs-soft">{t('title')}</div>
       <Price items={items} period="hour" bpId={bpId} />
+      <LeastBalance bpId={bpId} />
     </section>
   )
 }

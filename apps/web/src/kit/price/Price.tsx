@@ -102,8 +102,8 @@ export function Price({
   const list = timesOf(quote.list_amount, many)
   return (
     <span className="zs-price" aria-live="polite">
-      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: format.rate(amount) }) : format.money(amount)}</strong>
-      {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? format.rate(list) : format.money(list) })}</del>}
+      <strong className="zs-number">{period === 'hour' ? t('hour', { amount: format.rate(amount) }) : format.exactMoney(amount)}</strong>
+      {list !== amount && <del className="zs-soft zs-number">{t('saved', { amount: period === 'hour' ? format.rate(list) : format.exactMoney(list) })}</del>}
       {period === 'hour' && (
         <span className="zs-soft zs-number">{t('monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
       )}
@@ -118,9 +118,9 @@ export function Price({
 }
 
 /** What one of a list costs by the hour, and what that makes in a month. */
-export function BriefPrice({ items }: { readonly items: readonly QuoteItem[] }) {
+export function BriefPrice({ items, bpId = null }: { readonly items: readonly QuoteItem[]; readonly bpId?: string | null }) {
   const { t } = useTranslation('price')
-  const { data, error } = useQuote(items, 'hour')
+  const { data, error } = useQuote(items, 'hour', 1, bpId)
   if (data === undefined) return <span className="zs-soft">{error === null ? '…' : t('failed')}</span>
   if (data.quote === null) return <span className="zs-soft">{t('none')}</span>
   const { amount } = data.quote
@@ -165,7 +165,9 @@ export function PriceChange({
         </div>
       </dl>
       <p className="zs-soft" aria-live="polite">
-        {change !== null && (change === 0n ? t('same') : t('change', { amount: `${change > 0n ? '+' : ''}${format.rate(toDecimal(change))}` }))} {t('covered')}
+        {change !== null &&
+          (change === 0n ? t('same') : t('change', { amount: `${change > 0n ? '+' : '-'}${format.rate(toDecimal(change > 0n ? change : -change))}` }))}{' '}
+        {t('covered')}
       </p>
     </div>
   )

@@ -1,6 +1,7 @@
 import { useTranslation } from '../../i18n.ts'
 import * as format from '../format.ts'
 import { storageItems, type StorageMeter } from './items.ts'
+import { LeastBalance } from './LeastBalance.tsx'
 import { Price } from './Price.tsx'
 import './price.css'
 
@@ -21,6 +22,7 @@ export default function StoragePriceView({ meter, bytes, exact = false, bpId = n
       <div className="zs-soft">{t('title')}</div>
       <Price items={storageItems(meter, bytes)} period="hour" bpId={bpId} />
       <div className="zs-soft">{bytes === null ? t('storage.each') : t(exact ? 'storage.exact' : 'storage.most', { size: format.bytes(bytes) })}</div>
+      {meter !== 'snapshot.size' && <LeastBalance bpId={bpId} />}
     </section>
   )
 }

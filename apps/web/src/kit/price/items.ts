@@ -1,6 +1,6 @@
 import { meters, type Meter } from '@zhisuan/contract/bill/meter'
 import { gpusOf, type ComputeFlavor } from '@zhisuan/contract/compute/flavor'
-import type { Eip, EipPool } from '@zhisuan/contract/nextstack/eip'
+import type { Eip } from '@zhisuan/contract/nextstack/eip'
 import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import type { Volume } from '@zhisuan/contract/nextstack/volume'
@@ -53,14 +53,14 @@ export const computeVolumeItems = (volumes: readonly { readonly type: string | n
 
 export const volumeItems = ({ pool, size_bytes }: Pick<Volume, 'pool' | 'size_bytes'>): QuoteItem[] => [item('volume.size', size_bytes, pool)]
 
-export const eipItems = ({ bandwidth_mbps }: Pick<Eip, 'bandwidth_mbps'>): QuoteItem[] => [
+/** What its hosts cannot limit has no price. */
+export const eipItems = ({ bandwidth_mbps, limits_bandwidth }: Pick<Eip, 'bandwidth_mbps' | 'limits_bandwidth'>): QuoteItem[] => [
   item('eip.address', 1),
-  ...(bandwidth_mbps === null ? [] : [item('eip.bandwidth', bandwidth_mbps)]),
+  ...(bandwidth_mbps === null || !limits_bandwidth ? [] : [item('eip.bandwidth', bandwidth_mbps)]),
 ]
 
-/** Of one that is about to be taken: without a bandwidth of its own it gets all that the pool allows. */
-export const newEipItems = (bandwidth_mbps: number | null, pool: Pick<EipPool, 'max_bandwidth_mbps'> | undefined): QuoteItem[] =>
-  eipItems({ bandwidth_mbps: bandwidth_mbps ?? pool?.max_bandwidth_mbps ?? null })
+/** An address that has no bandwidth of its own. */
+export const plainEipItems: readonly QuoteItem[] = eipItems({ bandwidth_mbps: null, limits_bandwidth: true })
 
 export type StorageMeter = 'snapshot.size' | 'backup.size' | 'image.size'
 /** What is kept beside a resource; a GiB where its size is not known. */

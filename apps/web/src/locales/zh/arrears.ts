@@ -22,6 +22,8 @@ export default {
     by: '{{name}} 修改于 {{at}}',
     low_balance: '余额提醒线',
     low_balanceNote: '可用余额低于它时提醒；0 为不提醒。',
+    least_balance: '按量计费最低余额',
+    least_balanceNote: '可用余额低于它时不能创建按量计费的资源，预付费不受影响；0 为不要求。',
     grace_hours: '宽限期（小时）',
     grace_hoursNote: '从开始欠费到暂停服务的时间。',
     warning_hours: '暂停前提醒（小时）',

@@ -123,6 +123,7 @@ export default {
     keyword: '发票号码、抬头或税号',
     would: '该期间未开票的消费',
     paid: '已支付且未开票的消费共',
+    late: '其中补计已开票期间（{{from}} ~ {{to}}）',
     status: { asked: '待开具', issued: '已开具', rejected: '已驳回', withdrawn: '已撤回', voided: '已作废' },
     is: { asked: '尚未开具', issued: '已开具', rejected: '已驳回', withdrawn: '已撤回', voided: '已作废' },
     download: words.download,

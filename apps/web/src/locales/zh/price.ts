@@ -24,6 +24,11 @@ export default {
     month: '预先支付，关机也计时；未使用的时间可以退订。',
     year: '预先支付，关机也计时；未使用的时间可以退订。',
   },
+  least: {
+    note: '按量计费要求可用余额不低于 {{least}}。',
+    below: '按量计费要求可用余额不低于 {{least}}，目前为 {{available}}，充值后才能创建。',
+    toWallet: '去充值',
+  },
   count: '时长',
   countMonth: '{{count}} 个月',
   countYear: '{{count}} 年',

@@ -27,7 +27,8 @@ export default {
   },
   filter: { keyword: '名称或 ID', status: words.status },
   maker: { schedule: '定时策略', person: '手动', engine: '在云平台上创建' },
-  sizeUnknown: '云平台不提供',
+  sizeUnknown: '云平台不提供，不计费',
+  free: '该云平台不提供快照的大小：快照不计费。',
   field: {
     name: words.name,
     vm: words.vm,
@@ -116,7 +117,7 @@ export default {
     action: { edit: words.edit, delete: words.toDelete },
     deleted: '已删除定时策略“{{name}}”',
     deleteTitle: '删除定时策略“{{name}}”？',
-    deleteBody: '不再自动为“{{vm}}”创建快照。它已创建的快照会保留，也不再自动清理。',
+    deleteBody: '不再自动为“{{vm}}”创建快照。它已创建的快照会保留，也不再自动清理，有大小的仍然计费。',
     keep: '最近 {{count}} 个',
     empty: '“{{cloud}}”上还没有定时策略',
     none: '这台云主机没有定时策略',

@@ -171,7 +171,7 @@ export default {
   delete: {
     title: '删除云硬盘“{{name}}”？',
     many: '删除选中的 {{count}} 块云硬盘？',
-    body: '云硬盘上的所有数据和 {{count}} 个快照将被永久删除，无法恢复。已有的备份保留。',
+    body: '云硬盘上的所有数据和 {{count}} 个快照将被永久删除，无法恢复。已有的备份保留，并继续计费。',
     lost: '云平台上已没有它，只会删除平台中的记录。',
     attached: '已挂载到云主机，请先卸载',
     which: words.concerns,

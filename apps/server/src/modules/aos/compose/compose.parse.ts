@@ -24,8 +24,15 @@ export interface ParsedCompose {
 const aliasesMax = 100
 /** Deeper than any file of Compose, and less than what a walk can follow. */
 const deepest = 64
-/** So many problems help nobody more. */
+/** So many problems of a severity help nobody more. */
 const problemsMax = 50
+/**
+ * Lines, entries and whatever else makes a parser stop and look: what a file costs follows from these more than from its
+ * length. A file of Compose that is as long as it may be has fewer.
+ */
+const marksMax = 30_000
+/** Values that there are once aliases stand for what they name. */
+const valuesMax = 50_000
 
 export const isMapping = (value: unknown): value is Mapping => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -33,8 +40,10 @@ export const isMapping = (value: unknown): value is Mapping => typeof value === 
 export function parseCompose(text: string): ParsedCompose {
   const problems: Problem[] = []
   const lines = new LineCounter()
+  // Each kind for itself: many warnings hide no error. And where something is takes a search, so what is not told is not looked for.
+  const isFull = (of: Problem['severity']): boolean => problems.filter(({ severity }) => severity === of).length >= problemsMax
   const say = (offset: number, message: string, severity: Problem['severity'] = 'error', undeclared?: string): void => {
-    if (problems.length >= problemsMax) return
+    if (isFull(severity)) return
     const { line, col } = lines.linePos(offset)
     // Of an empty file there is no line.
     problems.push({
@@ -47,31 +56,72 @@ export function parseCompose(text: string): ParsedCompose {
   }
   let document: Document.Parsed | null = null
   let root: unknown = null
+  const report: Report = (path, key, values = {}, severity = 'error', undeclared) => {
+    if (!isFull(severity)) say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity, undeclared)
+  }
+  if (hasTooMany(text)) {
+    report([], 'tooMany', { limit: marksMax })
+    return { root: null, problems, report }
+  }
   try {
-    const parsed = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: true })
+    // It would compare each key with each other one.
+    const parsed = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false })
     for (const { code, message, pos } of parsed.errors)
       say(pos[0], code === 'MULTIPLE_DOCS' ? composeTexts.oneDocument : fillText(composeTexts.syntax, { reason: message.split('\n')[0] ?? '' }))
-    if (parsed.errors.length === 0) {
+    if (parsed.errors.length === 0) keysTwice(parsed.contents, (key, offset) => say(offset, fillText(composeTexts.keyTwice, { key })))
+    if (parsed.errors.length === 0 && problems.length === 0) {
       const read: unknown = parsed.toJS({ maxAliasCount: aliasesMax })
-      refuseEndless(read)
-      root = read
-      document = parsed
-      if (!isMapping(root)) say(0, composeTexts.root)
+      if (valuesIn(read) > valuesMax) say(0, composeTexts.tooLong)
+      else {
+        root = read
+        document = parsed
+        if (!isMapping(root)) say(0, composeTexts.root)
+      }
     }
   } catch {
     // Aliases of aliases or within themselves, or brackets without end.
     say(0, composeTexts.tooDeep)
   }
-  const report: Report = (path, key, values = {}, severity = 'error', undeclared) =>
-    say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity, undeclared)
   return { root: isMapping(root) ? root : null, problems, report }
 }
 
-/** An alias may contain itself: whoever walks through it never comes to an end. */
-function refuseEndless(value: unknown, around: readonly unknown[] = []): void {
-  if (typeof value !== 'object' || value === null) return
-  if (around.length >= deepest || around.includes(value)) throw new RangeError('nested without end')
-  for (const one of Object.values(value)) refuseEndless(one, [...around, value])
+function hasTooMany(text: string): boolean {
+  let count = 0
+  for (const _ of text.matchAll(/[\n\r,[\]{}\\]|[-?:](?=\s)/g)) if (++count > marksMax) return true
+  return false
+}
+
+/** Keys that a mapping has already, each with where it stands. */
+function keysTwice(contents: unknown, found: (key: string, offset: number) => void): void {
+  const left = [contents]
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    if (isSeq(node)) left.push(...node.items)
+    if (!isMap(node)) continue
+    const seen = new Set<string>()
+    for (const { key, value } of node.items) {
+      left.push(key, value)
+      // What is merged may be so in several parts.
+      if (!isScalar(key) || typeof key.value === 'symbol') continue
+      const name = String(key.value)
+      if (seen.has(name)) found(name, startOf(key) ?? 0)
+      seen.add(name)
+    }
+  }
+}
+
+/**
+ * How many values there are, each as often as it is named; no more are counted than there may be.
+ * @throws RangeError where it is nested deeper than anything is: an alias may contain itself, and whoever walks through it never comes to an end
+ */
+function valuesIn(value: unknown, depth = 0): number {
+  if (typeof value !== 'object' || value === null) return 1
+  if (depth >= deepest) throw new RangeError('nested without end')
+  let count = 1
+  for (const one of Object.values(value)) {
+    count += valuesIn(one, depth + 1)
+    if (count > valuesMax) break
+  }
+  return count
 }
 
 /** Where a path is; of what comes by a merge or an alias, where that is named. */

@@ -47,6 +47,25 @@ describe('a compose file', () => {
     expect(errorsOf('['.repeat(20_000))).not.toEqual([])
   })
 
+  it('has each key of a mapping once, wherever it is', () => {
+    expect(errorsOf('services:\n  web:\n    image: app:1\n    image: app:2\n')).toMatchObject([{ line: 4, column: 5, message: '键“image”重复' }])
+    expect(errorsOf('services:\n  web: {image: app:1, environment: {1: a, "1": b}}\n')).toMatchObject([{ line: 2, message: '键“1”重复' }])
+    expect(errorsOf('x-a: &a {image: app:1}\nx-b: &b {restart: always}\nservices:\n  web:\n    <<: *a\n    <<: *b\n')).toEqual([])
+  })
+
+  it('has no error hidden by warnings before it', () => {
+    const ports = Array.from({ length: 60 }, (_, index) => `"${1_000 + index}"`).join(', ')
+    const text = `services:\n  a: {image: app:1, ports: [${ports}]}\n  b: {image: app:1, privileged: true}\n`
+    expect(errorsOf(text)).toMatchObject([{ line: 3, message: '“privileged”只有平台管理员可以使用' }])
+  })
+
+  it('has no more in it than is read in a moment', () => {
+    const many = `services:\n  web:\n    image: app:1\n    environment: {${Array.from({ length: 40_000 }, (_, index) => `K${index}: `).join(',')}}\n`
+    expect(errorsOf(many)).toMatchObject([{ line: 1, message: '内容过多：行和条目合计不能超过30000个' }])
+    const doubled = `x-a: &a [${'1,'.repeat(1_000)}]\nx-b: [${'*a,'.repeat(90)}]\n${service('restart: always')}`
+    expect(errorsOf(doubled)).toMatchObject([{ message: composeTexts.tooLong }])
+  })
+
   it('names its services and variables', () => {
     const { problems, services, variables } = checkCompose(
       'services:\n  web:\n    image: ${IMAGE:-app}:${TAG-1}\n    ports: ["${PORT}:80"]\n    environment:\n      PRICE: 5$$\n      HOME: $HOME\n',

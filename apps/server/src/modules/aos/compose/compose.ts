@@ -15,32 +15,38 @@ const stackLabel = 'zhisuan.stack'
 /** Of what lies in the configs that a service has: another text makes its containers anew. */
 const filesLabel = 'zhisuan.files'
 
-type Bind = RuleParts['bind']
+/**
+ * What a compose file is judged by. Plain data: files are read in a thread of their own (compose.apart.ts).
+ */
+export interface ComposeTerms {
+  /** Whose wish it is; null of what was judged when it was asked for. */
+  readonly asker: Pick<Actor, 'kind' | 'bp_id'> | null
+  /** Where; null where that is not known yet. */
+  readonly nodes: readonly { readonly bp_id: string | null }[] | null
+  /** What lies beside it; `any` where that is not known yet: files below the file's own directory then are none of the node's. */
+  readonly configs: readonly StackFile[] | 'any'
+}
 
 /**
  * What somebody may have a file do.
  * @param nodes where; null where that is not known yet
  */
-export function termsOf(
-  actor: Pick<Actor, 'kind' | 'bp_id'>,
-  nodes: readonly { readonly bp_id: string | null }[] | null,
-  configs: ComposeTerms['configs'],
-): ComposeTerms {
-  const onOwn: Bind = (path) => bindRefusal(actor, { bp_id: actor.bp_id }, path) ?? (isPlatformKind(actor.kind) ? null : 'own')
-  const onThese: Bind = (path) => (nodes ?? []).map((node) => bindRefusal(actor, node, path)).find((refusal) => refusal !== null) ?? null
-  return { free: isPlatformKind(actor.kind), bind: nodes === null ? onOwn : onThese, configs }
-}
+export const termsOf = ({ kind, bp_id }: Pick<Actor, 'kind' | 'bp_id'>, nodes: ComposeTerms['nodes'], configs: ComposeTerms['configs']): ComposeTerms => ({
+  asker: { kind, bp_id },
+  nodes: nodes?.map((node) => ({ bp_id: node.bp_id })) ?? null,
+  configs,
+})
 /** For a file that was judged when it was asked for. */
-export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ free: true, bind: () => null, configs })
+export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ asker: null, nodes: null, configs })
 
-/** What a compose file is judged by. */
-export interface ComposeTerms {
-  /** Whether whoever deploys it may use the whole of a node. */
-  readonly free: boolean
-  readonly bind: Bind
-  /** What lies beside it; `any` where that is not known yet: files below the file's own directory then are none of the node's. */
-  readonly configs: readonly StackFile[] | 'any'
+function rulesOf({ asker, nodes, configs }: ComposeTerms): Pick<RuleParts, 'free' | 'bind' | 'files'> {
+  const files = pathsOf(configs)
+  if (asker === null) return { free: true, bind: () => null, files }
+  const free = isPlatformKind(asker.kind)
+  if (nodes === null) return { free, bind: (path) => bindRefusal(asker, { bp_id: asker.bp_id }, path) ?? (free ? null : 'own'), files }
+  return { free, bind: (path) => nodes.map((node) => bindRefusal(asker, node, path)).find((refusal) => refusal !== null) ?? null, files }
 }
+
 /** A file that is ready to be deployed. */
 export interface Prepared {
   readonly root: Mapping
@@ -53,12 +59,12 @@ export interface Prepared {
  */
 export function checkCompose(
   text: string,
-  { free, bind, configs }: ComposeTerms,
+  terms: ComposeTerms,
   declared: ReadonlySet<string> | null = null,
 ): { problems: Problem[]; services: string[]; variables: string[] } {
   const { root, problems, report } = parseCompose(text)
   if (root === null) return { problems, services: [], variables: [] }
-  judge(root, { report, free, bind, files: pathsOf(configs), filled: false })
+  judge(root, { report, ...rulesOf(terms), filled: false })
   const variables = new Set<string>()
   walk(root, [], (value, path) => {
     const { names, needed, invalid } = variablesIn(value)
@@ -86,7 +92,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
  * A file with its variables filled in.
  * @throws Refusal `composeInvalid`, `variableMissing`
  */
-export function prepare(text: string, values: ReadonlyMap<string, string>, { free, bind, configs }: ComposeTerms): Prepared {
+export function prepare(text: string, values: ReadonlyMap<string, string>, terms: ComposeTerms): Prepared {
   const { root, problems, report } = parseCompose(text)
   refuseInvalid(problems)
   // Without a problem there is one.
@@ -104,7 +110,7 @@ export function prepare(text: string, values: ReadonlyMap<string, string>, { fre
   const result = filled as Mapping
   // With all that aliases and variables brought.
   if (JSON.stringify(result).length > filledMax) report([], 'tooLong')
-  judge(result, { report, free, bind, files: pathsOf(configs), filled: true })
+  judge(result, { report, ...rulesOf(terms), filled: true })
   refuseInvalid(problems)
   return { root: result, services: servicesOf(result) }
 }
@@ -147,8 +153,9 @@ function serviceForNode(service: Mapping, { stack_id, files }: { stack_id: strin
   }
 }
 
-/** As people read it. */
-export const shown = (root: Mapping): string => stringify(root, { lineWidth: 0 })
+/** The same file with its variables filled in, as people read it. */
+export const resolved = (text: string, values: ReadonlyMap<string, string>, terms: ComposeTerms): string =>
+  stringify(prepare(text, values, terms).root, { lineWidth: 0 })
 
 /**
  * Values of the variables that a template asks for.

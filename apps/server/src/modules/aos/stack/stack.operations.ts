@@ -11,7 +11,8 @@ import type { ServiceContainers } from '../../cis/container/service.containers.t
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { UsualRefusal } from '../../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
-import { fileForNode, judged, prepare } from '../compose/compose.ts'
+import type { Composer } from '../compose/compose.apart.ts'
+import { fileForNode, judged } from '../compose/compose.ts'
 import { recordStackConfig } from './config.store.ts'
 import { dropEmptyDeployment } from './deployment.store.ts'
 import { getRevision } from './revision.store.ts'
@@ -58,10 +59,11 @@ export function createStackOperations(
     configs: Pick<ConfigService, 'contents'>
     containers: Pick<ServiceContainers, 'record'>
     watch: Pick<StackWatch, 'look'>
+    composer: Pick<Composer, 'prepare'>
   },
 ) {
   const { db, secrets } = platform
-  const { edges, workOnNode, usualRefusal, configs, containers, watch } = parts
+  const { edges, workOnNode, usualRefusal, configs, containers, watch, composer } = parts
 
   const at = async (context: StepContext<unknown>, act: (at: At) => Promise<void>): Promise<void> => {
     const row = await store.getStackRow(db, context.resource_id)
@@ -81,7 +83,7 @@ export function createStackOperations(
     if (found === null) throw new Refusal('revisionUnknown')
     const { compose, values, configs: files } = found.content
     // Whoever asked for it was judged then.
-    return { files, ...prepare(compose, new Map(Object.entries(values)), judged(files)) }
+    return { files, ...(await composer.prepare(compose, new Map(Object.entries(values)), judged(files))) }
   }
   /**
    * A revision as its node gets it, and which texts of configs are in it.

@@ -13,7 +13,8 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { ConfigService } from '../../cis/config/config.service.ts'
 import type { ServiceContainers } from '../../cis/container/service.containers.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
-import { checkCompose, judged, prepare, shown, termsOf } from '../compose/compose.ts'
+import type { Composer } from '../compose/compose.apart.ts'
+import { judged, termsOf } from '../compose/compose.ts'
 import type { TemplateService } from '../template/template.service.ts'
 import { listStackConfigs } from './config.store.ts'
 import { createDeployments } from './deployment.service.ts'
@@ -42,10 +43,11 @@ export function createStacks(
     templates: Pick<TemplateService, 'forDeployment'>
     configs: Pick<ConfigService, 'contents'>
     containers: Pick<ServiceContainers, 'list' | 'refuseTakenPorts'>
+    composer: Pick<Composer, 'check' | 'prepare' | 'resolve'>
   },
 ) {
   const { db, secrets } = platform
-  const { edges, containers } = parts
+  const { edges, containers, composer } = parts
   const wishOf = createWishes(db, parts)
   const work = createStackWork(platform, parts.operations)
 
@@ -133,7 +135,7 @@ export function createStacks(
     },
 
     validate: async (actor: Actor, { compose, configs: files, template, declared }: BodyOf<Calls['validate']>): Promise<ResponseOf<Calls['validate']>> =>
-      checkCompose(compose, termsOf(actor, null, template ? 'any' : files), declared === undefined ? null : new Set(declared)),
+      composer.check(compose, termsOf(actor, null, template ? 'any' : files), declared === undefined ? null : new Set(declared)),
 
     deploy,
 
@@ -171,10 +173,9 @@ export function createStacks(
       await get(scopeOf(actor), id)
       const revisions = await revisionsOf(db, secrets, id)
       const { compose, values, configs: files } = found(revisions[0]).content
-      const { root } = prepare(compose, new Map(Object.entries(values)), judged(files))
       return {
         compose,
-        resolved: shown(root),
+        resolved: await composer.resolve(compose, new Map(Object.entries(values)), judged(files)),
         values,
         revisions: revisions.map(({ revision, content, template, created_by_name, created_at }) => ({
           revision,

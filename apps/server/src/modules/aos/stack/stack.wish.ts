@@ -3,7 +3,8 @@ import type { BodyOf } from '@zhisuan/contract/define'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import type { ConfigService } from '../../cis/config/config.service.ts'
-import { prepare, termsOf, valuesOf, type Prepared } from '../compose/compose.ts'
+import type { Composer } from '../compose/compose.apart.ts'
+import { termsOf, valuesOf, type Prepared } from '../compose/compose.ts'
 import type { TemplateService } from '../template/template.service.ts'
 import type { RevisionContent } from './revision.store.ts'
 
@@ -16,8 +17,11 @@ export interface Wish {
 }
 
 /** Reads what stacks are to be of what people say of it. */
-export function createWishes(db: Db, parts: { templates: Pick<TemplateService, 'forDeployment'>; configs: Pick<ConfigService, 'contents'> }) {
-  const { templates, configs } = parts
+export function createWishes(
+  db: Db,
+  parts: { templates: Pick<TemplateService, 'forDeployment'>; configs: Pick<ConfigService, 'contents'>; composer: Pick<Composer, 'prepare'> },
+) {
+  const { templates, configs, composer } = parts
 
   /** Each config has to be the scope's. */
   const refuseConfigs = async (scope: Scope, files: readonly StackFile[]): Promise<void> => {
@@ -43,10 +47,10 @@ export function createWishes(db: Db, parts: { templates: Pick<TemplateService, '
     await refuseConfigs(scope, files)
     const terms = termsOf(actor, nodes, files)
     const given = { ...before?.content.values, ...source.values }
-    const wish = (compose: string, values: ReadonlyMap<string, string>, template: Stack['template']): Wish => ({
+    const wish = async (compose: string, values: ReadonlyMap<string, string>, template: Stack['template']): Promise<Wish> => ({
       content: { compose, values: Object.fromEntries(values), configs: [...files] },
       template,
-      prepared: prepare(compose, values, terms),
+      prepared: await composer.prepare(compose, values, terms),
     })
     if (source.template_id !== undefined) {
       const { id, name, version, compose, variables } = await templates.forDeployment(scope, source.template_id)

@@ -7,7 +7,8 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { checkCompose, refuseInvalid, termsOf } from '../compose/compose.ts'
+import type { Composer } from '../compose/compose.apart.ts'
+import { refuseInvalid, termsOf } from '../compose/compose.ts'
 import * as store from './template.store.ts'
 import type { ShownTemplate } from './template.store.ts'
 
@@ -31,10 +32,11 @@ const shape = (row: ShownTemplate): Template => ({
 })
 
 /** Compose files with variables, in versions. */
-export function createTemplates({ db, secrets }: Pick<Platform, 'db' | 'secrets'>) {
-  const contentOf = (actor: Actor, body: BodyOf<Calls['update']>) => {
+export function createTemplates({ db, secrets }: Pick<Platform, 'db' | 'secrets'>, composer: Pick<Composer, 'check'>) {
+  const contentOf = async (actor: Actor, body: BodyOf<Calls['update']>) => {
     // Which configs there are is said when it is deployed: their paths are not known here.
-    refuseInvalid(checkCompose(body.compose, termsOf(actor, null, 'any'), new Set(body.variables.map(({ name }) => name))).problems)
+    const declared = new Set(body.variables.map(({ name }) => name))
+    refuseInvalid((await composer.check(body.compose, termsOf(actor, null, 'any'), declared)).problems)
     return { description: body.description, labels: JSON.stringify(body.labels), compose: body.compose, variables: body.variables }
   }
   const get = async (scope: Scope, id: string): Promise<Template> => shape(found(await store.getTemplate(db, secrets, scope, id)))
@@ -60,13 +62,14 @@ export function createTemplates({ db, secrets }: Pick<Platform, 'db' | 'secrets'
       const scope = scopeOf(actor)
       refuseOwnerless(scope)
       const id = uuidv7()
+      const content = await contentOf(actor, body)
       await refusing({ stack_templates_version: ['templateVersionTaken', 'version'] }, () =>
         store.insertTemplate(db, secrets, {
           id,
           bp_id: actor.bp_id,
           name: body.name,
           version: body.version,
-          ...contentOf(actor, body),
+          ...content,
           ...authoredBy(actor),
         }),
       )
@@ -76,7 +79,7 @@ export function createTemplates({ db, secrets }: Pick<Platform, 'db' | 'secrets'
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Template> {
       const scope = scopeOf(actor)
       found(await store.getTemplate(db, secrets, scope, id))
-      await store.updateTemplate(db, secrets, scope, id, contentOf(actor, body))
+      await store.updateTemplate(db, secrets, scope, id, await contentOf(actor, body))
       return get(scope, id)
     },
 

@@ -8,6 +8,7 @@ interface ArrearsPolicyTable {
   bp_id: string | null
   /** Minor units, as text: see ledger.store.ts. */
   low_balance: string
+  least_balance: string
   grace_hours: number
   warning_hours: number
   suspends: boolean
@@ -85,6 +86,7 @@ export type SuspendedRow = Selectable<SuspendedResourceTable>
 export const standingTopic = 'bill.standing'
 
 export const arrearsMigrations: Migrations = {
+  '20261128_24_least_balance': migration('alter table arrears_policies add column least_balance numeric(38, 0) not null default 0 check (least_balance >= 0)'),
   '20261123_00_56_arrears': migration(`
     create table arrears_policies (
       bp_id uuid references organisations on delete cascade,

@@ -11,6 +11,8 @@ import { call, refused } from '../../../testing/call.ts'
 import { inboxOf } from '../../../testing/inbox.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { ledger } from '../ledger/ledger.service.ts'
+import { inAdvance } from './in-advance.ts'
+import { createStandings } from './standing.service.ts'
 import { shareStanding } from './standing.store.ts'
 
 const hour = 3_600_000
@@ -48,8 +50,36 @@ const history = async (who: Person & SignedIn) =>
   (await call(app, standings.history, { token: who.token, params: { id: who.bp_id ?? '' }, query: { page_size: 100 } })).items
     .map(({ from, to }) => `${from} ${to}`)
     .toReversed()
-const exception = (bpId: string | null, wish: Partial<typeof decisions & { low_balance: string }> = {}) =>
+const exception = (bpId: string | null, wish: Partial<typeof decisions & { low_balance: string; least_balance: string }> = {}) =>
   call(app, arrearsPolicies.setException, { token: admin.token, params: { id: bpId ?? '' }, body: { low_balance: '100', ...decisions, ...wish } })
+
+describe('what is paid by the hour', () => {
+  it('asks for a least balance where the platform or an exception does, and not of what is free or paid in advance', async () => {
+    const tenant = await someone(app)
+    const make = (what: 'costs' | 'free' = 'costs') => app.platform.db.transaction().execute((tx) => mayMake(tx, tenant.bp_id, what))
+    const { mayMake } = createStandings(app.platform, { notices: { tell: async () => undefined }, used: async () => undefined })
+    expect(await standing(tenant)).toMatchObject({ least_balance: '0.00', available: '0.00' })
+    // Nobody asks for one as it comes.
+    await make()
+    await exception(tenant.bp_id, { least_balance: '50', low_balance: '0' })
+    expect(await standing(tenant)).toMatchObject({ least_balance: '50.00' })
+    await expect(make()).rejects.toMatchObject({ refusal: 'balanceBelowLeast', message: expect.stringContaining('¥0.00 低于按量计费的最低余额 ¥50.00') })
+    await make('free')
+    await inAdvance(make)
+    await pay(tenant.bp_id, '49.99')
+    await expect(make()).rejects.toMatchObject({ refusal: 'balanceBelowLeast' })
+    // What may be spent on credit counts.
+    await call(app, accounts.setCreditLimit, { token: admin.token, params: { id: tenant.bp_id ?? '' }, body: { credit_limit: '0.01' } })
+    await make()
+    expect(
+      await refused(app, arrearsPolicies.setException, {
+        token: admin.token,
+        params: { id: tenant.bp_id ?? '' },
+        body: { low_balance: '0', least_balance: '-1', ...decisions },
+      }),
+    ).toMatchObject({ fields: [{ field: 'least_balance', message: '按量计费的最低余额不能低于0' }] })
+  })
+})
 
 describe('an account that runs dry', () => {
   it('goes from normal to low, arrears, suspended and back, each told once by whichever server comes first', async () => {

@@ -8,11 +8,12 @@ import type { PolicyRow } from './arrears.migrations.ts'
 
 type ShownPolicy = PolicyRow & { bp_name: string | null }
 
-export const shapePolicy = ({ bp_id, bp_name, low_balance, updated_by_name, updated_at, ...decisions }: ShownPolicy): ArrearsPolicy => ({
+export const shapePolicy = ({ bp_id, bp_name, low_balance, least_balance, updated_by_name, updated_at, ...decisions }: ShownPolicy): ArrearsPolicy => ({
   ...decisions,
   id: bp_id,
   organisation: bp_id === null ? null : { id: bp_id, name: bp_name ?? '' },
   low_balance: toDecimal(BigInt(low_balance)),
+  least_balance: toDecimal(BigInt(least_balance)),
   updated_by: updated_by_name,
   updated_at: isoOrNull(updated_at),
 })
@@ -46,10 +47,16 @@ export async function listExceptions(on: Sql, query: QueryOf<typeof arrearsPolic
 export async function setPolicy(
   tx: Tx,
   bpId: string | null,
-  { low_balance, ...decisions }: BodyOf<typeof arrearsPolicies.set>,
+  { low_balance, least_balance, ...decisions }: BodyOf<typeof arrearsPolicies.set>,
   by: { name: string; at: Date },
 ): Promise<void> {
-  const row = { ...decisions, low_balance: String(toMinor(low_balance)), updated_by_name: by.name, updated_at: by.at }
+  const row = {
+    ...decisions,
+    low_balance: String(toMinor(low_balance)),
+    least_balance: String(toMinor(least_balance)),
+    updated_by_name: by.name,
+    updated_at: by.at,
+  }
   await tx
     .insertInto('arrears_policies')
     .values({ ...row, bp_id: bpId })

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ArrearsPolicy, arrearsPolicies, Standing, standings as calls } from '@zhisuan/contract/bill/arrears'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import { toDecimal } from '@zhisuan/contract/bill/money'
+import { floored, toDecimal } from '@zhisuan/contract/bill/money'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { isHeld, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { availableOf, balanceOf, ledger } from '../ledger/ledger.service.ts'
+import * as ledgerStore from '../ledger/ledger.store.ts'
 import type { NoticeService } from '../notice/notice.service.ts'
 import { standingTopic } from './arrears.migrations.ts'
+import { isInAdvance } from './in-advance.ts'
 import * as policies from './policy.store.ts'
 import * as store from './standing.store.ts'
 import { standingOf } from './standing.rules.ts'
@@ -23,6 +25,9 @@ const atOnce = 100
 
 /** What may be begun although nothing more may be started: it ends, tidies up, or changes no bill. */
 const allowedWhileSuspended = new Set(['stop', 'kill', 'delete', 'recycle', 'purge', 'detach', 'rename', 'apply', 'upgrade', 'evacuate'])
+
+/** Whether what is made is paid by the hour, or nobody pays for it. */
+export type Costs = 'costs' | 'free'
 
 export type StandingService = ReturnType<typeof createStandings>
 
@@ -106,13 +111,18 @@ export function createStandings(
   const service = {
     /**
      * Whether something new may be made for an organisation, in the transaction that makes it; what is allowed stays so until that ends.
-     * @throws Refusal 24018 while it is suspended, 24011 where its policy refuses new things in arrears
+     * @throws Refusal 24018 while it is suspended, 24011 where its policy refuses new things in arrears, 96043 where it has less
+     * than its policy asks for of who makes what costs something by the hour
      */
-    async mayMake(tx: Tx, bpId: string | null): Promise<void> {
-      const standing = bpId === null ? undefined : await store.shareStanding(tx, bpId)
-      if (bpId === null || standing === undefined) return
-      if (standing.state === 'suspended') throw new Refusal('balanceInsufficientForOrder')
-      if (standing.state === 'arrears' && (await policies.policyFor(tx, bpId)).refuse_new) throw new Refusal('balanceInsufficient')
+    async mayMake(tx: Tx, bpId: string | null, what: Costs = 'costs'): Promise<void> {
+      if (bpId === null) return
+      const [standing, policy] = [await store.shareStanding(tx, bpId), await policies.policyFor(tx, bpId)]
+      if (standing?.state === 'suspended') throw new Refusal('balanceInsufficientForOrder')
+      if (standing?.state === 'arrears' && policy.refuse_new) throw new Refusal('balanceInsufficient')
+      const least = BigInt(policy.least_balance)
+      if (what === 'free' || least === 0n || isInAdvance()) return
+      const available = availableOf((await ledgerStore.standings(tx, [bpId])).get(bpId) ?? { balances: {}, creditLimit: 0n })
+      if (available < least) throw new Refusal('balanceBelowLeast', { values: { available: floored(toDecimal(available)), least: floored(toDecimal(least)) } })
     },
 
     /**
@@ -123,7 +133,8 @@ export function createStandings(
       const verb = operation.kind.slice(operation.kind.lastIndexOf('.') + 1)
       // The platform's own: a suspension's, and what keeps things as they are.
       if (operation.actor === null || operation.bp_id === null || allowedWhileSuspended.has(verb)) return
-      if (verb === 'create') return service.mayMake(tx, operation.bp_id)
+      // What it costs was asked where its quota was taken.
+      if (verb === 'create') return service.mayMake(tx, operation.bp_id, 'free')
       if ((await store.shareStanding(tx, operation.bp_id))?.state === 'suspended') throw new Refusal('balanceInsufficientForOrder')
     },
 

@@ -76,6 +76,9 @@ const shown = (on: Sql) =>
       'standing.arrears_since',
       'standing.grace_until',
       'suspension.phase',
+      sql<string>`(select least_balance from arrears_policies where bp_id = organisations.id or bp_id is null order by bp_id nulls last limit 1)`.as(
+        'least_balance',
+      ),
       sql<number>`(select count(*) from suspended_resources as one where one.suspension_id = suspension.id and one.state in ('stopped', 'stopping', 'starting'))::int`.as(
         'stopped',
       ),
@@ -87,7 +90,7 @@ type ShownStanding = Awaited<ReturnType<ReturnType<typeof shown>['executeTakeFir
 
 async function shapeAll(on: Sql, rows: readonly ShownStanding[]): Promise<Standing[]> {
   const known = await standings(on, idsOf(rows))
-  return rows.map(({ id, name, state, since, arrears_since, grace_until, phase, stopped, failing }) => {
+  return rows.map(({ id, name, state, since, arrears_since, grace_until, phase, least_balance, stopped, failing }) => {
     const funds = known.get(id) ?? { balances: {}, creditLimit: 0n }
     return {
       id,
@@ -98,6 +101,7 @@ async function shapeAll(on: Sql, rows: readonly ShownStanding[]): Promise<Standi
       grace_until: isoOrNull(grace_until),
       arrears: toDecimal(-(funds.balances.receivable ?? 0n)),
       available: toDecimal(availableOf(funds)),
+      least_balance: toDecimal(BigInt(least_balance)),
       suspension: phase === null || phase === 'ended' ? null : { phase, stopped, failing },
     }
   })

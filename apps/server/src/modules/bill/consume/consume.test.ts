@@ -13,6 +13,7 @@ import { makeOrganisation, someone, type Person, type SignedIn } from '../../../
 import { createMetering } from '../metering/metering.service.ts'
 import { lockResources, recordEvent } from '../metering/metering.store.ts'
 import { createRating } from '../rating/rating.service.ts'
+import { dayOf } from './months.ts'
 
 const gib = 2 ** 30
 const hour = 3_600_000
@@ -158,8 +159,20 @@ describe('consumption', () => {
     const { items } = await call(app, accounts.entries, { token: admin.token, params: { id: owner }, query: { account: 'receivable' } })
     expect(items.map(({ kind, amount }) => [kind, amount])).toEqual([
       ['usage', '-0.50'],
-      ['usageCorrection', '30.00'],
-      ['usage', '-40.00'],
+      ['usageCorrection', '16.00'],
+      ['usageCorrection', '14.00'],
+      ['usage', '-16.00'],
+      ['usage', '-24.00'],
+    ])
+    // Each movement is of a day: of that in which something was used, whenever it was charged.
+    const { rows } = await app.platform.database.pool.query<{ used_on: string; amount: string }>(
+      `select used_on::text, sum(amount)::text as amount from ledger_transactions as movement join ledger_entries as entry on entry.transaction_id = movement.id
+       where movement.owner_id = $1 and account = 'revenue' group by 1 order by 1`,
+      [owner],
+    )
+    expect(rows).toEqual([
+      { used_on: dayOf(begin), amount: String(toMinor('10')) },
+      { used_on: dayOf(begin + 24 * hour), amount: String(toMinor('0.5')) },
     ])
     await expect(app.platform.database.pool.query('update usage_lines set amount = 0 where bp_id = $1', [owner])).rejects.toThrow('only voided')
   })

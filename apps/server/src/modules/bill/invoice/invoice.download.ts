@@ -7,6 +7,7 @@ import { DateTime } from 'luxon'
 import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { found, refuseUnless } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { linesOf } from './invoice.amounts.ts'
 import * as store from './invoice.store.ts'
 import { invoiceTexts } from './invoice.texts.ts'
 
@@ -21,7 +22,7 @@ export function createInvoiceDownload({ db, downloads }: Pick<Platform, 'db' | '
     const issued_on = DateTime.fromJSDate(row.issued_at).setZone(billingZone).toFormat('yyyy-MM-dd')
     // With the first one: fonts and their programs are as large as all of ours.
     const { printInvoice } = await import('./invoice.pdf.ts')
-    const bytes = await printInvoice({ ...row, seller, title, amount: BigInt(row.amount), issued_on })
+    const bytes = await printInvoice({ ...row, seller, title, amount: BigInt(row.amount), lines: linesOf(row), issued_on })
     return {
       name: `${invoiceTexts.file}-${row.number}.pdf`,
       size: bytes.length,

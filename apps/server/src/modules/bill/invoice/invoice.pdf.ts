@@ -5,12 +5,13 @@ import Nzh from 'nzh'
 // oxlint-disable-next-line import/no-named-as-default
 import PDFDocument from 'pdfkit'
 import { invoiceTexts as texts } from './invoice.texts.ts'
-import type { InvoiceRow, Seller } from './invoice.store.ts'
+import type { InvoiceLineRow, InvoiceRow, Seller } from './invoice.store.ts'
 
 /** All characters that names of people and companies have; what a text needs of it goes into the file. */
 const font = createRequire(import.meta.url).resolve('@expo-google-fonts/noto-sans-sc/400Regular/NotoSansSC_400Regular.ttf')
 
-export interface PrintedInvoice extends Pick<InvoiceRow, 'from' | 'to' | 'title' | 'number' | 'note' | 'status'> {
+export interface PrintedInvoice extends Pick<InvoiceRow, 'title' | 'number' | 'note' | 'status'> {
+  readonly lines: readonly InvoiceLineRow[]
   /** Whole cents, in minor units, with tax. */
   readonly amount: bigint
   readonly seller: Seller
@@ -20,6 +21,7 @@ export interface PrintedInvoice extends Pick<InvoiceRow, 'from' | 'to' | 'title'
 
 /** Of an amount with tax what is tax, rounded half up to cents. Both in minor units. */
 export function taxOf(amount: bigint, ratePercent: number): bigint {
+  if (amount < 0n) return -taxOf(-amount, ratePercent)
   const cent = 1_000_000n
   const [cents, rate] = [amount / cent, BigInt(ratePercent)]
   return ((2n * cents * rate + 100n + rate) / (2n * (100n + rate))) * cent
@@ -31,7 +33,7 @@ const [left, right, top] = [48, 547, 56]
 
 /** An invoice as a PDF, the same bytes at each time. */
 export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
-  const { title, seller, amount } = invoice
+  const { title, seller, amount, lines } = invoice
   // Moments and ids that the library would make up are those of the invoice.
   const issued = new Date(`${invoice.issued_on}T00:00:00+08:00`)
   const pdf = new PDFDocument({
@@ -99,9 +101,16 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
     { label: texts.tax, x: left + 432, width: 60, align: 'right' as const },
   ]
   const tax = taxOf(amount, seller.tax_rate)
+  // What each line's tax is rounded to is made up for in the first: they add up to that of the whole.
+  const taxes = lines.map((line) => taxOf(BigInt(line.amount), seller.tax_rate))
+  const first = tax - taxes.slice(1).reduce((sum, one) => sum + one, 0n)
   const rows = [
     columns.map(({ label }) => label),
-    [`*${texts.service}`, `${invoice.from} ~ ${invoice.to}`, yuan(amount - tax), `${seller.tax_rate}%`, yuan(tax)],
+    ...lines.map((line, at) => {
+      const own = at === 0 ? first : (taxes[at] ?? 0n)
+      const name = line.late ? `*${texts.service}（${texts.late}）` : `*${texts.service}`
+      return [name, `${line.from} ~ ${line.to}`, yuan(BigInt(line.amount) - own), `${seller.tax_rate}%`, yuan(own)]
+    }),
     [texts.sum, '', yuan(amount - tax), '', yuan(tax)],
   ]
   const table = y

@@ -1,4 +1,4 @@
-import { invoiceCan, type Invoice, type invoices } from '@zhisuan/contract/bill/invoice'
+import { invoiceCan, type Invoice, type InvoiceLine, type invoices } from '@zhisuan/contract/bill/invoice'
 import { toDecimal } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { billTexts } from '@zhisuan/contract/texts'
@@ -11,7 +11,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
 import { lockOwner } from '../ledger/ledger.store.ts'
-import { paidOf, uninvoicedOf, type Span } from './invoice.amounts.ts'
+import { invoiceableOf, paidOf, linesOf, type Span } from './invoice.amounts.ts'
 import { createInvoiceDownload } from './invoice.download.ts'
 import { ownerOf } from './invoice.owner.ts'
 import * as store from './invoice.store.ts'
@@ -45,8 +45,8 @@ export function createInvoices(platform: Pick<Platform, 'db' | 'now' | 'download
 
     async available(actor: Actor, span: Span): Promise<ResponseOf<Calls['available']>> {
       const owner_id = await ownerOf(db, actor)
-      const [uninvoiced, paid] = await Promise.all([uninvoicedOf(db, owner_id, span), paidOf(db, owner_id)])
-      return { uninvoiced: toDecimal(uninvoiced), paid: toDecimal(paid) }
+      const [{ amount, lines }, paid] = await Promise.all([invoiceableOf(db, owner_id, span), paidOf(db, owner_id)])
+      return { uninvoiced: toDecimal(amount), lines: lines.map(shapeLine), paid: toDecimal(paid) }
     },
 
     /** @throws Refusal 404, 96036, 96037 */
@@ -60,7 +60,7 @@ export function createInvoices(platform: Pick<Platform, 'db' | 'now' | 'download
         if (chosen === undefined) throw new Refusal('notFound', { field: 'title_id' })
         const { kind, name, tax_number, address, phone, bank, bank_account, email } = chosen
         const title = { kind, name, tax_number, address, phone, bank, bank_account, email }
-        const amount = await uninvoicedOf(tx, owner_id, { from, to })
+        const { amount, lines, entries } = await invoiceableOf(tx, owner_id, { from, to })
         if (amount === 0n) throw new Refusal('invoiceNothing', { field: 'from' })
         const paid = await paidOf(tx, owner_id)
         if (amount > paid) throw new Refusal('invoiceExceedsPaid', { field: 'from', values: { amount: toDecimal(amount), paid: toDecimal(paid) } })
@@ -71,6 +71,7 @@ export function createInvoices(platform: Pick<Platform, 'db' | 'now' | 'download
           from,
           to,
           amount: String(amount),
+          lines,
           title,
           seller: null,
           number: '',
@@ -82,7 +83,7 @@ export function createInvoices(platform: Pick<Platform, 'db' | 'now' | 'download
           handled_at: null,
           issued_at: null,
         })
-        await store.claimEntries(tx, owner_id, { from, to }, id)
+        await store.claimEntries(tx, entries, id)
       })
       return get(actor, id)
     },
@@ -135,6 +136,8 @@ export function createInvoices(platform: Pick<Platform, 'db' | 'now' | 'download
   }
 }
 
+const shapeLine = ({ amount, ...line }: store.InvoiceLineRow): InvoiceLine => ({ ...line, amount: toDecimal(BigInt(amount)) })
+
 const shape = (row: store.ShownInvoice): Invoice => ({
   id: row.id,
   owner: { id: row.owner_id, name: row.owner_name },
@@ -142,6 +145,7 @@ const shape = (row: store.ShownInvoice): Invoice => ({
   from: row.from,
   to: row.to,
   amount: toDecimal(BigInt(row.amount)),
+  lines: linesOf(row).map(shapeLine),
   title: row.title,
   number: row.number,
   note: row.note,

@@ -1,5 +1,5 @@
 import { billingZone } from '@zhisuan/contract/bill/meter'
-import type { Invoice, invoices, InvoiceStatus, InvoiceTitle } from '@zhisuan/contract/bill/invoice'
+import type { Invoice, InvoiceLine, invoices, InvoiceStatus, InvoiceTitle } from '@zhisuan/contract/bill/invoice'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
@@ -20,6 +20,11 @@ export interface Seller {
   tax_rate: number
 }
 
+/** {@link Invoice.lines}, in minor units and whole cents. */
+export interface InvoiceLineRow extends Omit<InvoiceLine, 'amount'> {
+  amount: string
+}
+
 interface InvoiceTitleTable extends Omit<InvoiceTitle, 'created_at'> {
   owner_id: string
   created_at: Date
@@ -32,6 +37,8 @@ interface InvoiceTable {
   to: string
   /** Minor units, whole cents. */
   amount: ColumnType<string, string, never>
+  /** Of invoices that were asked for before there were any, none. */
+  lines: InvoiceLineRow[]
   title: Invoice['title']
   seller: Seller | null
   number: string
@@ -104,6 +111,7 @@ export const invoiceMigrations: Migrations = {
     create index invoice_entries_invoice on invoice_entries (invoice_id);
     create index ledger_entries_consumption on ledger_entries (owner_id, at) where account in ('revenue', 'refunds');
   `),
+  '20261128_23_invoice_lines': migration(`alter table invoices add column lines jsonb not null default '[]'`),
 }
 
 export const listTitles = (on: Sql, ownerId: string) =>
@@ -129,6 +137,7 @@ const withNames = (on: Sql) =>
       'invoices.owner_id',
       'invoices.status',
       'invoices.amount',
+      'invoices.lines',
       'invoices.title',
       'invoices.seller',
       'invoices.number',
@@ -168,10 +177,10 @@ export const lockInvoice = (tx: Tx, scope: Scope, id: string): Promise<Pick<Invo
 
 export const numberIndex = 'invoices_number'
 
-export const insertInvoice = async (tx: Tx, { title, ...row }: InvoiceRow): Promise<void> => {
+export const insertInvoice = async (tx: Tx, { title, lines, ...row }: InvoiceRow): Promise<void> => {
   await tx
     .insertInto('invoices')
-    .values({ ...row, title: jsonb(title), seller: null })
+    .values({ ...row, title: jsonb(title), lines: jsonb(lines), seller: null })
     .execute()
 }
 
@@ -187,32 +196,44 @@ export const updateInvoice = async (
     .execute()
 }
 
-/** An owner's consumption of those days that stands in no invoice: what was charged, less what was given back. */
-const uninvoiced = (on: Sql, ownerId: string, { from, to }: { from: string; to: string }) =>
-  on
-    .selectFrom('ledger_entries as entry')
-    .where('entry.owner_id', '=', ownerId)
-    .where('entry.account', 'in', ['revenue', 'refunds'])
-    .where(sql<boolean>`entry.at >= ${from}::timestamp at time zone ${billingZone}`)
-    .where(sql<boolean>`entry.at < (${to}::timestamp + interval '1 day') at time zone ${billingZone}`)
-    .where(sql<boolean>`not exists (select from invoice_entries where invoice_entries.entry_id = entry.id)`)
+export interface Uninvoiced {
+  entry_id: number
+  /** The day of Beijing that it is of. */
+  day: string
+  /** The day stands in another invoice. */
+  late: boolean
+  amount: string
+}
 
-export const uninvoicedAmount = async (on: Sql, ownerId: string, span: { from: string; to: string }): Promise<bigint> =>
-  BigInt(
-    (
-      await uninvoiced(on, ownerId, span)
-        .select(sql<string>`coalesce(sum(entry.amount), 0)`.as('amount'))
-        .executeTakeFirstOrThrow()
-    ).amount,
+/**
+ * An owner's consumption that stands in no invoice, charged less given back: of those days, and of earlier ones
+ * that were invoiced before it was known. Usage is of the day on which it was, all else of the day on which it was paid.
+ */
+export async function uninvoiced(on: Sql, ownerId: string, { from, to }: { from: string; to: string }): Promise<Uninvoiced[]> {
+  const { rows } = await sql<Uninvoiced>`
+    select consumed.id as entry_id, to_char(day, 'YYYY-MM-DD') as day, covered as late, amount
+    from (
+      select entry.id, entry.amount, coalesce(movement.used_on, (entry.at at time zone ${billingZone})::date) as day
+      from ledger_entries as entry join ledger_transactions as movement on movement.id = entry.transaction_id
+      where entry.owner_id = ${ownerId} and entry.account in ('revenue', 'refunds')
+        and not exists (select from invoice_entries where invoice_entries.entry_id = entry.id)
+    ) as consumed
+    cross join lateral (
+      select exists (
+        select from invoices where owner_id = ${ownerId} and status in ('asked', 'issued') and consumed.day between invoices."from" and invoices."to"
+      ) as covered
+    ) as invoiced
+    where day <= ${to}::date and (day >= ${from}::date or covered)
+    order by 1
+  `.execute(on)
+  return rows
+}
+
+/** Puts them into an invoice. */
+export const claimEntries = async (tx: Tx, entries: readonly Pick<Uninvoiced, 'entry_id'>[], invoiceId: string): Promise<void> => {
+  await sql`insert into invoice_entries (entry_id, invoice_id) select entry, ${invoiceId} from unnest(${`{${entries.map(({ entry_id }) => entry_id).join(',')}}`}::bigint[]) as entry`.execute(
+    tx,
   )
-
-/** Puts them into an invoice; under the owner's lock they are those that were just added up. */
-export const claimEntries = async (tx: Tx, ownerId: string, span: { from: string; to: string }, invoiceId: string): Promise<void> => {
-  await tx
-    .insertInto('invoice_entries')
-    .columns(['entry_id', 'invoice_id'])
-    .expression(uninvoiced(tx, ownerId, span).select(['entry.id', sql<string>`${invoiceId}::uuid`.as('invoice_id')]))
-    .execute()
 }
 
 export const releaseEntries = async (tx: Tx, invoiceId: string): Promise<void> => {

@@ -85,7 +85,7 @@ describe('an invoice', () => {
     await move('topUp', who, '100')
     await move('chargeUsage', who, '30.01999999')
     await move('refund', who, '0.01')
-    expect(await available(who)).toEqual({ uninvoiced: '30.00', paid: '30.00' })
+    expect(await available(who)).toEqual({ uninvoiced: '30.00', lines: [{ late: false, ...span(), amount: '30.00' }], paid: '30.00' })
     const made = await call(app, invoices.create, ask(who))
     expect(made).toMatchObject({
       status: 'asked',
@@ -101,6 +101,61 @@ describe('an invoice', () => {
     // Titles may change; what was asked for does not.
     await call(app, invoiceTitles.delete, { params: { id: who.title_id }, token: who.token })
     expect((await call(app, invoices.get, { params: { id: made.id }, token: who.token })).title.name).toBe(company.name)
+  })
+
+  it('is about the hours in which something was used: February’s last hour is in February’s, whenever it was charged', async () => {
+    const who = await owner()
+    await move('topUp', who, '200')
+    const used = (amount: string, used_on: string) =>
+      app.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: who.bp_id, amount: toMinor(amount), key: uuidv7(), used_on }))
+    const [february, march] = [
+      { from: '2026-02-01', to: '2026-02-28' },
+      { from: '2026-03-01', to: '2026-03-31' },
+    ]
+    await used('20.005', '2026-02-10')
+    await used('0.31', '2026-02-28')
+    await used('7.5', '2026-03-01')
+    const first = await call(app, invoices.create, ask(who, february))
+    expect(first).toMatchObject({ amount: '20.31', lines: [{ late: false, ...february, amount: '20.31' }] })
+    // What was told of it late, and what of it was too much, stand in the next by name.
+    await used('1.25', '2026-02-27')
+    await used('-0.1', '2026-02-11')
+    await used('3', '2026-01-31')
+    expect((await available(who, march)).uninvoiced).toBe('8.65')
+    const second = await call(app, invoices.create, ask(who, march))
+    expect(second).toMatchObject({
+      amount: '8.65',
+      lines: [
+        { late: false, ...march, amount: '7.50' },
+        { late: true, from: '2026-02-11', to: '2026-02-27', amount: '1.15' },
+      ],
+    })
+    // Of January no invoice speaks yet.
+    expect(await available(who, { from: '2026-01-01', to: '2026-01-31' })).toMatchObject({ uninvoiced: '3.00', lines: [{ late: false }] })
+    const number = `88${Date.now()}`
+    await call(app, invoices.issue, { params: { id: second.id }, body: { number }, token: admin.token })
+    const { path } = await call(app, invoices.download, { params: { id: second.id }, token: who.token })
+    const texts = textsOfPdf((await app.http.inject({ url: path })).rawPayload)
+    expect(texts).toEqual(expect.arrayContaining(['2026-03-01 ~ 2026-03-31', '2026-02-11 ~ 2026-02-27', '¥1.08', '¥0.07', '¥7.08', '¥0.42', '¥8.16', '¥0.49']))
+    expect(texts.join('')).toContain('补计已开票期间')
+    // Taken back, it is late no more: nobody has an invoice of those days.
+    await call(app, invoices.void, { params: { id: second.id }, body: { reason: '重开' }, token: admin.token })
+    await call(app, invoices.withdraw, { params: { id: first.id }, token: who.token })
+    expect(await available(who, { from: '2026-02-01', to: '2026-03-31' })).toMatchObject({ uninvoiced: '28.96', lines: [{ late: false }] })
+    // What came to less than was invoiced is taken from what comes next, and is none by itself.
+    await call(app, invoices.create, ask(who, { from: '2026-02-01', to: '2026-03-31' }))
+    await used('-5', '2026-03-02')
+    await used('2', '2026-04-01')
+    const april = { from: '2026-04-01', to: '2026-04-30' }
+    expect(await refused(app, invoices.create, ask(who, april))).toMatchObject({ code: 96036 })
+    await used('4', '2026-04-02')
+    expect(await call(app, invoices.create, ask(who, april))).toMatchObject({
+      amount: '1.00',
+      lines: [
+        { late: false, amount: '6.00' },
+        { late: true, amount: '-5.00' },
+      ],
+    })
   })
 
   it('is of no other day than it says', async () => {
@@ -120,10 +175,10 @@ describe('an invoice', () => {
     const who = await owner()
     await move('topUp', who, '10')
     await move('chargeUsage', who, '25')
-    expect(await available(who)).toEqual({ uninvoiced: '25.00', paid: '10.00' })
+    expect(await available(who)).toMatchObject({ uninvoiced: '25.00', paid: '10.00' })
     expect(await refused(app, invoices.create, ask(who))).toMatchObject({ code: 96037, fields: [{ field: 'from' }] })
     await move('adjust', who, '15')
-    expect(await available(who)).toEqual({ uninvoiced: '25.00', paid: '10.00' })
+    expect(await available(who)).toMatchObject({ uninvoiced: '25.00', paid: '10.00' })
     await move('topUp', who, '15')
     expect(await call(app, invoices.create, ask(who))).toMatchObject({ amount: '25.00' })
   })
@@ -257,8 +312,7 @@ describe('an invoice', () => {
 
 describe('printing', () => {
   const invoice: PrintedInvoice = {
-    from: '2026-11-01',
-    to: '2026-11-30',
+    lines: [{ late: false, from: '2026-11-01', to: '2026-11-30', amount: String(toMinor('106.00')) }],
     title: { ...company, kind: 'company', tax_number: '914403001922038216', address: '', phone: '', bank: '', bank_account: '', email: '' },
     number: '26440000000000000001',
     note: '',

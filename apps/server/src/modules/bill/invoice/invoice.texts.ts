@@ -15,6 +15,7 @@ export const invoiceTexts = {
   rate: '税率',
   tax: '税额',
   service: '信息技术服务*云计算服务',
+  late: '补计已开票期间',
   sum: '合计',
   total: '价税合计（大写）',
   inFigures: '（小写）',

@@ -13,6 +13,8 @@ export interface Payment {
   /** The same key again is the same payment, and moves nothing more. */
   key: string
   note?: string
+  /** Of usage: the day of Beijing on which it was. */
+  used_on?: string
   /** Absent: the platform itself. */
   by?: { id: string; name: string }
 }
@@ -144,7 +146,7 @@ async function lock(tx: Tx, ownerId: string): Promise<Standing> {
 async function move(
   tx: Tx,
   kind: LedgerKind,
-  { owner_id, amount, key, note = '', by }: Payment,
+  { owner_id, amount, key, note = '', used_on, by }: Payment,
   amountsOf: (standing: Standing) => Amounts,
   ends: string | null = null,
 ): Promise<string> {
@@ -157,7 +159,7 @@ async function move(
     if (before.request !== request) throw new Refusal('paymentKeyReused', { field: 'key' })
     return before.id
   }
-  return store.insertMovement(tx, { owner_id, kind, key, request, note, ends, by: by ?? { id: null, name: '' } }, amountsOf(standing))
+  return store.insertMovement(tx, { owner_id, kind, key, request, note, ends, used_on: used_on ?? null, by: by ?? { id: null, name: '' } }, amountsOf(standing))
 }
 
 async function endHold(

@@ -30,6 +30,8 @@ interface LedgerTransactionTable {
   ends: string | null
   created_by: string | null
   created_by_name: string
+  /** The day of Beijing on which it was used that this is charged for; null for what happened when it was moved. */
+  used_on: ColumnType<string | null, string | null | undefined, never>
   at: Generated<Date>
 }
 interface LedgerEntryTable {
@@ -151,6 +153,15 @@ export const ledgerMigrations: Migrations = {
     create trigger ledger_is_append_only before update or delete or truncate on ledger_transactions
       for each statement execute function ledger_is_append_only();
   `),
+  // What was posted before says its month only: the last hours of one were charged in the next.
+  '20261128_22_ledger_used_on': migration(`
+    alter table ledger_transactions add column used_on date;
+    alter table ledger_transactions disable trigger ledger_is_append_only;
+    update ledger_transactions
+    set used_on = least((at at time zone '${billingZone}')::date, (date_trunc('month', (note || '-01')::timestamp) + interval '1 month - 1 day')::date)
+    where kind in ('usage', 'usageCorrection') and note ~ '^20[0-9]{2}-(0[1-9]|1[0-2])$';
+    alter table ledger_transactions enable trigger ledger_is_append_only;
+  `),
 }
 
 /** Balances of an owner by account, in minor units; what was never used is absent. */
@@ -197,6 +208,7 @@ export interface Movement {
   request: string
   note: string
   ends: string | null
+  used_on: string | null
   by: { id: string | null; name: string }
 }
 

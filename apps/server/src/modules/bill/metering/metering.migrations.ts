@@ -150,6 +150,25 @@ export const meteringMigrations: Migrations = {
       primary key (bp_id, month)
     );
   `),
+  '20261128_21_usage_posted_by_day': migration(`
+    -- Of days that were posted by the month: each as it was rated, and what that does not come to with the last of them.
+    create temporary table posted_by_month on commit drop as select * from usage_postings;
+    drop table usage_postings;
+    create table usage_postings (
+      bp_id uuid not null,
+      day date not null,
+      amount numeric(38, 0) not null,
+      primary key (bp_id, day)
+    );
+    insert into usage_postings (bp_id, day, amount) select bp_id, key::date, amount from usage_sums where dimension = 'day';
+    insert into usage_postings as days (bp_id, day, amount)
+    select bp_id, coalesce(last, month), coalesce(posted, 0) - coalesce(rated, 0)
+    from (select bp_id, month, amount as posted from posted_by_month) as posted
+    full join (select bp_id, month, max(key)::date as last, sum(amount) as rated from usage_sums where dimension = 'day' group by 1, 2) as rated using (bp_id, month)
+    where coalesce(posted, 0) <> coalesce(rated, 0)
+    on conflict (bp_id, day) do update set amount = days.amount + excluded.amount;
+    create index usage_sums_days on usage_sums (bp_id, key) include (amount) where dimension = 'day';
+  `),
   '20261126_90_usage_reason': migration(`
     -- Why nothing is used any more, where that is not simply so: bills tell it.
     alter table usage_events add column reason text;

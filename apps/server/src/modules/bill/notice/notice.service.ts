@@ -1,4 +1,4 @@
-import { floored } from '@zhisuan/contract/bill/money'
+import { floored, owed } from '@zhisuan/contract/bill/money'
 import type { Notice, NoticeContacts, NoticeKind, notices as calls } from '@zhisuan/contract/bill/notice'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { z } from 'zod'
@@ -71,7 +71,7 @@ export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'job
       const shown = {
         ...values,
         ...(values.available !== undefined && { available: floored(values.available) }),
-        ...(values.arrears !== undefined && { arrears: floored(values.arrears) }),
+        ...(values.arrears !== undefined && { arrears: owed(values.arrears) }),
       }
       const text = sender.text(kind, organisation.name, shown)
       await store.insertNotice(tx, { id, bp_id: organisation.id, kind, text: sender.signed(text), at: now() })

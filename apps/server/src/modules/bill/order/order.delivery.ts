@@ -6,13 +6,14 @@ import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
+import { inAdvance } from '../arrears/in-advance.ts'
 import { ledger } from '../ledger/ledger.service.ts'
 import { lockOwner } from '../ledger/ledger.store.ts'
 import * as prepaidStore from '../rating/prepaid.store.ts'
 import { mayMakeBy } from './order.placing.ts'
 import * as store from './order.store.ts'
 import type { OrderRow, PrepaidOrderRow } from './order.store.ts'
-import { assertPrepaid, renewalOf, sealedPlace, type By, type Ordering, type PersonOf } from './ordering.ts'
+import { assertPrepaid, hourMs, renewalOf, sealedPlace, type By, type Ordering, type PersonOf } from './ordering.ts'
 import { endOf, wholeSecond } from './terms.ts'
 
 const lookEveryMs = 250
@@ -38,10 +39,12 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
     })
     const at = wholeSecond(now())
     const spans = await prepaidStore.spansAfter(tx, resource.id, at)
-    // What is new is paid from its first use on, which was a moment ago.
-    const begin = spans.at(-1)?.to ?? wholeSecond(order.kind === 'purchase' ? ((await store.firstUse(tx, resource.id)) ?? at) : at)
-    const end = endOf(begin, period, count)
-    await prepaidStore.insertSpan(tx, { order_id: order.id, resource_id: resource.id, from: begin, to: end, usage: order.usage })
+    // What is new is paid from its first use on, which was a moment ago. What the clock renewed at the very end goes on where that was.
+    const last = spans.at(-1) ?? (order.automatic ? await prepaidStore.spanEndedSince(tx, resource.id, new Date(at.getTime() - hourMs)) : undefined)
+    const begin = last?.to ?? wholeSecond(order.kind === 'purchase' ? ((await store.firstUse(tx, resource.id)) ?? at) : at)
+    const chain = last === undefined ? begin : (last.chain_from ?? last.from)
+    const end = endOf(begin, period, count, chain)
+    await prepaidStore.insertSpan(tx, { order_id: order.id, resource_id: resource.id, from: begin, to: end, usage: order.usage, chain_from: chain })
     if (order.hold_id !== null) await ledger.capture(tx, { owner_id: bp_id, hold_id: order.hold_id, note: String(order.number) })
     await store.updateOrder(tx, order.id, {
       status: 'delivered',
@@ -80,13 +83,15 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
           const body = sold.call.body.parse(JSON.parse(secrets.open(order.sealed ?? '', sealedPlace(id))))
           if (actor === null || !(await mayMakeBy(actor, sold.call, body, contextOfPerson(actor, now())))) throw new Refusal('deliveryNoPerson')
           try {
-            await sold.make(actor, body, async (tx, made) => {
-              const held = found(await store.lockOrder(tx, platformScope, id))
-              // Its id is written with it: whoever comes back after a kill finds both or neither.
-              if (held.resource_id !== null) throw new AlreadyMade()
-              const [resource] = made
-              await store.updateOrder(tx, id, { resource_id: found(resource).id, resource_name: found(resource).name })
-            })
+            await inAdvance(() =>
+              sold.make(actor, body, async (tx, made) => {
+                const held = found(await store.lockOrder(tx, platformScope, id))
+                // Its id is written with it: whoever comes back after a kill finds both or neither.
+                if (held.resource_id !== null) throw new AlreadyMade()
+                const [resource] = made
+                await store.updateOrder(tx, id, { resource_id: found(resource).id, resource_name: found(resource).name })
+              }),
+            )
           } catch (error) {
             if (!(error instanceof AlreadyMade)) throw error
           }

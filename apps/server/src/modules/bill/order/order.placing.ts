@@ -9,6 +9,7 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Sold, SoldResource } from '../../../platform/module.ts'
+import { inAdvance } from '../arrears/in-advance.ts'
 import { quoteAt } from '../catalogue/quote.ts'
 import * as store from './order.store.ts'
 import { byOf, sealedPlace, type By, type Ordering } from './ordering.ts'
@@ -48,10 +49,12 @@ export function createPlacing({ db, now, secrets, soldAs, tell, paidUntil }: Ord
   const rehearse = async (sold: Sold, actor: Actor, body: unknown): Promise<SoldResource> => {
     let made: readonly SoldResource[] = []
     try {
-      await sold.make(actor, body, async (_, all) => {
-        made = all
-        throw new Rehearsed()
-      })
+      await inAdvance(() =>
+        sold.make(actor, body, async (_, all) => {
+          made = all
+          throw new Rehearsed()
+        }),
+      )
     } catch (error) {
       if (error instanceof Refusal && error.fields !== undefined) {
         throw new Refusal(error.refusal, {

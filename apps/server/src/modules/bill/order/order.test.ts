@@ -179,6 +179,20 @@ describe('an order of something new', () => {
     expect(await walletOf(who)).toMatchObject({ funds: '1000.00', held: '0.00' })
   })
 
+  it('is made also with less left than what is paid by the hour asks for', async () => {
+    const who = await payer()
+    const policy = { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
+    await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { ...policy, least_balance: '100000' } })
+    const refusal = { code: 96043, message: '可用余额 ¥1000.00 低于按量计费的最低余额 ¥100000.00，请先充值，或改为预付费购买' }
+    expect(await refused(app, vms.create, { token: who.token, body: vmBody() })).toMatchObject(refusal)
+    const body = { cloud_id, name: `vol-${randomUUID()}`, size_bytes: gib }
+    expect(await refused(app, volumes.create, { token: who.token, body })).toMatchObject(refusal)
+    const ordered = await orderVm(who)
+    await call(app, orders.pay, of(who, ordered))
+    const { resource } = await becomes(who, ordered, 'delivered')
+    expect(await call(app, vms.get, { token: who.token, params: { id: resource.id ?? '' } })).toMatchObject({ status: 'running' })
+  })
+
   it('gives the money back where it cannot be made', async () => {
     const who = await payer()
     const ordered = await orderVm(who)
@@ -421,6 +435,58 @@ describe('time that is paid', () => {
     expect((await call(app, accounts.wallet, { token: back.token, params: { id: who.bp_id ?? '' } })).funds).toBe(
       toDecimal(toMinor('104') - 2n * toMinor('3.33333')),
     )
+  })
+})
+
+describe('time that began on the 31st', () => {
+  it('ends on the last day of short months and on the 31st of all others, paid by hand, by itself, or at once', async () => {
+    const year = app.clock.now().getFullYear() + 1
+    const beijing = (month: number, day: number): string => new Date(Date.UTC(year, month - 1, day, 2)).toISOString().slice(0, 10)
+    const to = (moment: number): void => app.clock.advance(moment - app.clock.now().getTime())
+    to(Date.UTC(year, 0, 31, 2))
+    admin = { ...admin, ...(await signIn(app, admin)) }
+    let who = await payer()
+    const [one, both] = [await makeVolume(who), await makeVolume(who)]
+    const ends = (order: OrderDetail): string | undefined => order.covers?.to.slice(0, 10)
+    const first = await call(app, orders.pay, of(who, await orderVolume(who, one)))
+    expect(ends(first)).toBe(beijing(3, 0))
+    expect(ends(await call(app, orders.pay, of(who, await orderVolume(who, both, { count: 2 }))))).toBe(beijing(3, 31))
+    const second = await call(app, orders.pay, of(who, await call(app, orders.renew, { ...of(who, first), body: { period: 'month' } })))
+    expect(second.covers?.from).toBe(first.covers?.to)
+    expect(ends(second)).toBe(beijing(3, 31))
+    // Given back before it began, it is ordered anew as if it had never been.
+    await call(app, orders.refund, of(who, second))
+    const third = await call(app, orders.pay, of(who, await call(app, orders.renew, { ...of(who, first), body: { period: 'month', count: 2 } })))
+    expect(ends(third)).toBe(beijing(4, 30))
+
+    await call(app, prepaids.setAutoRenew, { ...of(who, { id: one }), body: { auto_renew: true } })
+    const endsNow = async (): Promise<string | undefined> => (await call(app, prepaids.get, of(who, { id: one }))).ends_at?.slice(0, 10)
+    const look = async (moment: number): Promise<void> => {
+      to(moment)
+      who = { ...who, ...(await signIn(app, who)) }
+      await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, orderClockJob, {}))
+    }
+    await look(Date.UTC(year, 3, 29, 3))
+    await vi.waitFor(async () => expect(await endsNow()).toBe(beijing(5, 31)), wait)
+    // The last try of all is a moment after the end: nothing lies between.
+    const { ends_at } = await call(app, prepaids.get, of(who, { id: one }))
+    await app.platform.db
+      .updateTable('prepaid_resources')
+      .set({ renew_at: new Date(ends_at ?? 0) })
+      .where('resource_id', '=', one)
+      .execute()
+    await look(Date.parse(ends_at ?? '') + 20_000)
+    await vi.waitFor(async () => expect(await endsNow()).toBe(beijing(6, 30)), wait)
+    expect((await call(app, prepaids.get, of(who, { id: one }))).spans).toMatchObject([{ from: ends_at }])
+
+    // What is given back in the middle of a month has ended: what is ordered then begins on that day.
+    to(Date.UTC(year, 5, 10, 2))
+    who = { ...who, ...(await signIn(app, who)) }
+    const [last] = (await call(app, orders.list, { token: who.token, query: { resource_id: one, status: 'delivered' } })).items
+    await call(app, orders.refund, of(who, { id: last?.id ?? '' }))
+    app.clock.advance(2000)
+    expect(ends(await call(app, orders.pay, of(who, await orderVolume(who, one))))).toBe(beijing(7, 10))
+    await balanced(who)
   })
 })
 

@@ -24,6 +24,44 @@ describe('the end of what is paid in advance', () => {
       at('2029-12-01T03:00:00'),
     ])
   })
+
+  it('is counted from the day on which the time began, however it was paid', () => {
+    const began = at('2027-01-31T10:00:00')
+    const paidByOne = (period: 'month' | 'year', times: number, chain: Date): Date[] => {
+      const ends: Date[] = []
+      for (let time = 0; time < times; time++) ends.push(endOf(ends.at(-1) ?? chain, period, 1, chain))
+      return ends
+    }
+    expect(paidByOne('month', 14, began).map((end) => new Date(end.getTime() + 8 * 3_600_000).toISOString().slice(0, 10))).toEqual([
+      '2027-02-28',
+      '2027-03-31',
+      '2027-04-30',
+      '2027-05-31',
+      '2027-06-30',
+      '2027-07-31',
+      '2027-08-31',
+      '2027-09-30',
+      '2027-10-31',
+      '2027-11-30',
+      '2027-12-31',
+      '2028-01-31',
+      '2028-02-29',
+      '2028-03-31',
+    ])
+    const leap = at('2028-02-29T23:30:00')
+    expect(paidByOne('year', 4, leap)).toEqual([at('2029-02-28T23:30:00'), at('2030-02-28T23:30:00'), at('2031-02-28T23:30:00'), at('2032-02-29T23:30:00')])
+    fc.assert(
+      fc.property(
+        fc.date({ min: at('2026-01-01T00:00:00'), max: at('2030-01-01T00:00:00'), noInvalidDate: true }),
+        fc.array(fc.tuple(fc.constantFrom('month' as const, 'year' as const), fc.integer({ min: 1, max: 36 })), { minLength: 1, maxLength: 5 }),
+        (moment, terms) => {
+          const chain = new Date(Math.floor(moment.getTime() / 1000) * 1000)
+          const months = terms.reduce((sum, [period, count]) => sum + count * (period === 'year' ? 12 : 1), 0)
+          expect(terms.reduce((end, [period, count]) => endOf(end, period, count, chain), chain)).toEqual(endOf(chain, 'month', months))
+        },
+      ),
+    )
+  })
 })
 
 describe('what comes back', () => {

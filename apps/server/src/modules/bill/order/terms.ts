@@ -4,10 +4,15 @@ import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
 /** Beijing is eight hours ahead, the whole year. */
 const zoneMs = 8 * 3_600_000
 
-/** The same moment of a later month or year of Beijing; of a month that is shorter, its last day. */
-export function endOf(from: Date, period: PrepaidPeriod, count: number): Date {
-  const local = new Date(from.getTime() + zoneMs)
-  const months = local.getUTCMonth() + count * (period === 'year' ? 12 : 1)
+/**
+ * The same moment of a later month or year of Beijing; of a month that is shorter, its last day. Time that
+ * goes on without a gap is counted from where the first of it began (`chain`), so that a short month is
+ * not kept to ever after, and months that are paid one by one end as those that are paid at once.
+ */
+export function endOf(begin: Date, period: PrepaidPeriod, count: number, chain = begin): Date {
+  const [local, current] = [new Date(chain.getTime() + zoneMs), new Date(begin.getTime() + zoneMs)]
+  const passed = (current.getUTCFullYear() - local.getUTCFullYear()) * 12 + current.getUTCMonth() - local.getUTCMonth()
+  const months = local.getUTCMonth() + passed + count * (period === 'year' ? 12 : 1)
   const [year, month] = [local.getUTCFullYear() + Math.floor(months / 12), months % 12]
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
   const day = Math.min(local.getUTCDate(), lastDay)

@@ -1,5 +1,5 @@
 import type { PrepaidPeriod, PrepaidKind } from '@zhisuan/contract/bill/order'
-import { sql, type Selectable } from 'kysely'
+import { sql, type ColumnType, type Insertable, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { lockResources } from '../metering/metering.store.ts'
 import type { PrepaidSpan } from './prepaid.ts'
@@ -23,6 +23,8 @@ interface PrepaidSpanTable {
   from: Date
   to: Date
   usage: Record<string, number>
+  /** Where the time began that it continues without a gap, which its end is counted from; null: with itself. */
+  chain_from: ColumnType<Date | null, Date | undefined, Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -59,6 +61,26 @@ export const prepaidMigrations: Migrations = {
     );
     create index prepaid_spans_resource on prepaid_spans (resource_id, "to");
   `),
+  // What was cut begins a time of its own; all else continues what ended in the moment in which it begins.
+  '20261128_20_prepaid_chains': migration(`
+    alter table prepaid_spans add column chain_from timestamptz;
+    with recursive cut as (
+      select span.* from prepaid_spans as span join bill_orders as orders on orders.id = span.order_id and orders.status = 'refunded'
+    ),
+    chained as (
+      select order_id, resource_id, "from" as chain_from, "to" from prepaid_spans as span
+      where not exists (
+        select from prepaid_spans as before where before.resource_id = span.resource_id and before."to" = span."from"
+          and before.order_id not in (select order_id from cut)
+      )
+      union all
+      select span.order_id, span.resource_id, chained.chain_from, span."to"
+      from chained join prepaid_spans as span on span.resource_id = chained.resource_id and span."from" = chained."to"
+      where chained.order_id not in (select order_id from cut)
+    )
+    update prepaid_spans as span set chain_from = chained.chain_from from chained where chained.order_id = span.order_id;
+    update prepaid_spans as span set chain_from = "to" where order_id in (select id from bill_orders where status = 'refunded');
+  `),
 }
 
 /** Spans that reach into what is to be rated, by resource. */
@@ -82,7 +104,7 @@ async function rateAgain(tx: Tx, resourceId: string, from: Date): Promise<void> 
 }
 
 /** Adds a span; the same order's again changes nothing. */
-export async function insertSpan(tx: Tx, span: SpanRow): Promise<void> {
+export async function insertSpan(tx: Tx, span: Insertable<PrepaidSpanTable>): Promise<void> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('prepaid_spans')
     .values(span)
@@ -92,9 +114,10 @@ export async function insertSpan(tx: Tx, span: SpanRow): Promise<void> {
 }
 
 /** Ends a span earlier than it was paid for; one that has not begun goes altogether. */
-export async function cutSpan(tx: Tx, span: SpanRow, to: Date): Promise<void> {
+export async function cutSpan(tx: Tx, span: Omit<SpanRow, 'chain_from'>, to: Date): Promise<void> {
   if (to <= span.from) await tx.deleteFrom('prepaid_spans').where('order_id', '=', span.order_id).execute()
-  else await tx.updateTable('prepaid_spans').set({ to }).where('order_id', '=', span.order_id).execute()
+  // What follows has nothing to do with the day on which this began.
+  else await tx.updateTable('prepaid_spans').set({ to, chain_from: to }).where('order_id', '=', span.order_id).execute()
   await rateAgain(tx, span.resource_id, to < span.from ? span.from : to)
 }
 
@@ -104,6 +127,10 @@ export const spanOfOrder = (on: Sql, orderId: string): Promise<SpanRow | undefin
 /** What is not over at a moment, in order. */
 export const spansAfter = (on: Sql, resourceId: string, moment: Date): Promise<SpanRow[]> =>
   on.selectFrom('prepaid_spans').selectAll().where('resource_id', '=', resourceId).where('to', '>', moment).orderBy('from').execute()
+
+/** What ended last of a resource, where that was no longer ago. */
+export const spanEndedSince = (on: Sql, resourceId: string, moment: Date): Promise<SpanRow | undefined> =>
+  on.selectFrom('prepaid_spans').selectAll().where('resource_id', '=', resourceId).where('to', '>', moment).orderBy('to', 'desc').limit(1).executeTakeFirst()
 
 /** Which of these are paid in advance at a moment. What an order has made and not yet delivered is: its span is written last. */
 export async function paidAhead(on: Sql, resourceIds: readonly string[], now: Date): Promise<ReadonlySet<string>> {

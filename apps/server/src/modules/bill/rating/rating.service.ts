@@ -47,16 +47,21 @@ export function createRating({ db, now, metering }: Pick<Platform, 'db' | 'now'>
       return claimed.length
     })
 
-  /** Brings the ledger up to what a month costs by now. */
-  const post = (bpId: string, month: string): Promise<void> =>
+  /**
+   * Brings the ledger up to what days cost by now: bills and invoices are of the hours in which something was used,
+   * not of those in which it was charged. What comes back is first, so that what only moves from day to day is no debt meanwhile.
+   */
+  const post = (bpId: string, days: readonly string[]): Promise<void> =>
     db.transaction().execute(async (tx) => {
       await insertAccount(tx, bpId)
       // Whoever posts holds it: the second finds nothing left to post.
       await lockOwner(tx, bpId)
-      const { rated, posted } = await store.postingOf(tx, bpId, month)
-      if (rated === posted) return
-      await ledger.chargeUsage(tx, { owner_id: bpId, amount: rated - posted, key: uuidv7(), note: month.slice(0, 7) })
-      await store.setPosted(tx, bpId, month, rated)
+      const postings = await store.postingsOf(tx, bpId, days)
+      for (const { day, rated, posted } of postings.toSorted((one, other) => Number(one.rated - one.posted > 0n) - Number(other.rated - other.posted > 0n))) {
+        if (rated === posted) continue
+        await ledger.chargeUsage(tx, { owner_id: bpId, amount: rated - posted, key: uuidv7(), note: day, used_on: day })
+        await store.setPosted(tx, bpId, day, rated)
+      }
     })
 
   const rating = {
@@ -82,9 +87,12 @@ export function createRating({ db, now, metering }: Pick<Platform, 'db' | 'now'>
     },
 
     async post(signal?: AbortSignal): Promise<void> {
-      for (const { bp_id, month } of await store.unpostedMonths(db)) {
+      for (const [bpId, days] of Map.groupBy(await store.unpostedDays(db), ({ bp_id }) => bp_id)) {
         if (signal?.aborted === true) return
-        await post(bp_id, month)
+        await post(
+          bpId,
+          days.map(({ day }) => day),
+        )
       }
     },
   }

@@ -33,7 +33,7 @@ interface UsageSumTable {
 }
 interface UsagePostingTable {
   bp_id: string
-  month: ColumnType<string, string, string>
+  day: ColumnType<string, string, string>
   amount: string
 }
 declare module '../../../platform/db/database.ts' {
@@ -160,31 +160,34 @@ export const setRated = async (tx: Tx, windows: readonly { id: string; to: numbe
   `.execute(tx)
 }
 
-/** Months whose usage the ledger does not know yet, or knows otherwise. */
-export async function unpostedMonths(on: Sql): Promise<{ bp_id: string; month: string }[]> {
-  const { rows } = await sql<{ bp_id: string; month: string }>`
-    select sums.bp_id, sums.month::text as month from usage_sums as sums
-    left join usage_postings as posted using (bp_id, month)
-    where sums.dimension = 'month' and sums.amount <> coalesce(posted.amount, 0)
+/** Days whose usage the ledger does not know yet, or knows otherwise. */
+export async function unpostedDays(on: Sql): Promise<{ bp_id: string; day: string }[]> {
+  const { rows } = await sql<{ bp_id: string; day: string }>`
+    select sums.bp_id, sums.key as day from usage_sums as sums
+    left join usage_postings as posted on posted.bp_id = sums.bp_id and posted.day = sums.key::date
+    where sums.dimension = 'day' and sums.amount <> coalesce(posted.amount, 0)
     order by 1, 2
   `.execute(on)
   return rows
 }
 
-/** What a month's usage costs and what of it is posted, in minor units. */
-export async function postingOf(on: Sql, bpId: string, month: string): Promise<{ rated: bigint; posted: bigint }> {
-  const { rows } = await sql<{ rated: string; posted: string }>`
-    select
-      coalesce((select amount from usage_sums where bp_id = ${bpId} and month = ${month}::date and dimension = 'month'), 0) as rated,
-      coalesce((select amount from usage_postings where bp_id = ${bpId} and month = ${month}::date), 0) as posted
+/** What the usage of days costs and what of it is posted, in minor units. */
+export async function postingsOf(on: Sql, bpId: string, days: readonly string[]): Promise<{ day: string; rated: bigint; posted: bigint }[]> {
+  const { rows } = await sql<{ day: string; rated: string; posted: string }>`
+    select wanted.day, coalesce(sums.amount, 0) as rated, coalesce(posted.amount, 0) as posted
+    from unnest(${days}::text[]) as wanted (day)
+    left join usage_sums as sums
+      on sums.bp_id = ${bpId} and sums.month = date_trunc('month', wanted.day::timestamp)::date and sums.dimension = 'day' and sums.key = wanted.day
+    left join usage_postings as posted on posted.bp_id = ${bpId} and posted.day = wanted.day::date
+    order by 1
   `.execute(on)
-  return { rated: BigInt(rows[0]?.rated ?? 0), posted: BigInt(rows[0]?.posted ?? 0) }
+  return rows.map(({ day, rated, posted }) => ({ day, rated: BigInt(rated), posted: BigInt(posted) }))
 }
 
-export const setPosted = async (tx: Tx, bp_id: string, month: string, amount: bigint): Promise<void> => {
+export const setPosted = async (tx: Tx, bp_id: string, day: string, amount: bigint): Promise<void> => {
   await tx
     .insertInto('usage_postings')
-    .values({ bp_id, month, amount: String(amount) })
-    .onConflict((conflict) => conflict.columns(['bp_id', 'month']).doUpdateSet({ amount: String(amount) }))
+    .values({ bp_id, day, amount: String(amount) })
+    .onConflict((conflict) => conflict.columns(['bp_id', 'day']).doUpdateSet({ amount: String(amount) }))
     .execute()
 }

@@ -58,7 +58,9 @@ export function wrongKey({ sign_type, key, gateway_public_key }: SigningKeys): '
 function isRsa(read: () => KeyObject): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = read()
-    return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048
+    const { modulusLength = 0 } = asymmetricKeyDetails ?? {}
+    // A longer one would keep everybody waiting each time that something is signed.
+    return asymmetricKeyType === 'rsa' && modulusLength >= 2048 && modulusLength <= 8192
   } catch {
     return false
   }

@@ -34,7 +34,7 @@ export function createFirewallChanges({ db, tenancy }: { db: Db; tenancy: Tenanc
     const view = await tenancy.viewForChange(actor, cloudId)
     if (body.shared && !view.everything) throw new Refusal('computePlatformOnly', { field: 'shared' })
     await served(view)
-    const place = await tenancy.placeForMaking(actor, cloudId, body.project_id)
+    const place = await tenancy.placeForMaking(actor, cloudId, body.project_id, 'free')
     return body.shared ? { cloud: view.administrator, place, owner: { shared: true, projectId: place.keystoneId } } : { cloud: place.cloud, place, owner: {} }
   }
   /** @throws Refusal 93137 of a tenant who wants to say whether everybody may use it */

@@ -17,7 +17,7 @@ export function createServerGroups(tenancy: Tenancy) {
       yield* linesOf({ items: mapped(pages, groupShape), names: [namesOfPlaces(view)], requestId })
     },
     async create(actor: Actor, cloudId: string, body: BodyOf<typeof serverGroups.create>): Promise<ServerGroup> {
-      const { cloud } = await tenancy.placeForMaking(actor, cloudId, body.project_id)
+      const { cloud } = await tenancy.placeForMaking(actor, cloudId, body.project_id, 'free')
       return groupShape(await cloud.compute.serverGroups.create({ name: body.name, policy: body.policy }))
     },
     async delete(actor: Actor, cloudId: string, id: string): Promise<void> {

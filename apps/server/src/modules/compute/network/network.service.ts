@@ -57,7 +57,7 @@ export const createNetworks = (tenancy: Tenancy) => ({
     const { provider } = body
     for (const field of ['shared', 'external', 'provider'] as const)
       if (!everything && body[field] !== false && body[field] !== null) throw new Refusal('computePlatformOnly', { field })
-    const place = await tenancy.placeForMaking(actor, cloudId, body.project_id)
+    const place = await tenancy.placeForMaking(actor, cloudId, body.project_id, 'free')
     const special = body.shared || body.external || provider !== null
     const wish = {
       name: body.name,

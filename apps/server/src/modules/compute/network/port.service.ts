@@ -56,7 +56,7 @@ export function createPorts(tenancy: Tenancy) {
     },
 
     async create(actor: Actor, cloudId: string, body: BodyOf<typeof computePorts.create>): Promise<ComputePort> {
-      const place = await tenancy.placeForMaking(actor, cloudId, body.project_id)
+      const place = await tenancy.placeForMaking(actor, cloudId, body.project_id, 'free')
       const network = await read(place.cloud.network.networks.get(body.network_id), [
         { kind: 'not_found', refusal: 'computeNetworkMissing', field: 'network_id' },
       ])

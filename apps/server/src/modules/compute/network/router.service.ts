@@ -70,7 +70,7 @@ export function createRouters(tenancy: Tenancy) {
     async create(actor: Actor, cloudId: string, body: BodyOf<typeof computeRouters.create>): Promise<ComputeRouter> {
       const { everything, administrator } = await tenancy.viewForChange(actor, cloudId)
       if (!everything && body.gateway?.snat !== undefined) throw new Refusal('computePlatformOnly', { field: 'gateway.snat' })
-      const place = await tenancy.placeForMaking(actor, cloudId, body.project_id)
+      const place = await tenancy.placeForMaking(actor, cloudId, body.project_id, 'free')
       const special = body.gateway?.snat !== undefined
       const router = await read(
         (special ? administrator : place.cloud).network.routers.create({

@@ -79,7 +79,7 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
     /** With all rules of its template, or not at all. */
     async create(actor: Actor, cloudId: string, body: BodyOf<typeof computeSecurityGroups.create>): Promise<ComputeSecurityGroup> {
       if (body.name === defaultGroup) throw new Refusal('computeSecurityGroupDefault', { field: 'name' })
-      const place = await tenancy.placeForMaking(actor, cloudId, body.project_id)
+      const place = await tenancy.placeForMaking(actor, cloudId, body.project_id, 'free')
       const { securityGroups, securityGroupRules } = place.cloud.network
       const group = await read(securityGroups.create({ name: body.name, description: body.description }), groupReadings)
       try {

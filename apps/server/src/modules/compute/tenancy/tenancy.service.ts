@@ -51,7 +51,9 @@ const isAdministrator = async ({ session }: OpenStack): Promise<boolean> => (awa
  * Which Keystone project is whose. Each organisation and each of its projects has one of its own on a cloud, made
  * when it first needs one; calls of a tenant are made with a token for it, so what is another's does not exist there.
  */
-export function createTenancy(parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void> }) {
+export function createTenancy(
+  parts: Pick<Platform, 'db' | 'now'> & Telling & { clouds: CloudService; mayMake: (tx: Tx, bpId: string, what: 'costs' | 'free') => Promise<void> },
+) {
   const { db, now, clouds } = parts
   /** Tokens, and what several look at, live as long as the client of their cloud does. */
   const seen = new WeakMap<OpenStack, Map<string, OpenStack>>()
@@ -193,9 +195,9 @@ export function createTenancy(parts: Pick<Platform, 'db' | 'now'> & Telling & { 
     /**
      * Where something new is made: the asker's own, or that of their organisation's project. Of platform-level people
      * without an organisation it is the project of the registration.
-     * @throws Refusal notFound, 12005, 12006, 24011, 24018, `projectMissing`, `cloudSingleProject`
+     * @throws Refusal notFound, 12005, 12006, 24011, 24018, 96043, `projectMissing`, `cloudSingleProject`
      */
-    async placeForMaking(actor: Actor, cloudId: string, projectId: string | null): Promise<Place> {
+    async placeForMaking(actor: Actor, cloudId: string, projectId: string | null, what: 'costs' | 'free' = 'costs'): Promise<Place> {
       refuseOwnerless(scopeOf(actor))
       const administrator = await clouds.openStackForChange(cloudId)
       const { bp_id } = actor
@@ -206,7 +208,7 @@ export function createTenancy(parts: Pick<Platform, 'db' | 'now'> & Telling & { 
       }
       const owner = { bp_id, project_id: projectId }
       if (projectId !== null && (await store.projectOfOrganisation(db, owner)) === undefined) throw new Refusal('projectMissing', { field: 'project_id' })
-      await db.transaction().execute((tx) => parts.mayMake(tx, bp_id))
+      await db.transaction().execute((tx) => parts.mayMake(tx, bp_id, what))
       const keystoneId = await ensure(cloudId, administrator, owner)
       return { keystoneId, name: '', owner, cloud: within(administrator, keystoneId) }
     },

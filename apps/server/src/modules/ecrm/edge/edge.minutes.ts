@@ -1,6 +1,6 @@
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import type { Platform } from '../../../platform/platform.ts'
-import { isConnectionError } from '../../../platform/db/database.ts'
+import { isConnectionError } from '../../../platform/db/connections.ts'
 import { createMetricsRing, minuteMs, recentMinutes, sampleEveryMs, thinned, unpack, type Minutes } from './edge.metrics.ts'
 import { deleteMinutes, insertMinutes, minutesOf } from './edge.minutes.store.ts'
 

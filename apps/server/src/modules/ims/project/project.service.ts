@@ -9,6 +9,7 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Limits } from '../../iam/rules/limits.ts'
 import { getRegistry } from '../registry/registry.store.ts'
 import * as store from './project.store.ts'
 
@@ -16,7 +17,7 @@ type Calls = typeof registryProjects
 
 export type ProjectService = ReturnType<typeof createProjects>
 
-export function createProjects({ db }: Pick<Platform, 'db'>) {
+export function createProjects({ db }: Pick<Platform, 'db'>, { limits }: { limits: Pick<Limits, 'refuseUnknownOrganisation'> }) {
   const taken = { registry_projects_name: ['registryProjectNameTaken', 'name'] } as const
   const show = async (actor: Actor, at: store.ProjectAt): Promise<RegistryProject> => shape(found(await store.showProject(db, scopeOf(actor), at)))
   /** What only the platform's administrators say. @throws Refusal 3000 */
@@ -31,7 +32,6 @@ export function createProjects({ db }: Pick<Platform, 'db'>) {
     },
 
     async create(actor: Actor, id: string, body: BodyOf<Calls['create']>): Promise<RegistryProject> {
-      refuseOthers(actor, body)
       refuseOwnerless(scopeOf(actor))
       const registry = found(await getRegistry(db, id))
       if (registry.status !== 'active') throw new Refusal('registryUnknown')
@@ -41,13 +41,13 @@ export function createProjects({ db }: Pick<Platform, 'db'>) {
           id: pid,
           registry_id: id,
           name: body.name,
-          bp_id: body.bp_id === undefined ? actor.bp_id : body.bp_id,
+          bp_id: actor.bp_id,
           description: body.description,
           visibility: body.visibility,
           immutable_tags: body.immutable_tags,
           keep_rules: jsonb(body.keep_rules),
           bin_days: body.bin_days,
-          quota_bytes: body.quota_bytes ?? null,
+          quota_bytes: null,
           ...authoredBy(actor),
         }),
       )
@@ -57,13 +57,20 @@ export function createProjects({ db }: Pick<Platform, 'db'>) {
     async update(actor: Actor, at: store.ProjectAt, body: BodyOf<Calls['update']>): Promise<RegistryProject> {
       refuseOthers(actor, body)
       found(await store.showProject(db, scopeOf(actor), at))
-      await store.updateProject(db, at.pid, {
-        description: body.description,
-        visibility: body.visibility,
-        immutable_tags: body.immutable_tags,
-        keep_rules: jsonb(body.keep_rules),
-        bin_days: body.bin_days,
-        ...(body.quota_bytes !== undefined && { quota_bytes: body.quota_bytes }),
+      const { bp_id } = body
+      if (bp_id !== undefined) await limits.refuseUnknownOrganisation(db, bp_id)
+      await db.transaction().execute(async (tx) => {
+        found(await store.lockProject(tx, scopeOf(actor), at.pid))
+        await store.updateProject(tx, at.pid, {
+          description: body.description,
+          visibility: body.visibility,
+          immutable_tags: body.immutable_tags,
+          keep_rules: jsonb(body.keep_rules),
+          bin_days: body.bin_days,
+          ...(bp_id !== undefined && { bp_id }),
+          ...(body.quota_bytes !== undefined && { quota_bytes: body.quota_bytes }),
+        })
+        if (bp_id !== undefined) await tx.updateTable('registry_repositories').set({ bp_id }).where('project_id', '=', at.pid).execute()
       })
       return show(actor, at)
     },

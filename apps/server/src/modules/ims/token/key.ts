@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Db } from '../../../platform/db/database.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
 
@@ -43,8 +43,8 @@ async function makeKey(): Promise<{ key: string; certificate: string }> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 3072 })
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const
   const [signing, verifying] = await Promise.all([
-    webcrypto.subtle.importKey('pkcs8', privateKey.export({ type: 'pkcs8', format: 'der' }), algorithm, true, ['sign']),
-    webcrypto.subtle.importKey('spki', createPublicKey(privateKey).export({ type: 'spki', format: 'der' }), algorithm, true, ['verify']),
+    crypto.subtle.importKey('pkcs8', privateKey.export({ type: 'pkcs8', format: 'der' }), algorithm, true, ['sign']),
+    crypto.subtle.importKey('spki', createPublicKey(privateKey).export({ type: 'spki', format: 'der' }), algorithm, true, ['verify']),
   ])
   const now = new Date()
   const certificate = await X509CertificateGenerator.createSelfSigned({

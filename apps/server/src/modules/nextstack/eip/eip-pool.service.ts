@@ -84,7 +84,7 @@ export function createEipPoolService(parts: { db: Db; clouds: CloudService }) {
         db.transaction().execute(async (tx) => {
           const { product } = await clouds.forChange(tx, body.cloud_id)
           if (product !== 'nextstack') throw new Refusal('cloudProductUnsupported', { field: 'cloud_id' })
-          await store.insertPool(tx, { id, cloud_id: body.cloud_id, ...wish.columns })
+          await store.insertPool(tx, { id, cloud_id: body.cloud_id, limits_bandwidth: await store.limitsBandwidth(tx, body.cloud_id), ...wish.columns })
           await write(tx, { id, cloud_id: body.cloud_id }, wish)
         }),
       )
@@ -146,6 +146,7 @@ const shape = (row: ShownEipPool): EipPool => ({
   public: row.public,
   organisations: row.organisations,
   max_bandwidth_mbps: row.max_bandwidth_mbps,
+  limits_bandwidth: row.limits_bandwidth,
   address_count: row.address_count,
   address_used: row.address_used,
   created_at: iso(row.created_at),

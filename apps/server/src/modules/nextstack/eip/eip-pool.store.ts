@@ -16,6 +16,8 @@ interface EipPoolTable {
   /** Addresses that are not given out, as numbers. */
   excluded: number[]
   max_bandwidth_mbps: number | null
+  /** As the cloud's hosts showed the last time that one was to limit something. */
+  limits_bandwidth: Generated<boolean>
   /** How many may be given out: ranges without what is excluded. */
   address_count: number
   created_at: Generated<Date>
@@ -78,6 +80,7 @@ export const eipPoolMigrations: Migrations = {
       primary key (pool_id, bp_id)
     );
   `),
+  '20261128_25_pools_limit_bandwidth': migration('alter table eip_pools add column limits_bandwidth boolean not null default true'),
 }
 
 /** Pools that the scope may take from. */
@@ -121,6 +124,16 @@ export const lockPool = (tx: Tx, scope: Scope, id: string): Promise<EipPoolRow |
   visible(tx, scope).selectAll('eip_pools').where('eip_pools.id', '=', id).forUpdate().executeTakeFirst()
 
 export const { insert: insertPool, update: updatePool, remove: deletePool } = rowsOf('eip_pools')
+
+/** What a new pool of a cloud is to say of its hosts. */
+export const limitsBandwidth = async (on: Sql, cloudId: string): Promise<boolean> =>
+  (await on.selectFrom('eip_pools').select('id').where('cloud_id', '=', cloudId).where('limits_bandwidth', '=', false).limit(1).executeTakeFirst()) ===
+  undefined
+
+/** Of all pools of a cloud: the next to take an address is told before. */
+export const setLimitsBandwidth = async (on: Sql, cloudId: string, limits: boolean): Promise<void> => {
+  await on.updateTable('eip_pools').set({ limits_bandwidth: limits }).where('cloud_id', '=', cloudId).where('limits_bandwidth', '<>', limits).execute()
+}
 
 /** Exactly these. */
 export const setRanges = (tx: Tx, { id, cloud_id }: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> =>

@@ -46,6 +46,7 @@ describe('a pool', () => {
       public: true,
       organisations: [],
       max_bandwidth_mbps: null,
+      limits_bandwidth: true,
       address_count: 10,
       address_used: 0,
       created_at: expect.any(String),

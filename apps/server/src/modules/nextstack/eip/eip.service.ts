@@ -1,7 +1,7 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { Meter } from '@zhisuan/contract/bill/meter'
 import { addressNumber, addressText } from '@zhisuan/contract/ip'
-import { eipCan, type Eip, type eips } from '@zhisuan/contract/nextstack/eip'
+import { defaultBandwidthMbps, eipCan, type Eip, type eips } from '@zhisuan/contract/nextstack/eip'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
 import { authoredBy, platformScope, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { type Db, type Sql, type Tx } from '../../../platform/db/database.ts'
@@ -31,9 +31,15 @@ export type IsPriced = (on: Sql, bpId: string | null, meter: Meter) => Promise<b
 export function createEipService(parts: { db: Db; clouds: CloudService; quotas: QuotaService; want: Want; isPriced: IsPriced }) {
   const { db, clouds, quotas, want, isPriced } = parts
 
-  /** What is paid by its bandwidth has one: what is not limited would cost less than the smallest limit. */
+  /** What is paid by its bandwidth has one: what is not limited would cost less than the smallest limit, and nobody is to pay for what they did not ask for. */
   const refuseFree = async (tx: Tx, bpId: string | null, bandwidth: number | null): Promise<void> => {
     if (bandwidth === null && (await isPriced(tx, bpId, 'eip.bandwidth'))) throw new Refusal('eipBandwidthUnlimited', { field: 'bandwidth_mbps' })
+  }
+  /** Without a wish: a small one where it costs something, all that the pool allows where not. */
+  const bandwidthFor = async (tx: Tx, bpId: string | null, pool: Pick<EipPoolRow, 'max_bandwidth_mbps'>, wish: number | null): Promise<number | null> => {
+    const limit = pool.max_bandwidth_mbps
+    const small = wish === null && limit !== null && (await isPriced(tx, bpId, 'eip.bandwidth'))
+    return small ? Math.min(limit, defaultBandwidthMbps) : bandwidthOf(pool, wish)
   }
 
   /** As it is now: once the transaction commits, the operation may end before anybody looks. */
@@ -113,7 +119,7 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
         const owner = await quotas.ownerOf(tx, actor, body.project_id)
         await quotas.take(tx, owner, { eips: body.count })
         const pool = found(await pools.lockPool(tx, scopeOf(actor), body.pool_id))
-        const bandwidth_mbps = bandwidthOf(pool, body.bandwidth_mbps)
+        const bandwidth_mbps = await bandwidthFor(tx, owner.bp_id, pool, body.bandwidth_mbps)
         await refuseFree(tx, owner.bp_id, bandwidth_mbps)
         const free = await freeNumbers(tx, pool.id, body)
         await store.insertEips(
@@ -127,6 +133,7 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
             name: body.name ?? addressText(number),
             description: body.description,
             bandwidth_mbps,
+            limits_bandwidth: pool.limits_bandwidth,
             status: 'available' as const,
             ...authoredBy(actor),
           })),
@@ -140,11 +147,12 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
     update: (actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Eip> =>
       change(actor, id, null, async (tx, eip, vpc) => {
         const pool = found(await pools.getPool(tx, platformScope, eip.pool_id))
-        const unchanged = body.bandwidth_mbps === eip.bandwidth_mbps
-        const bandwidth_mbps = unchanged ? eip.bandwidth_mbps : bandwidthOf(pool, body.bandwidth_mbps)
+        const { bandwidth_mbps: wish = eip.bandwidth_mbps } = body
+        const unchanged = wish === eip.bandwidth_mbps
+        const bandwidth_mbps = unchanged ? eip.bandwidth_mbps : bandwidthOf(pool, wish)
         if (!unchanged) {
           refuseUnless(eipCan.setBandwidth, eip)
-          await refuseFree(tx, eip.bp_id, bandwidth_mbps)
+          await refuseFree(tx, eip.bp_id, wish)
         }
         if (isMore(bandwidth_mbps, eip.bandwidth_mbps)) await quotas.mayGrow(tx, eip)
         await store.updateEip(tx, id, { name: body.name, description: body.description, bandwidth_mbps })
@@ -218,5 +226,6 @@ const shape = (row: ShownEip): Eip => ({
   address: addressText(row.number),
   pool: row.pool,
   bandwidth_mbps: row.bandwidth_mbps,
+  limits_bandwidth: row.limits_bandwidth,
   bound_to: boundTo(row),
 })

@@ -19,6 +19,8 @@ interface EipTable extends OnEngineTable {
   pool_id: string
   project_id: string | null
   bandwidth_mbps: number | null
+  /** Whether the hosts can hold it to that; where not, it is not charged for. */
+  limits_bandwidth: Generated<boolean>
   status: EipStatus
   /** What it leads to, also while it is being unbound: an instance, or a NAT gateway; and the network of that. */
   vm_id: string | null
@@ -31,6 +33,8 @@ interface EipTable extends OnEngineTable {
   /** The instance whose NIC was really given a limit, and which one. */
   limit_vm_id: string | null
   limit_mbps: number | null
+  /** The instance with which it is released: once that is gone and nothing leads there any more. */
+  release_with: string | null
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -100,6 +104,7 @@ export const eipMigrations: Migrations = {
     create index eips_by_address on eips (cloud_id, number, id);
     create index eips_by_address_bp on eips (bp_id, cloud_id, number, id);
   `),
+  '20261128_27_addresses_released_with_instances': migration('alter table eips add column release_with uuid'),
 }
 
 export const eipCounter = countsRows('eips', { eips: 'count(*)' })
@@ -167,7 +172,7 @@ export const countInPool = (on: Sql, poolId: string): Promise<number> => counted
 
 /** Is to lead to a target of that network, by that change of it. */
 export const bindEip = (tx: Tx, id: string, to: { vpc_id: string; changed_at_wanted: number } & ({ vm_id: string } | { nat_id: string })): Promise<void> =>
-  updateEip(tx, id, { ...to, status: 'binding', error_text: null })
+  updateEip(tx, id, { ...to, status: 'binding', error_text: null, release_with: null })
 
 /** They are to lead nowhere, by that change of their network. */
 export const unbindEips = async (
@@ -193,6 +198,19 @@ export const retryEips = async (tx: Tx, vpcId: string): Promise<void> => {
     .execute()
 }
 
+/** Its instance is gone: the next time that it leads nowhere it goes too. */
+const isToGo = sql<boolean>`release_with is not null and not exists (select from vms where vms.id = release_with)`
+
+/** Those that go with an instance and lead nowhere any more go; the others as soon as they do. In the transaction that removes its row, after it. */
+export const releaseGone = async (tx: Tx, vmId: string): Promise<void> => {
+  await tx.deleteFrom('eips').where('release_with', '=', vmId).where('status', '=', 'available').execute()
+}
+
+/** The instance stays, and so does what was to go with it. */
+export const keepReleased = async (tx: Tx, vmId: string): Promise<void> => {
+  await tx.updateTable('eips').set({ release_with: null }).where('release_with', '=', vmId).execute()
+}
+
 /** The engine has all changes of a network up to this one: bound are those that were to be, free again those that were not. */
 export async function settleEips(tx: Tx, vpcId: string, applied: number): Promise<void> {
   const changed = tx.updateTable('eips').where('vpc_id', '=', vpcId).where('changed_at_wanted', '<=', applied)
@@ -201,6 +219,7 @@ export async function settleEips(tx: Tx, vpcId: string, applied: number): Promis
     .where('unbinding', '=', false)
     .where('status', '=', 'binding')
     .execute()
+  await tx.deleteFrom('eips').where('vpc_id', '=', vpcId).where('changed_at_wanted', '<=', applied).where('unbinding', '=', true).where(isToGo).execute()
   await changed
     .set({ status: 'available', error_text: null, vm_id: null, nat_id: null, vpc_id: null, unbinding: false, updated_at: sql`now()` })
     .where('unbinding', '=', true)

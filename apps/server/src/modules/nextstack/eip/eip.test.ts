@@ -3,7 +3,7 @@ import { arrearsPolicies, standings } from '@zhisuan/contract/bill/arrears'
 import { priceLists } from '@zhisuan/contract/bill/catalogue'
 import { allCalls } from '@zhisuan/contract/calls'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { eips, type Eip } from '@zhisuan/contract/nextstack/eip'
+import { eipPools, eips, type Eip } from '@zhisuan/contract/nextstack/eip'
 import { natGateways } from '@zhisuan/contract/nextstack/nat'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
@@ -55,6 +55,7 @@ describe('allocating', () => {
       pool: { id: pool.id, name: pool.name },
       // Where nothing is asked for, what the pool allows.
       bandwidth_mbps: 100,
+      limits_bandwidth: true,
       bound_to: null,
     })
     await call(app, eips.release, params(items[1] ?? null))
@@ -185,8 +186,26 @@ describe('binding to an instance', () => {
     await bind(eip, 'vm', vm)
     expect(await settledEip(eip.id)).toMatchObject({ status: 'bound', error: '该云平台的主机不支持限制带宽' })
     expect(await settledVpc(vpc.id)).toMatchObject({ status: 'active', error: null })
+    // What is not limited is not paid for, and whoever takes the next is told before.
+    const usageOf = async (id: string) =>
+      (await app.platform.database.pool.query<{ usage: object }>('select usage from usage_events where resource_id = $1 order by revision', [id])).rows.map(
+        ({ usage }) => usage,
+      )
+    const poolOf = async () =>
+      (await call(app, eipPools.list, { token: stage.owner.token, query: { page_size: 1000 } })).items.find(({ id }) => id === eip.pool.id)
+    expect(await usageOf(eip.id)).toEqual([{ 'eip.address': 1, 'eip.bandwidth': 10 }, { 'eip.address': 1 }])
+    expect(await poolOf()).toMatchObject({ limits_bandwidth: false })
+    const next = await allocate({ bandwidth_mbps: 20 })
+    expect(next.limits_bandwidth).toBe(false)
+    expect(await usageOf(next.id)).toEqual([{ 'eip.address': 1 }])
     await call(app, eips.unbind, params(eip))
-    expect(await settledEip(eip.id)).toMatchObject({ status: 'available', error: null })
+    expect(await settledEip(eip.id)).toMatchObject({ status: 'available', error: null, limits_bandwidth: false })
+    // From when a host can, it is.
+    engine.recover()
+    await bind(next, 'vm', vm)
+    expect(await settledEip(next.id)).toMatchObject({ status: 'bound', error: null, limits_bandwidth: true })
+    expect(await usageOf(next.id)).toEqual([{ 'eip.address': 1 }, { 'eip.address': 1, 'eip.bandwidth': 20 }])
+    expect(await poolOf()).toMatchObject({ limits_bandwidth: true })
   })
 
   it('is refused for what is not in a private network, of another cloud, or has one', async () => {
@@ -453,7 +472,14 @@ describe('an address where bandwidth has a price', () => {
     await call(app, priceLists.import, { token: admin.token, body: { rows: [row] } })
     const refusal = { status: 400, code: 94143, message: '带宽按 Mbps 计费，须填写上限', fields: [{ field: 'bandwidth_mbps' }] }
     expect(await refuseAllocate({ pool_id: open.id })).toMatchObject(refusal)
-    expect((await send(app, eips.allocate, { token: owner.token, body: { pool_id: limited.id } })).status).toBe(201)
+    // Nobody takes the dearest by saying nothing.
+    const { items } = await call(app, eips.allocate, { token: owner.token, body: { pool_id: limited.id } })
+    expect(items).toMatchObject([{ bandwidth_mbps: 5 }])
+    const narrow = await createPool(1, { max_bandwidth_mbps: 2 })
+    expect((await call(app, eips.allocate, { token: owner.token, body: { pool_id: narrow.id } })).items).toMatchObject([{ bandwidth_mbps: 2 }])
+    expect(await refused(app, eips.update, { ...params(items[0] ?? null), body: { name: 'n', bandwidth_mbps: null } })).toMatchObject(refusal)
+    // What is not said stays as it is.
+    expect(await call(app, eips.update, { ...params(items[0] ?? null), body: { name: 'named' } })).toMatchObject({ name: 'named', bandwidth_mbps: 5 })
     const eip = await allocate({ bandwidth_mbps: 10 })
     expect(await refused(app, eips.update, { ...params(eip), body: { name: 'n', bandwidth_mbps: null } })).toMatchObject(refusal)
     // What was not limited before stays so while nobody changes it.

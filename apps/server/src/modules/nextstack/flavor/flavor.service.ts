@@ -6,6 +6,7 @@ import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import { beyondHosts, reachFor } from '../host/host.reach.ts'
 import * as store from './flavor.store.ts'
 import type { FlavorRow, ShownFlavor } from './flavor.store.ts'
 
@@ -53,7 +54,11 @@ export function createFlavors(parts: { db: Db }) {
   return {
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<{ total: number; items: Flavor[] }> {
       const scope = scopeOf(actor)
-      return shapedPage(store.listFlavors(db, scope, query), (row) => shape(row, 'everything' in scope))
+      const hosts = await reachFor(db, scope, query)
+      return shapedPage(store.listFlavors(db, scope, query), (row) => {
+        const flavor = shape(row, 'everything' in scope)
+        return { ...flavor, beyond: beyondHosts(hosts, flavor) }
+      })
     },
 
     async get(actor: Actor, id: string): Promise<Flavor> {
@@ -95,5 +100,6 @@ const shape = (row: ShownFlavor, internals: boolean): Flavor => ({
   public: row.public,
   organisations: internals ? row.organisations : [],
   vm_count: internals ? row.vm_count : 0,
+  beyond: null,
   created_at: iso(row.created_at),
 })

@@ -4,12 +4,13 @@ import type { BodyInput, QueryInput } from '@zhisuan/contract/define'
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { beyondHosts } from '../host/host.reach.ts'
 import { flavorFor } from './flavor.service.ts'
 
 const gib = 2 ** 30
@@ -69,7 +70,7 @@ describe('making', () => {
     const wish = body({ description: '通用型', gpu: { model: 'NVIDIA A100', count: 2 } })
     const answer = await send(app, flavors.create, { token: admin.token, body: wish })
     expect(answer.status).toBe(201)
-    expect(answer.body).toEqual({ ...wish, id: expect.any(String), public: true, organisations: [], vm_count: 0, created_at: expect.any(String) })
+    expect(answer.body).toEqual({ ...wish, id: expect.any(String), beyond: null, public: true, organisations: [], vm_count: 0, created_at: expect.any(String) })
     const { id } = answer.body as Flavor
     expect(await get(id, owner.token)).toEqual(answer.body)
   })
@@ -275,5 +276,50 @@ describe('choosing one for an instance', () => {
     for (const scope of [{ bp_id: stranger.bp_id ?? '' }, { nothing: true } as const]) {
       await expect(flavorFor(db, scope, flavor.id)).rejects.toMatchObject({ refusal: 'flavorMissing', fields: [{ field: 'flavor_id' }] })
     }
+  })
+})
+
+describe('a size that no host has', () => {
+  const host = { threads: 8, memory_bytes: 16 * gib, gpus: { A100: 2 } }
+  it('is beyond all of them by what it wants too much of', () => {
+    const size = { cpu_cores: 8, memory_bytes: 16 * gib, gpu: { model: 'A100', count: 2 } }
+    expect(beyondHosts([host], size)).toBeNull()
+    expect(beyondHosts([host, { ...host, threads: 16 }], { ...size, cpu_cores: 9 })).toBeNull()
+    expect(beyondHosts([host], { ...size, cpu_cores: 9 })).toBe('cpu_cores')
+    expect(beyondHosts([host], { ...size, memory_bytes: 16 * gib + 1 })).toBe('memory_bytes')
+    expect(beyondHosts([host], { ...size, gpu: { model: 'A100', count: 3 } })).toBe('gpus')
+    expect(beyondHosts([host], { ...size, gpu: { model: 'V100', count: 1 } })).toBe('gpus')
+    // No one host has both.
+    expect(beyondHosts([host, { ...host, threads: 64, memory_bytes: 8 * gib }], { ...size, cpu_cores: 9 })).toBe('cpu_cores')
+    // Of hosts that told nothing nobody knows.
+    expect(beyondHosts([], { ...size, cpu_cores: 999 })).toBeNull()
+    expect(beyondHosts([host, { threads: 0, memory_bytes: 0, gpus: {} }], { ...size, cpu_cores: 999 })).toBeNull()
+  })
+
+  it('is told where instances are made and resized, and refused there', async () => {
+    const [large, small] = [await create({ cpu_cores: 500 }), await create({ cpu_cores: 1, memory_bytes: gib })]
+    const vm_id = await vmWith(small.id)
+    const { cloud_id } = await call(app, vms.get, { token: owner.token, params: { id: vm_id } })
+    const beyondOf = async (query: QueryInput<typeof flavors.list>, { id }: Flavor, token = owner.token) =>
+      (await list({ page_size: 1000, ...query }, token)).items.find((one) => one.id === id)?.beyond
+    await vi.waitFor(async () => expect(await beyondOf({ cloud_id }, large)).toBe('cpu_cores'), { timeout: 10_000, interval: 50 })
+    expect(await beyondOf({ cloud_id }, small)).toBeNull()
+    expect(await beyondOf({ vm_id }, large)).toBe('cpu_cores')
+    expect(await beyondOf({}, large)).toBeNull()
+    // Where another organisation's instance is, is nobody's business.
+    expect(await beyondOf({ vm_id }, large, stranger.token)).toBeNull()
+    const refusal = { code: 94174, fields: [{ field: 'flavor_id' }] }
+    await vi.waitFor(async () => expect(await call(app, vms.get, { token: owner.token, params: { id: vm_id } })).toMatchObject({ status: 'running' }))
+    expect(await refused(app, vms.resize, { token: owner.token, params: { id: vm_id }, body: { flavor_id: large.id } })).toMatchObject(refusal)
+    const [image] = (await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })).items
+    const wish = {
+      cloud_id,
+      name: 'too-large',
+      type: 'container' as const,
+      image_fingerprint: image?.fingerprint ?? '',
+      network: 'sandbox0',
+      password: 'Correct-horse-1',
+    }
+    expect(await refused(app, vms.create, { token: owner.token, body: { ...wish, flavor_id: large.id } })).toMatchObject(refusal)
   })
 })

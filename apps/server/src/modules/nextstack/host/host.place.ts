@@ -2,22 +2,25 @@ import type { Tx, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { idsOf } from '../../../platform/ids.ts'
 import type { FlavorRow } from '../flavor/flavor.store.ts'
+import { mustFit } from './host.reach.ts'
 import * as gpus from './gpu.store.ts'
 import * as store from './host.store.ts'
 
 /** An instance that is about to be made. */
 type NewVm = Readonly<{ id: string; cloud_id: string; memory_bytes: number }>
 type WantedGpus = Pick<FlavorRow, 'gpu_model' | 'gpu_count'>
+type Wanted = WantedGpus & Pick<FlavorRow, 'cpu_cores' | 'memory_bytes'>
 
 /**
  * Chooses where new instances are put and which GPUs they get. In the transaction that inserts
  * them, after their rows: the cards are theirs when it commits, and nobody gets them twice. They
  * are given back when an instance's row is deleted.
- * @throws Refusal `noSchedulableHost`, `gpusExhausted`
+ * @throws Refusal `flavorBeyondHosts`, `noSchedulableHost`, `gpusExhausted`
  */
-export async function place(tx: Tx, vms: readonly NewVm[], flavor: WantedGpus): Promise<void> {
+export async function place(tx: Tx, vms: readonly NewVm[], flavor: Wanted): Promise<void> {
   const [first] = vms
   if (first === undefined) return
+  await mustFit(tx, { cloud_id: first.cloud_id, node: null }, flavor)
   const all = await store.placesOf(tx, first.cloud_id)
   const takers = all.filter(({ schedulable, clustered, status }) => schedulable && (!clustered || status === 'online'))
   // Of a cloud registered just now no host is known yet: its engine decides.

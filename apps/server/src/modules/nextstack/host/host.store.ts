@@ -3,10 +3,12 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import type { Host as EngineHost } from '@zhisuan/engines/hosts'
 import { sql, type Generated, type RawBuilder, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import { within } from '../../../platform/db/scope.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
@@ -250,6 +252,28 @@ export const placesOf = (
     .where('status', '<>', 'gone')
     .orderBy('name')
     .execute()
+
+/** What a host has in all, whoever uses it. */
+export interface HostReach {
+  threads: number
+  memory_bytes: number
+  /** Cards by their model. */
+  gpus: Readonly<Record<string, number>>
+}
+
+/** What the hosts of a cloud have that are not gone, or that of one of its cluster. */
+export async function reachOfHosts(on: Sql, cloudId: string, node: string | null): Promise<HostReach[]> {
+  const { rows } = await sql<HostReach>`
+    select coalesce((hardware -> 'cpu' ->> 'threads')::integer, 0) as threads, memory_total_bytes as memory_bytes,
+      (select coalesce(jsonb_object_agg(model, count), '{}') from (select model, count(*) as count from host_gpus where host_id = hosts.id group by 1) as cards) as gpus
+    from hosts where cloud_id = ${cloudId} and status <> 'gone' and (${node}::text is null or not clustered or name = ${node})
+  `.execute(on)
+  return rows
+}
+
+/** Where an instance is that somebody sees. */
+export const placeOfVm = (on: Sql, scope: Scope, id: string): Promise<{ cloud_id: string; node: string | null } | undefined> =>
+  on.selectFrom('vms').select(['cloud_id', 'node']).where(within(scope, 'vms.bp_id')).where('id', '=', id).executeTakeFirst()
 
 /** Where an instance is to be made: of a clustered host that still takes some, its name. */
 export const hostFor = async (on: Sql, vm: { cloud_id: string; node: string | null }): Promise<string | undefined> => {

@@ -13,13 +13,30 @@ export interface QuotaCounter {
   count(on: Sql, of: { bp_id: string | null; project_id: string | null }): Promise<Partial<Record<QuotaResource, number>>>
 }
 
+/**
+ * What begins to cost by the hour. Snapshots do too, but are often made by their schedule, and of what is paid for:
+ * nobody is to be without them because their balance went below what new things ask for.
+ */
+const byTheHour: ReadonlySet<QuotaResource> = new Set([
+  'vms',
+  'cpu_cores',
+  'memory_bytes',
+  'gpus',
+  'volumes',
+  'volume_bytes',
+  'backup_bytes',
+  'eips',
+  'images',
+  'image_bytes',
+])
+
 export type QuotaService = ReturnType<typeof createQuotas>
 
 export function createQuotas(parts: {
   db: Db
   counters: readonly QuotaCounter[]
-  /** Whether anything may be made for an organisation at all. @throws Refusal 24011, 24018 */
-  mayMake: (tx: Tx, bpId: string) => Promise<void>
+  /** Whether anything may be made for an organisation at all. @throws Refusal 24011, 24018, 96043 */
+  mayMake: (tx: Tx, bpId: string, what: 'costs' | 'free') => Promise<void>
 }) {
   const { db } = parts
 
@@ -61,12 +78,13 @@ export function createQuotas(parts: {
     /**
      * Makes sure that so much more is allowed, in the transaction that adds it: until that ends
      * nobody else of the organisation takes from it. What belongs to no organisation is not counted.
-     * @throws Refusal `quotaExceeded`, 24011, 24018
+     * @throws Refusal `quotaExceeded`, 24011, 24018, 96043
      */
     async take(tx: Tx, of: { bp_id: string | null; project_id: string | null }, more: Partial<Record<QuotaResource, number>>): Promise<void> {
       const { bp_id } = of
       if (bp_id === null) return
-      if (Object.values(more).some((count) => count > 0)) await parts.mayMake(tx, bp_id)
+      const wanted = quotaResources.filter((resource) => (more[resource] ?? 0) > 0)
+      if (wanted.length > 0) await parts.mayMake(tx, bp_id, wanted.some((resource) => byTheHour.has(resource)) ? 'costs' : 'free')
       await store.lockQuota(tx, bp_id)
       const owners: Owner[] = [{ bp_id, project_id: null }, ...(of.project_id === null ? [] : [{ bp_id, project_id: of.project_id }])]
       for (const owner of owners) {
@@ -83,9 +101,9 @@ export function createQuotas(parts: {
       }
     },
 
-    /** Whether somebody may have more of what no quota counts, and costs. @throws Refusal 24011, 24018 */
+    /** Whether somebody may have more of what no quota counts, and costs. @throws Refusal 24011, 24018, 96043 */
     async mayGrow(tx: Tx, { bp_id }: { bp_id: string | null }): Promise<void> {
-      if (bp_id !== null) await parts.mayMake(tx, bp_id)
+      if (bp_id !== null) await parts.mayMake(tx, bp_id, 'costs')
     },
 
     /**

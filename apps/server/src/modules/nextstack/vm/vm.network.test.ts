@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { errors } from '@zhisuan/contract/errors'
+import { eips } from '@zhisuan/contract/nextstack/eip'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { images, networks, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
+import { volumes } from '@zhisuan/contract/nextstack/volume'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { call, refused } from '../../../testing/call.ts'
-import { networkStage } from '../vpc/testing.ts'
+import { call, refused, send } from '../../../testing/call.ts'
+import { makeUser, signIn } from '../../../testing/people.ts'
+import { allow, deny, keeping } from '../../../testing/policies.ts'
+import { storageStage } from '../volume/testing.ts'
 
-let stage: Awaited<ReturnType<typeof networkStage>>
+let stage: Awaited<ReturnType<typeof storageStage>>
 let image_fingerprint: string
 let flavor_id: string
 beforeAll(async () => {
-  stage = await networkStage()
+  stage = await storageStage()
   const { token } = stage.owner
   image_fingerprint = (await call(stage.app, images.list, { token, query: { cloud_id: stage.cloud_id, type: 'container' } })).items[0]?.fingerprint ?? ''
   flavor_id = (await call(stage.app, flavors.list, { token, query: {} })).items[0]?.id ?? ''
@@ -100,6 +104,81 @@ describe('an instance in a private network', () => {
     expect((await stage.getVpc(vpc.id)).address_used).toBe(1)
     await call(stage.app, vms.delete, { token: stage.owner.token, params: { id: vm.id } })
     await vi.waitFor(async () => expect((await stage.getVpc(vpc.id)).address_used).toBe(0), { interval: 20 })
+  })
+})
+
+describe('what stays of an instance that is deleted', () => {
+  /** One with an outside address and a volume. */
+  const furnished = async () => {
+    const [vpc, eip, volume] = [await stage.beginVpc(), await stage.allocate({ bandwidth_mbps: 5 }), await stage.createVolume()]
+    const vm = await create({ vpc_id: vpc.id })
+    const { token } = stage.owner
+    await call(stage.app, eips.bind, { token, params: { id: eip.id }, body: { kind: 'vm', target_id: vm.id } })
+    await stage.settledEip(eip.id)
+    await call(stage.app, volumes.attach, { token, params: { id: volume.id }, body: { vm_id: vm.id, path: '/data' } })
+    expect(await stage.settledVolume(volume.id)).toMatchObject({ status: 'in_use' })
+    return { vm, eip, volume, vpc }
+  }
+  const remove = (vm: Vm, query: { release_eip?: 'true' | 'false'; release_volumes?: 'true' | 'false' } = {}, token = stage.owner.token) =>
+    send(stage.app, vms.delete, { token, params: { id: vm.id }, query })
+  const isGone = (declared: typeof vms.get | typeof eips.get | typeof volumes.get, id: string) =>
+    vi.waitFor(async () => expect((await send(stage.app, declared, { token: stage.owner.token, params: { id } })).status).toBe(404), {
+      interval: 20,
+      timeout: 10_000,
+    })
+
+  it('is its address and its volumes, which go on being paid for', async () => {
+    const { vm, eip, volume } = await furnished()
+    expect((await remove(vm)).status).toBe(202)
+    await isGone(vms.get, vm.id)
+    expect(await stage.settledEip(eip.id)).toMatchObject({ status: 'available' })
+    expect(await stage.settledVolume(volume.id)).toMatchObject({ status: 'available' })
+  })
+
+  it('goes too where that is said, and nothing of it is paid for any more', async () => {
+    const { vm, eip, volume } = await furnished()
+    expect((await remove(vm, { release_eip: 'true', release_volumes: 'true' })).status).toBe(202)
+    await isGone(vms.get, vm.id)
+    await isGone(eips.get, eip.id)
+    await isGone(volumes.get, volume.id)
+    for (const id of [eip.id, volume.id]) {
+      const { rows } = await stage.app.platform.database.pool.query<{ usage: object }>(
+        'select usage from usage_events where resource_id = $1 order by revision desc limit 1',
+        [id],
+      )
+      expect(rows).toEqual([{ usage: {} }])
+    }
+  })
+
+  it('stays with an instance that could not be deleted', async () => {
+    const { vm, eip, volume } = await furnished()
+    stage.engine.fail('failed', { method: 'instances.delete' })
+    await remove(vm, { release_eip: 'true', release_volumes: 'true' })
+    await rests(vm.id)
+    stage.engine.recover()
+    expect(await stage.settledVolume(volume.id)).toMatchObject({ status: 'in_use' })
+    expect(await stage.settledEip(eip.id)).toMatchObject({ status: 'available' })
+    // What was wished for then is not done the next time.
+    await remove(vm)
+    await isGone(vms.get, vm.id)
+    expect(await stage.settledVolume(volume.id)).toMatchObject({ status: 'available' })
+    expect(await stage.settledEip(eip.id)).toMatchObject({ status: 'available' })
+  })
+
+  it('asks for the right to release it, as its own call does', async () => {
+    const { makePolicy, give } = keeping(stage.app)
+    const { vm, eip, volume } = await furnished()
+    const member = await makeUser(stage.app, { organisation: stage.owner.bp_id, kind: 4 })
+    const { token } = await signIn(stage.app, member)
+    await give(stage.owner, await makePolicy(stage.owner, [allow('nextstack.*'), deny('nextstack.eip.release'), deny('nextstack.volume.delete')]), {
+      user_id: member.id,
+    })
+    for (const query of [{ release_eip: 'true' }, { release_volumes: 'true' }] as const) expect((await remove(vm, query, token)).status).toBe(403)
+    expect(await get(vm.id)).toMatchObject({ status: 'running' })
+    expect((await remove(vm, {}, token)).status).toBe(202)
+    await isGone(vms.get, vm.id)
+    expect(await stage.settledEip(eip.id)).toMatchObject({ status: 'available' })
+    expect(await stage.settledVolume(volume.id)).toMatchObject({ status: 'available' })
   })
 })
 

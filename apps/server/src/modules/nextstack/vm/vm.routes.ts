@@ -1,4 +1,5 @@
 import { vms as calls } from '@zhisuan/contract/nextstack/vm'
+import { contextOf } from '../../../platform/http/bind.ts'
 import { handle, handleShared, type Handler } from '../../../platform/http/handler.ts'
 import type { VmService } from './vm.service.ts'
 
@@ -13,7 +14,7 @@ export const vmRoutes = (vms: VmService): Handler[] => [
   handle(calls.resize, ({ actor, params, body }) => vms.resize(actor, params.id, body)),
   handle(calls.rebuild, ({ actor, params, body }) => vms.rebuild(actor, params.id, body)),
   handle(calls.setSecurityGroups, ({ actor, params, body }) => vms.setSecurityGroups(actor, params.id, body.security_group_ids)),
-  handle(calls.delete, ({ actor, params }) => vms.delete(actor, params.id)),
+  handle(calls.delete, ({ actor, params, query, request }) => vms.delete(actor, params.id, query, contextOf(actor, request))),
   handle(calls.operations, ({ actor, params, query }) => vms.operations(actor, params.id, query)),
   handle(calls.cancelOperation, ({ actor, params }) => vms.cancelOperation(actor, params.id, params.operation_id)),
   handle(calls.metrics, ({ actor, params, query }) => vms.metrics(actor, params.id, query.minutes)),

@@ -1,17 +1,26 @@
-import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
+import type { BodyOf, Call, QueryOf } from '@zhisuan/contract/define'
+import type { Kind } from '@zhisuan/contract/kind'
+import { eips } from '@zhisuan/contract/nextstack/eip'
 import type { Operation } from '@zhisuan/contract/operation'
 import { vmCan, type Vm, type VmAction, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
+import { volumes as volumeCalls } from '@zhisuan/contract/nextstack/volume'
+import type { Context } from '@zhisuan/contract/policy/pattern'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { decideCall, type ReadTags } from '../../../platform/auth/rules.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { jsonb } from '../../../platform/db/jsonb.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { idsOf } from '../../../platform/ids.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import * as eipStore from '../eip/eip.store.ts'
 import { flavorFor } from '../flavor/flavor.service.ts'
 import { createHistory } from '../../../platform/history.ts'
 import { mustKeepGpus } from '../host/host.place.ts'
+import { mustFit } from '../host/host.reach.ts'
 import { shapeOnEngine } from '../../../platform/resource.shape.ts'
 import * as snapshotStore from '../snapshot/snapshot.store.ts'
+import * as volumeStore from '../volume/volume.store.ts'
 import type { Place } from '../vpc/facts.store.ts'
 import type { Metrics } from './vm.metrics.ts'
 import { createVmMaking, refuseBelow, type VmMakingParts } from './vm.making.ts'
@@ -25,7 +34,7 @@ const describeMs = 3_000
 
 export type VmService = ReturnType<typeof createVmService>
 
-export function createVmService(platform: Pick<Platform, 'db' | 'operations' | 'log'>, parts: VmMakingParts & { metrics: Metrics }) {
+export function createVmService(platform: Pick<Platform, 'db' | 'operations' | 'log' | 'kinds'>, parts: VmMakingParts & { metrics: Metrics }) {
   const { db, log } = platform
   const { clouds, operations, members, quotas } = parts
   const history = createHistory(platform)
@@ -73,6 +82,16 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations' | '
     }
   }
 
+  /** Of something that goes with something else, as its own call would ask. @throws Refusal noPermission */
+  const asksAlso = async (actor: Actor, call: Pick<Call, 'id' | 'subjects' | 'requestTags'>, id: string, context: Context): Promise<void> => {
+    const tags: ReadTags = async (of, which) =>
+      (await platform
+        .kinds()
+        .get(of as Kind)
+        ?.tags?.(scopeOf(actor), which)) ?? {}
+    if ((await decideCall(actor, call, { params: { id } }, context, tags)).outcome !== 'allowed') throw new Refusal('noPermission')
+  }
+
   return {
     async list(scope: Scope, query: QueryOf<Calls['list']>) {
       const { total, rows } = await store.listVms(db, scope, query)
@@ -98,12 +117,17 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations' | '
 
     restart: (actor: Actor, id: string, force: boolean) => begin(actor, id, 'restart', operations.restart, statusDuring.restart, { force }),
 
-    /** Nothing leads to it any more before it goes. */
-    delete: (actor: Actor, id: string) =>
+    /** Nothing leads to it any more before it goes. What is to go with it goes once it is gone: where it stays after all, that stays too. */
+    delete: (actor: Actor, id: string, { release_eip = false, release_volumes = false }: QueryOf<Calls['delete']>, context: Context) =>
       begin(actor, id, 'delete', operations.delete, statusDuring.delete, async (tx) => {
         // A clone is being made of one of its snapshots.
         if (await snapshotStore.isCopied(tx, { vm_id: id })) throw new Refusal('operationRunning')
+        const [eip, volumes] = [release_eip ? await eipStore.eipOfVm(tx, id) : undefined, release_volumes ? await volumeStore.lockVolumesOf(tx, id) : []]
+        if (eip !== undefined) await asksAlso(actor, eips.release, eip.id, context)
+        for (const volume of volumes) await asksAlso(actor, volumeCalls.delete, volume.id, context)
         await members.leaving(tx, id)
+        if (eip !== undefined) await eipStore.updateEip(tx, eip.id, { release_with: id })
+        for (const volume of volumes) await volumeStore.updateVolume(tx, volume.id, { release_by: jsonb({ user_id: actor.user_id, name: actor.name }) })
         return {}
       }),
 
@@ -136,6 +160,7 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations' | '
         if (diskBytes < vm.disk_bytes) throw new Refusal('diskShrink', { field: 'disk_bytes' })
         refuseBelow(flavor, diskBytes)
         await mustKeepGpus(tx, vm.id, flavor)
+        await mustFit(tx, vm, flavor)
         if (flavor.cpu_cores === vm.cpu_cores && flavor.memory_bytes === vm.memory_bytes && diskBytes === vm.disk_bytes) {
           throw new Refusal('sizeUnchanged', { field: 'flavor_id' })
         }

@@ -115,6 +115,11 @@ export const getSnapshotSource = (on: Sql, id: string): Promise<{ volume: string
 
 /** While one of a volume's is made or deleted, nothing is done to the volume. @throws Refusal 90011 */
 export async function refuseWhileBusy(tx: Tx, volumeId: string): Promise<void> {
+  if (await isBusy(tx, volumeId)) throw new Refusal('operationRunning')
+}
+
+/** Whether one of a volume's is being made or deleted. */
+export async function isBusy(tx: Tx, volumeId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('volume_snapshots')
     .select('id')
@@ -122,7 +127,7 @@ export async function refuseWhileBusy(tx: Tx, volumeId: string): Promise<void> {
     .where('status', 'in', ['creating', 'deleting'])
     .limit(1)
     .executeTakeFirst()
-  if (row !== undefined) throw new Refusal('operationRunning')
+  return row !== undefined
 }
 
 /** They went with their volume. */

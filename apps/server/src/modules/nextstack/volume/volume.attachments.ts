@@ -47,7 +47,10 @@ export async function refuseUnlessReleased(tx: Tx, volume: Pick<VolumeRow, 'vm_i
 
 type Leaving = Pick<VpcMembers, 'leaving' | 'stays' | 'gone'>
 
-const volumesOfVms: Leaving = {
+/** Begins to delete a volume that nothing has any more, and that nothing is made of. Its row is held. */
+export type Release = (tx: Tx, volume: VolumeRow, by: { user_id: string; name: string }) => Promise<void>
+
+const volumesOfVms = (release: Release): Leaving => ({
   async leaving(tx, vmId) {
     for (const { id, name, status } of await store.lockVolumesOf(tx, vmId)) {
       if (volumeTransitional.includes(status)) throw new Refusal('vmVolumeBusy', { values: { name } })
@@ -57,30 +60,34 @@ const volumesOfVms: Leaving = {
   },
   async stays(tx, vmId) {
     for (const { id, status, observed } of await store.lockVolumesOf(tx, vmId)) {
-      if (status === 'detaching') await store.updateVolume(tx, id, { status: observed ?? 'error' })
+      await store.updateVolume(tx, id, { release_by: null, ...(status === 'detaching' && { status: observed ?? 'error' }) })
     }
   },
   async gone(tx, vmId) {
-    for (const { id, status, observed } of await store.lockVolumesOf(tx, vmId)) {
+    for (const volume of await store.lockVolumesOf(tx, vmId)) {
+      const { id, status, observed, release_by } = volume
       await store.updateVolume(tx, id, {
+        release_by: null,
         vm_id: null,
         path: null,
         ...(observed === 'in_use' && { observed: 'available' }),
         ...((status === 'detaching' || status === 'in_use') && { status: 'available' }),
       })
+      if (release_by !== null && (status === 'detaching' || status === 'in_use')) await release(tx, volume, release_by)
     }
   },
-}
+})
 
 /**
  * What instances ask of networks, with what that is to volumes: an instance that leaves lets go of
  * its volumes, which stay; 94185 where something is being done to one.
  */
-export function withVolumes<Members extends Leaving>(members: Members): Members {
+export function withVolumes<Members extends Leaving>(members: Members, release: Release): Members {
+  const volumes = volumesOfVms(release)
   const both =
     (name: keyof Leaving): Leaving['gone'] =>
     async (tx, vmId) => {
-      await volumesOfVms[name](tx, vmId)
+      await volumes[name](tx, vmId)
       await members[name](tx, vmId)
     }
   return { ...members, leaving: both('leaving'), stays: both('stays'), gone: both('gone') }

@@ -16,7 +16,7 @@ import type { StoragePools } from './pool.service.ts'
 import { findPool, type StoragePoolRow } from './pool.store.ts'
 import * as backups from './volume-backup.store.ts'
 import * as snapshots from './volume-snapshot.store.ts'
-import { placeFor, refuseUnlessReleased } from './volume.attachments.ts'
+import { placeFor, refuseUnlessReleased, type Release } from './volume.attachments.ts'
 import { engineNameOf } from './volume.facts.ts'
 import type { VolumeOperations } from './volume.operations.ts'
 import * as store from './volume.store.ts'
@@ -88,7 +88,17 @@ export function createVolumeService(
     return { content: backup.content, size_bytes: backup.size_bytes, node: null }
   }
 
+  /** With its instance. What something is made of, or being done to, stays. */
+  const release: Release = async (tx, { id, bp_id }, by) => {
+    if (await store.isBeingCopied(tx, { volume_id: id })) return
+    if (await snapshots.isBusy(tx, id)) return
+    await platform.operations.begin(tx, operations.delete, { resource_id: id, bp_id, actor: by, input: {} })
+    await store.updateVolume(tx, id, { status: 'deleting', error_text: null })
+  }
+
   return {
+    release,
+
     list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listVolumes(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<Volume> {

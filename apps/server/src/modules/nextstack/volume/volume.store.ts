@@ -33,6 +33,8 @@ interface VolumeTable extends OnEngineTable {
   /** The instance that has it, or is to have it while it is being attached; where it is mounted there. */
   vm_id: string | null
   path: string | null
+  /** Who deletes it with its instance, once that is gone. */
+  release_by: { user_id: string; name: string } | null
   /** What it is made from, so that this stays until it is made. */
   source_snapshot_id: string | null
   source_backup_id: string | null
@@ -54,6 +56,7 @@ export const volumeNameIndex = 'volumes_name'
 export const volumePathRule = 'volumes_path'
 
 export const volumeMigrations: Migrations = {
+  '20261128_28_volumes_released_with_instances': migration('alter table volumes add column release_by jsonb'),
   '20261123_00_20_volumes': migration(`
     create table volumes (
       id uuid primary key,

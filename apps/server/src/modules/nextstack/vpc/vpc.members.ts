@@ -131,6 +131,7 @@ export function createVpcMembers(parts: Pick<Platform, 'pause'> & { db: Db; want
 
     /** It was not deleted after all: it is guarded and reached as before, but for its outside address. */
     async stays(tx: Tx, vmId: string): Promise<void> {
+      await eips.keepReleased(tx, vmId)
       const vpc = await lockVpcOf(tx, vmId)
       if (vpc === undefined) return
       await addresses.setLeaving(tx, vmId, null)
@@ -146,6 +147,7 @@ export function createVpcMembers(parts: Pick<Platform, 'pause'> & { db: Db; want
       await nats.deleteRulesOfVm(tx, vmId)
       await groups.setGroupsOfVm(tx, vmId, [])
       await eips.detachEips(tx, vmId)
+      await eips.releaseGone(tx, vmId)
       await addresses.detach(tx, vmId)
       await addresses.freeLeft(tx, id, applied)
       await store.updateVpc(tx, id, {})

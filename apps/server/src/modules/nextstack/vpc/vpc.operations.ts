@@ -8,6 +8,7 @@ import type { Db, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, Operations, OperationStep, Reached, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
+import * as pools from '../eip/eip-pool.store.ts'
 import * as eips from '../eip/eip.store.ts'
 import * as nats from '../nat/nat.store.ts'
 import { refusedAs } from '../refusedAs.ts'
@@ -19,7 +20,7 @@ import type { VpcRow } from './vpc.store.ts'
 
 const nothing = z.object({})
 /** Where an instance's NIC is. */
-type Place = Pick<VpcFacts, 'id' | 'engine_name'>
+type Place = Pick<VpcFacts, 'id' | 'engine_name' | 'cloud_id'>
 
 /**
  * Whatever changes what is wanted of a network says so here, in the transaction that changes it,
@@ -200,9 +201,12 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
     }
     if (wanted === null) return
     const outcome = await limit(vpc, engine, wanted.vm_id, wanted.mbps, signal)
-    if (outcome === 'limited') await eips.updateEip(db, id, { limit_vm_id: wanted.vm_id, limit_mbps: wanted.mbps })
-    // It leads there all the same.
-    if (outcome === 'unsupported') await eips.updateEip(db, id, { error_text: errors.bandwidthUnsupported.text })
+    if (outcome === 'gone') return
+    const limits_bandwidth = outcome === 'limited'
+    await pools.setLimitsBandwidth(db, vpc.cloud_id, limits_bandwidth)
+    // Else it leads there all the same, and what goes through it is not charged for.
+    const told = limits_bandwidth ? { limit_vm_id: wanted.vm_id, limit_mbps: wanted.mbps } : { error_text: errors.bandwidthUnsupported.text }
+    await eips.updateEip(db, id, { ...told, limits_bandwidth })
   }
   /** @returns `gone` where there is no such instance on the engine, or it is in the network no longer */
   const limit = async (

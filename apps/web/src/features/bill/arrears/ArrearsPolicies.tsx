@@ -49,6 +49,7 @@ function Platform({ policy }: { readonly policy: ArrearsPolicy }) {
         column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
         items={[
           { key: 'low_balance', label: t('policy.low_balance'), children: format.money(policy.low_balance) },
+          { key: 'least_balance', label: t('policy.least_balance'), children: format.money(policy.least_balance) },
           { key: 'grace_hours', label: t('policy.grace_hours'), children: hours(policy.grace_hours) },
           { key: 'warning_hours', label: t('policy.warning_hours'), children: hours(policy.warning_hours) },
           ...(['suspends', 'stop_vms', 'stop_containers', 'refuse_new', 'resume'] as const).map((key) => ({
@@ -76,6 +77,7 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
         columns={[
           col.name<ArrearsPolicy>('name', t('exception.organisation'), nameOf, { sort: true }),
           col.money<ArrearsPolicy>('low_balance', t('policy.low_balance'), (policy) => policy.low_balance, { width: 150 }),
+          col.money<ArrearsPolicy>('least_balance', t('policy.least_balance'), (policy) => policy.least_balance, { width: 170 }),
           col.number<ArrearsPolicy>('grace_hours', t('policy.grace_hours'), (policy) => policy.grace_hours, { width: 130 }),
           col.text<ArrearsPolicy>('suspends', t('policy.suspends'), (policy) => t(policy.suspends ? 'policy.yes' : 'policy.no'), { width: 170 }),
           col.text<ArrearsPolicy>('resume', t('policy.resume'), (policy) => t(policy.resume ? 'policy.yes' : 'policy.no'), { width: 220 }),
@@ -124,7 +126,7 @@ function Standings() {
           )),
           col.date<Standing>('since', t('standing.since'), ({ since }) => since, { sort: true }),
           col.date<Standing>('grace_until', t('standing.grace'), ({ grace_until }) => grace_until, { sort: true }),
-          col.money<Standing>('arrears', t('standing.arrears'), ({ arrears }) => arrears, { width: 130 }),
+          col.charge<Standing>('arrears', t('standing.arrears'), ({ arrears }) => arrears, { width: 130 }),
           col.money<Standing>('available', t('standing.available'), ({ available }) => available, { width: 140 }),
         ]}
         filters={[filter.keyword(t('exception.keyword')), filter.oneOf('state', t('standing.state'), standingStates, (value) => t(`state.${value}`))]}

@@ -28,7 +28,7 @@ export function PolicyDialog({ policy, adds, onClose }: Dialog<{ policy: Arrears
     <FormDialog<Values>
       title={adds ? t('exception.addTitle') : organisation === null ? t('policy.editTitle') : t('policy.editOf', { name: organisation.name })}
       okText={t('save')}
-      initialValues={{ ...initial, low_balance: floored(policy.low_balance) }}
+      initialValues={{ ...initial, low_balance: floored(policy.low_balance), least_balance: floored(policy.least_balance) }}
       doneText={t(adds ? 'exception.added' : 'policy.saved')}
       onClose={onClose}
       onSubmit={({ bp_id, ...body }) => {
@@ -38,6 +38,12 @@ export function PolicyDialog({ policy, adds, onClose }: Dialog<{ policy: Arrears
     >
       {adds && <OrganisationField name="bp_id" label={t('exception.organisation')} missing={t('exception.choose')} />}
       <MoneyField name="low_balance" label={t('policy.low_balance')} extra={t('policy.low_balanceNote')} schema={arrearsPolicyGiven.shape.low_balance} />
+      <MoneyField
+        name="least_balance"
+        label={t('policy.least_balance')}
+        extra={t('policy.least_balanceNote')}
+        schema={arrearsPolicyGiven.shape.least_balance}
+      />
       {numbers.map((key) => (
         <NumberField
           key={key}

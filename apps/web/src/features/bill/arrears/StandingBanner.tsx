@@ -12,7 +12,7 @@ export default function StandingBanner({ standing, state }: { readonly standing:
   const { t } = useTranslation('arrears')
   const { organisation, arrears, available, grace_until } = standing
   const values = {
-    arrears: format.money(arrears),
+    arrears: format.owedMoney(arrears),
     available: format.money(available),
     until: `${format.date(grace_until)} ${grace_until === null ? '' : format.time(grace_until)}`,
   }

@@ -173,8 +173,8 @@ function Preview({ sku, period, values }: { readonly sku: Sku; readonly period: 
                   <tr key={one.id} className={one.id === '' ? 'bc-sum' : ''}>
                     <th scope="row">{one.name}</th>
                     <td className="bc-right zs-number">{format.number(one.resources)}</td>
-                    <td className="bc-right zs-number">{format.money(one.before)}</td>
-                    <td className="bc-right zs-number">{format.money(one.after)}</td>
+                    <td className="bc-right zs-number">{format.exactMoney(one.before)}</td>
+                    <td className="bc-right zs-number">{format.exactMoney(one.after)}</td>
                   </tr>
                 ),
               )}

@@ -37,7 +37,7 @@ export function EntryTable({ owner, path, query = {} }: { readonly owner: string
           }),
           col.text<LedgerEntry>('account', t('column.account'), ({ account }) => t(`ledger.${account}`), { width: 90 }),
           amountColumn<LedgerEntry>('amount', t('column.amount'), ({ amount }) => amount, { width: 130, signed: true }),
-          amountColumn<LedgerEntry>('after', t('column.after'), ({ balance_after }) => balance_after, { width: 130 }),
+          amountColumn<LedgerEntry>('after', t('column.after'), ({ balance_after }) => balance_after, { width: 130, part: true }),
           col.text<LedgerEntry>('note', t('note'), ({ note }) => note, { width: 160 }),
           col.text<LedgerEntry>('by', t('column.by'), ({ by }) => by || t('entry.platform'), { width: 100 }),
         ]}
@@ -101,7 +101,7 @@ function Movement({ owner, id }: { readonly owner: string; readonly id: string }
             <dd>
               <Amount value={amount} signed />
               <div className="zs-soft">
-                {t('column.after')} <Amount value={balance_after} />
+                {t('column.after')} <Amount value={balance_after} part />
               </div>
             </dd>
           </div>

@@ -3,7 +3,7 @@ import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import { invoiceCan, invoices, invoiceStatuses, invoiceTitles, type Invoice, type InvoiceStatus } from '@zhisuan/contract/bill/invoice'
 import dayjs from 'dayjs'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -143,6 +143,13 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
           }
           description={
             <>
+              {available.data.lines
+                .filter(({ late }) => late)
+                .map((line) => (
+                  <div key={line.from}>
+                    {t('invoice.late', line)} <Amount value={line.amount} />
+                  </div>
+                ))}
               {t('invoice.paid')} <Amount value={available.data.paid} />
             </>
           }
@@ -188,6 +195,16 @@ function IssueDialog({ of, onClose }: { readonly of: Invoice; readonly onClose: 
         <dd>
           {of.from} ~ {of.to}
         </dd>
+        {of.lines
+          .filter(({ late }) => late)
+          .map((line) => (
+            <Fragment key={line.from}>
+              <dt>{t('invoice.late', line)}</dt>
+              <dd>
+                <Amount value={line.amount} />
+              </dd>
+            </Fragment>
+          ))}
         <dt>{t('title.taxNumber')}</dt>
         <dd className="zs-code">{of.title.tax_number}</dd>
       </dl>

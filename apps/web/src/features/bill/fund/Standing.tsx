@@ -49,7 +49,7 @@ export function Standing({ wallet }: { readonly wallet: Wallet }) {
             {t('wallet.credit_used')}
           </dt>
           <dd>
-            <Amount value={credit_used} /> / <Amount value={credit_limit} />
+            <Amount value={credit_used} part /> / <Amount value={credit_limit} part />
           </dd>
           <dd className="zs-soft">{t('wallet.note.credit_used')}</dd>
         </div>
@@ -68,7 +68,7 @@ function Line({ part, value }: { readonly part: 'funds' | 'held' | 'arrears'; re
         {t(`wallet.${part}`)}
       </dt>
       <dd>
-        <Amount value={value} />
+        <Amount value={value} part />
       </dd>
       <dd className="zs-soft">{t(`wallet.note.${part}`)}</dd>
     </div>

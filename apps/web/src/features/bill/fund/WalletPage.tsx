@@ -67,7 +67,7 @@ function Own({ owner }: { readonly owner: string }) {
           type="error"
           showIcon
           className="zs-above"
-          title={t('wallet.inArrears', { amount: format.money(data.arrears) })}
+          title={t('wallet.inArrears', { amount: format.owedMoney(data.arrears) })}
           description={t('wallet.inArrearsNote')}
         />
       )}

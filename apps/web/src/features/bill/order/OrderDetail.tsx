@@ -46,7 +46,7 @@ export default function OrderDetail() {
           {
             key: 'amount',
             label: t('column.amount'),
-            value: order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{format.money(order.amount)}</span>,
+            value: order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{format.exactMoney(order.amount)}</span>,
           },
           ...(order.list_amount === order.amount
             ? []
@@ -54,7 +54,7 @@ export default function OrderDetail() {
                 {
                   key: 'list',
                   label: t('column.listAmount'),
-                  value: <del className="zs-number">{format.money(order.list_amount)}</del>,
+                  value: <del className="zs-number">{format.exactMoney(order.list_amount)}</del>,
                 },
               ]),
           ...(order.refunded_amount === null
@@ -63,7 +63,7 @@ export default function OrderDetail() {
                 {
                   key: 'refunded',
                   label: t('column.refunded'),
-                  value: <span className="zs-number">{format.money(order.refunded_amount)}</span>,
+                  value: <span className="zs-number">{format.exactMoney(order.refunded_amount)}</span>,
                 },
               ]),
           ...(order.kind === 'onDemand'
@@ -97,13 +97,7 @@ export default function OrderDetail() {
               )}
               <p className="or-total">
                 {t('detail.total')}{' '}
-                {order.kind === 'onDemand' ? (
-                  <AnHour order={order} />
-                ) : (
-                  <strong className="zs-number" title={order.amount}>
-                    {format.money(order.amount)}
-                  </strong>
-                )}
+                {order.kind === 'onDemand' ? <AnHour order={order} /> : <strong className="zs-number">{format.exactMoney(order.amount)}</strong>}
               </p>
             </section>
             <section className="zs-card" aria-labelledby="order-history">
@@ -119,7 +113,7 @@ export default function OrderDetail() {
                     <span>
                       {t(`event.${what}`)}{' '}
                       <span className="zs-soft">
-                        {[by === '' ? t('platform') : by, what === 'refunded' ? format.money(note) : note].filter((part) => part !== '').join(' · ')}
+                        {[by === '' ? t('platform') : by, what === 'refunded' ? format.exactMoney(note) : note].filter((part) => part !== '').join(' · ')}
                       </span>
                     </span>
                   </li>

@@ -36,8 +36,8 @@ export default function OrderList() {
         col.text<Order>('resource_type', t('column.type'), ({ resource }) => kindText(resource.type), { width: 90 }),
         col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
         col.text<Order>('term', t('column.term'), (order) => (order.kind === 'onDemand' ? null : termText(t, order)), { width: 90 }),
-        col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
-        col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
+        col.charge<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
+        col.charge<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
         col.organisation<Order>(t('column.organisation'), { when: platform, width: 140 }),
         col.text<Order>('by', t('column.by'), ({ created_by, kind }) => (created_by !== '' ? created_by : kind === 'onDemand' ? null : t('platform')), {
           width: 120,

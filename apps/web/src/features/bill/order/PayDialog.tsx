@@ -26,7 +26,7 @@ export function PayDialog({ order, onClose }: Dialog<{ order: Order }>) {
   return (
     <FormDialog<object, Order>
       title={t('pay.title', { number: order.number })}
-      okText={t('pay.ok', { amount: format.money(order.amount) })}
+      okText={t('pay.ok', { amount: format.exactMoney(order.amount) })}
       okDisabled={left === null || left < 0n || over}
       width={480}
       initialValues={{}}
@@ -51,7 +51,7 @@ export function PayDialog({ order, onClose }: Dialog<{ order: Order }>) {
         <Alert
           type="warning"
           showIcon
-          title={t('pay.topUp', { amount: roundedUp(-left) })}
+          title={t('pay.topUp', { amount: format.owedMoney(toDecimal(-left)) })}
           action={<Link to={paths.billing.wallet()}>{t('pay.toWallet')}</Link>}
         />
       )}
@@ -67,17 +67,11 @@ export function PayDialog({ order, onClose }: Dialog<{ order: Order }>) {
   )
 }
 
-/** What has to be paid in is a whole number of cents: one that is floored would not be enough. */
-const roundedUp = (minor: bigint): string => {
-  const cent = 1_000_000n
-  return format.money(toDecimal(((minor + cent - 1n) / cent) * cent))
-}
-
 export function Sum({ label, amount, bad = false }: { readonly label: string; readonly amount: string | undefined; readonly bad?: boolean }) {
   return (
     <div>
       <dt>{label}</dt>
-      <dd className={bad ? 'zs-number zs-bad' : 'zs-number'}>{amount === undefined ? format.nothing : format.money(amount)}</dd>
+      <dd className={bad ? 'zs-number zs-bad' : 'zs-number'}>{amount === undefined ? format.nothing : format.exactMoney(amount)}</dd>
     </div>
   )
 }

@@ -28,7 +28,7 @@ export function RefundDialog({ order, onClose }: Dialog<{ order: Order }>) {
       okDisabled={data === undefined || error !== null}
       width={480}
       initialValues={{}}
-      doneText={({ refunded_amount }) => t('refund.done', { amount: format.money(refunded_amount) })}
+      doneText={({ refunded_amount }) => t('refund.done', { amount: format.exactMoney(refunded_amount) })}
       onClose={onClose}
       onSubmit={() => refund.mutateAsync({ params: { id: order.id } })}
     >

@@ -225,9 +225,9 @@ function Resources({ month, organisation }: { readonly month: string; readonly o
           col.name<ResourceShare>('name', t('column.resource'), ({ name }) => name, { to: ({ id }) => paths.billing.monthDetail(id, month) }),
           col.text<ResourceShare>('type', t('column.type'), ({ type }) => kindText(type), { width: 140 }),
           col.text<ResourceShare>('organisation', t('column.organisation'), (row) => row.organisation.name, { when: platform, width: 160 }),
-          col.money<ResourceShare>('amount', t('column.amount'), ({ amount }) => amount, { sort: true, width: 140 }),
-          col.money<ResourceShare>('previous', t('column.previous'), ({ previous_amount }) => previous_amount, { width: 140 }),
-          col.money<ResourceShare>('change', t('column.change'), change, { width: 140 }),
+          col.charge<ResourceShare>('amount', t('column.amount'), ({ amount }) => amount, { sort: true, width: 140 }),
+          col.charge<ResourceShare>('previous', t('column.previous'), ({ previous_amount }) => previous_amount, { width: 140 }),
+          col.charge<ResourceShare>('change', t('column.change'), change, { width: 140 }),
         ]}
         filters={[filter.keyword(t('resources.keyword'))]}
         toolbar={<SaveButtons pending={save.isPending} save={(as) => save.mutate({ body: { format: as, ...whose } })} />}

@@ -41,11 +41,11 @@ export default function ResourceMonth() {
         { key: 'type', label: t('column.type'), value: kindText(resource.type) },
         { key: 'id', label: t('detail.resource'), value: <ResourceId resource={resource} /> },
         ...(platform ? [{ key: 'organisation', label: t('column.organisation'), value: organisation.name }] : []),
-        { key: 'total', label: t('detail.total'), value: <span title={format.exactMoney(total)}>{format.money(total)}</span> },
+        { key: 'total', label: t('detail.total'), value: format.exactMoney(total) },
         {
           key: 'previous',
           label: t('detail.previous'),
-          value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>{format.money(previous_total)}</Link>,
+          value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>{format.exactMoney(previous_total)}</Link>,
         },
         ...(ended === null
           ? []
@@ -107,7 +107,7 @@ function Hours({ detail: { month, total, meters } }: { readonly detail: Detail }
   const withUsage = new Set(meters.flatMap((meter) => meter.hours.map(({ from }) => from))).size
   return (
     <StackChart
-      label={t('detail.chartLabel', { hours: withUsage, total: format.money(total) })}
+      label={t('detail.chartLabel', { hours: withUsage, total: format.exactMoney(total) })}
       places={places}
       stacks={stacks}
       format={format.rate}
@@ -130,7 +130,7 @@ function Meters({ detail: { resource, meters }, month }: { readonly detail: Deta
               <span className="zs-soft">{variant === '' ? meterName(meter) : `${meterName(meter)} ${variant}`}</span>
             </dt>
             <dd className="zs-number">
-              {format.money(amount)}
+              {format.exactMoney(amount)}
               <span className="zs-soft">
                 {t('detail.hours')} {format.duration(seconds * 1000)}
               </span>

@@ -36,7 +36,7 @@ export function ShareBars({ title, shares, total }: { readonly title: string; re
                   {note !== undefined && <span className="zs-soft"> {note}</span>}
                 </span>
                 <span className="zs-number">
-                  {format.money(amount)} <span className="zs-soft">{whole > 0 ? format.percent(Number(amount) / whole) : ''}</span>
+                  {format.exactMoney(amount)} <span className="zs-soft">{whole > 0 ? format.percent(Number(amount) / whole) : ''}</span>
                 </span>
               </div>
               <div className="br-bar" aria-hidden="true">

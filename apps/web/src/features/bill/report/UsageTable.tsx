@@ -60,13 +60,7 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
     col.custom<UsageLineShape>('formula', t('column.formula'), (line) => <span className="br-formula">{formulaOf(line, unitName(line.meter))}</span>, {
       width: 260,
     }),
-    {
-      ...col.custom<UsageLineShape>('amount', t('column.amount'), ({ amount }) => <span title={format.exactMoney(amount)}>{format.money(amount)}</span>, {
-        width: 110,
-      }),
-      align: 'right',
-      className: 'zs-number',
-    },
+    col.charge<UsageLineShape>('amount', t('column.amount'), ({ amount }) => amount, { width: 130 }),
     {
       key: '@actions',
       title: t('kit:table.actions'),
@@ -110,7 +104,7 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
             {t('lines.shown', { count: items.length })}
             {data !== undefined &&
               !resource &&
-              ` · ${data.amount === null ? t('lines.amountUnknown') : t('lines.amount', { amount: format.money(data.amount) })}`}
+              ` · ${data.amount === null ? t('lines.amountUnknown') : t('lines.amount', { amount: format.exactMoney(data.amount) })}`}
           </span>
           <Button disabled={after === undefined} onClick={() => go(null)}>
             {t('lines.newest')}
@@ -128,7 +122,7 @@ function How({ line, meter, unit, onClose }: { readonly line: UsageLineShape; re
   const { t } = useTranslation('report')
   useReturnFocus()
   return (
-    <Drawer open size={520} title={t('formula.title', { amount: format.money(line.amount) })} onClose={onClose}>
+    <Drawer open size={520} title={t('formula.title', { amount: format.exactMoney(line.amount) })} onClose={onClose}>
       <LineFormula line={line} meter={meter} unit={unit} />
     </Drawer>
   )

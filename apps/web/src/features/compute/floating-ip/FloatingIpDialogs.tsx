@@ -12,7 +12,8 @@ import { Field, TextField } from '../../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
-import { eipItems } from '../../../kit/price/items.ts'
+import { plainEipItems } from '../../../kit/price/items.ts'
+import { LeastBalance } from '../../../kit/price/LeastBalance.tsx'
 import { Price } from '../../../kit/price/Price.tsx'
 import { useCloudChoices } from '../CloudTable.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
@@ -79,7 +80,8 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog<{ cloudId: strin
       <ProjectField />
       <DescriptionField schema={shape.description} />
       <Form.Item label={t('price:title')}>
-        <Price items={eipItems({ bandwidth_mbps: null })} period="hour" times={count} />
+        <Price items={plainEipItems} period="hour" times={count} />
+        <LeastBalance />
       </Form.Item>
     </FormDialog>
   )

@@ -7,7 +7,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { SelectField } from '../../../kit/SelectField.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { eipItems } from '../../../kit/price/items.ts'
+import { plainEipItems } from '../../../kit/price/items.ts'
 import { NewPrice } from '../../../kit/price/NewPrice.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
 import { useCloudLines } from '../CloudTable.tsx'
@@ -110,7 +110,7 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
         notFoundContent={loading ? null : t('field.ipNone')}
         options={loading ? [] : groups}
       />
-      {fresh && <NewPrice items={eipItems({ bandwidth_mbps: null })} bpId={owner} />}
+      {fresh && <NewPrice items={plainEipItems} bpId={owner} />}
     </FormDialog>
   )
 }

@@ -2,6 +2,7 @@ import type { ComputeFlavor } from '@zhisuan/contract/compute/flavor'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { computeFlavorItems, computeVolumeItems } from '../../../kit/price/items.ts'
+import { LeastBalance } from '../../../kit/price/LeastBalance.tsx'
 import { Price } from '../../../kit/price/Price.tsx'
 import * as format from '../../../kit/format.ts'
 import { sizeText } from './instanceColumns.tsx'
@@ -53,7 +54,10 @@ export function AddSummary({
       )}
       <Chosen label={t('add.price')}>
         {flavor && (
-          <Price items={[...computeFlavorItems(flavor, hasOwnDisk(typed)), ...computeVolumeItems(disksOf(typed, least))]} period="hour" times={count} />
+          <>
+            <Price items={[...computeFlavorItems(flavor, hasOwnDisk(typed)), ...computeVolumeItems(disksOf(typed, least))]} period="hour" times={count} />
+            <LeastBalance />
+          </>
         )}
       </Chosen>
     </dl>

@@ -141,6 +141,9 @@ function Resize(of: Of) {
       </Field>
       {now !== null && <PriceChange now={itemsNow} then={chosen === undefined ? itemsNow : computeFlavorItems(chosen, fromImage)} bpId={owner} />}
       <Alert type="info" showIcon title={t('resize.note')} />
+      {fromImage && now !== null && chosen !== undefined && chosen.disk_bytes > now.disk_bytes && (
+        <Alert type="warning" showIcon title={t('resize.grows', { from: format.bytes(now.disk_bytes), to: format.bytes(chosen.disk_bytes) })} />
+      )}
     </FormDialog>
   )
 }

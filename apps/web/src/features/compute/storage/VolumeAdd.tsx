@@ -15,6 +15,7 @@ import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { paths } from '../../../paths.ts'
 import { computeVolumeItems } from '../../../kit/price/items.ts'
+import { LeastBalance } from '../../../kit/price/LeastBalance.tsx'
 import { Price } from '../../../kit/price/Price.tsx'
 import { useCloudChoices } from '../CloudTable.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -93,6 +94,7 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
           <div className="zs-card">
             <h2>{t('price:title')}</h2>
             <Price items={computeVolumeItems([{ type, size_bytes: sizeBytes }])} period="hour" />
+            <LeastBalance />
           </div>
           <div className="zs-card">
             <h2>{t('add.aboutTitle')}</h2>

@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
-import { eipPools, eips } from '@zhisuan/contract/nextstack/eip'
+import { defaultBandwidthMbps, eipPools, eips, type EipPool } from '@zhisuan/contract/nextstack/eip'
 import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate } from 'react-router'
@@ -16,7 +16,7 @@ import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { paths } from '../../../paths.ts'
 import { useCurrentUser, useIsPlatform } from '../../../session/user.ts'
 import { BillingMode, byHour, type Billing } from '../../../kit/price/BillingMode.tsx'
-import { newEipItems } from '../../../kit/price/items.ts'
+import { eipItems } from '../../../kit/price/items.ts'
 import { Price } from '../../../kit/price/Price.tsx'
 import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
@@ -34,6 +34,10 @@ interface Values {
   bandwidth_mbps: number | null
 }
 const { shape } = eips.allocate.body
+
+/** What is offered first: a small one. */
+const smallOf = (pool: Pick<EipPool, 'max_bandwidth_mbps'> | undefined): number =>
+  Math.min(defaultBandwidthMbps, pool?.max_bandwidth_mbps ?? defaultBandwidthMbps)
 
 /** Takes outside addresses from a pool. */
 export default function EipAdd() {
@@ -58,7 +62,8 @@ function Allocate() {
   const allocate = useChange(eips.allocate, { invalidates: invalidatedByEip })
   const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
   const pool = data?.items.find(({ id }) => id === poolId)
-  const items = newEipItems(bandwidth ?? null, pool)
+  const items = eipItems({ bandwidth_mbps: bandwidth ?? null, limits_bandwidth: pool?.limits_bandwidth ?? true })
+  const first = data?.items[0]
   const unorderable = useUnorderable(items, billing)
   if (cloud === null || data === undefined) return <PagePlaceholder />
   if (data.items.length === 0) {
@@ -84,7 +89,7 @@ function Allocate() {
       form={form}
       submitText={billing.mode === 'hour' ? t('eip.allocateOk') : t('price:toPay')}
       submitDisabled={unorderable || (billing.mode !== 'hour' && count > 1)}
-      initialValues={{ pool_id: data.items[0]?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: null }}
+      initialValues={{ pool_id: first?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: smallOf(first) }}
       aside={
         <div className="zs-card">
           <h2>{t('price:title')}</h2>
@@ -119,6 +124,13 @@ function Allocate() {
     >
       <Form.Item name="pool_id" label={t('eip.pool')} required>
         <Select
+          onChange={(id: string) => {
+            const next = data.items.find((one) => one.id === id)
+            const typed = form.getFieldValue('bandwidth_mbps') as number | null
+            const tooMuch = next?.max_bandwidth_mbps !== null && (typed ?? 0) > (next?.max_bandwidth_mbps ?? 0)
+            // What was typed stays, where another pool allows it too.
+            if (typed === smallOf(pool) || tooMuch) form.setFieldValue('bandwidth_mbps', smallOf(next))
+          }}
           options={data.items.map((pool) => ({
             value: pool.id,
             label: t('eip.poolFree', { name: pool.name, count: pool.address_count - pool.address_used }),
@@ -132,7 +144,7 @@ function Allocate() {
           <NameField schema={shape.name} focus={false} />
         </>
       )}
-      <BandwidthField schema={shape.bandwidth_mbps} limited={pool !== undefined && pool.max_bandwidth_mbps !== null} />
+      <BandwidthField schema={shape.bandwidth_mbps} pool={pool} limits={pool?.limits_bandwidth ?? true} />
       <DescriptionField schema={shape.description} />
     </FormPage>
   )

@@ -1,6 +1,6 @@
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
-import { eips, type Eip } from '@zhisuan/contract/nextstack/eip'
+import { eipPools, eips, type Eip } from '@zhisuan/contract/nextstack/eip'
 import { natGateways } from '@zhisuan/contract/nextstack/nat'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from '../../../i18n.ts'
@@ -74,6 +74,7 @@ export function EipEdit({ eip, onClose }: Dialog<{ eip: Eip }>) {
   const [form] = Form.useForm<EditValues>()
   const bandwidth = Form.useWatch('bandwidth_mbps', form)
   const { shape } = eips.update.body
+  const pools = useCall(eipPools.list, { query: { cloud_id: eip.cloud_id, page_size: 1000, sort: 'name' } }, { silent: true }).data?.items
   return (
     <FormDialog<EditValues>
       form={form}
@@ -85,9 +86,15 @@ export function EipEdit({ eip, onClose }: Dialog<{ eip: Eip }>) {
       onSubmit={({ bandwidth_mbps, ...body }) => update.mutateAsync({ params: { id: eip.id }, body: { ...body, bandwidth_mbps: bandwidth_mbps ?? null } })}
     >
       <NameField schema={shape.name} />
-      <BandwidthField schema={shape.bandwidth_mbps} bpId={eip.bp_id} limited={eip.bandwidth_mbps === null} />
+      <BandwidthField
+        schema={shape.bandwidth_mbps}
+        bpId={eip.bp_id}
+        pool={pools?.find(({ id }) => id === eip.pool.id)}
+        limits={eip.limits_bandwidth}
+        free={eip.bandwidth_mbps === null}
+      />
       {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && (
-        <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} bpId={eip.bp_id} />
+        <PriceChange now={eipItems(eip)} then={eipItems({ ...eip, bandwidth_mbps: bandwidth })} bpId={eip.bp_id} />
       )}
       <DescriptionField schema={shape.description} rows={3} />
     </FormDialog>

@@ -19,10 +19,10 @@ import * as format from '../../../kit/format.ts'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
 import { NumberField } from '../../../kit/NumberField.tsx'
 import { showFieldErrors } from '../../../kit/rules.ts'
-import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { bodyOf, ownZone, valuesOf, zonesWith, type ScheduleValues } from './scheduleForm.ts'
 import './snapshot.css'
 import { invalidatedBySchedule, weekdays, whenText } from './snapshotRules.ts'
+import { SnapshotPrice } from './SnapshotPrice.tsx'
 import { VmChoice } from './VmChoice.tsx'
 import '../../../kit/form.css'
 
@@ -156,7 +156,7 @@ export function ScheduleDrawer({
           suffix={t('schedule.field.keepUnit')}
           className="sn-number"
         />
-        <StoragePrice meter="snapshot.size" bytes={null} />
+        <SnapshotPrice cloudId={cloudId} bytes={null} />
         <DescriptionField schema={shape.description} />
         <SwitchField name="enabled" label={t('schedule.field.enabled')} />
       </Form>

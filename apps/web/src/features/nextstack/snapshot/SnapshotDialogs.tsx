@@ -2,9 +2,12 @@ import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { constants } from '@zhisuan/contract/constants'
+import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
+import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
+import { quotaTexts } from '@zhisuan/contract/texts'
 import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -14,11 +17,14 @@ import { FormDialog, type Dialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { flavorItems, vmItems } from '../../../kit/price/items.ts'
 import { NewPrice } from '../../../kit/price/NewPrice.tsx'
-import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
+import { amountText } from '../../../kit/quotaLines.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
+import { useCurrentUser } from '../../../session/user.ts'
+import { beyondQuota, quotaLeft } from '../vm/flavorQuota.ts'
 import { useFlavors } from '../vm/FlavorPicker.tsx'
 import { sizeText } from '../vm/vmColumns.tsx'
 import { invalidatedBySnapshot } from './snapshotRules.ts'
+import { SnapshotPrice } from './SnapshotPrice.tsx'
 import { VmChoice } from './VmChoice.tsx'
 
 interface NameValues {
@@ -44,7 +50,7 @@ function useCreate() {
 }
 
 /** Makes a snapshot of an instance. */
-export function SnapshotCreate({ vm, onClose }: Dialog<{ vm: Pick<Vm, 'id' | 'name' | 'disk_bytes' | 'bp_id'> }>) {
+export function SnapshotCreate({ vm, onClose }: Dialog<{ vm: Pick<Vm, 'id' | 'name' | 'cloud_id' | 'disk_bytes' | 'bp_id'> }>) {
   const { t, create, suggested } = useCreate()
   const [form] = Form.useForm<NameValues>()
   const name = Form.useWatch('name', form) ?? suggested
@@ -59,7 +65,7 @@ export function SnapshotCreate({ vm, onClose }: Dialog<{ vm: Pick<Vm, 'id' | 'na
       onSubmit={(body) => create.mutateAsync({ body: { vm_id: vm.id, ...body } })}
     >
       <NameFields />
-      <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} bpId={vm.bp_id} />
+      <SnapshotPrice cloudId={vm.cloud_id} bytes={vm.disk_bytes} bpId={vm.bp_id} />
       <Alert type="info" showIcon title={t('create.note')} />
     </FormDialog>
   )
@@ -86,7 +92,7 @@ export function SnapshotCreateAny({ cloudId, onClose }: Dialog<{ cloudId: string
         <VmChoice cloudId={cloudId} />
       </Field>
       <NameFields focus={false} />
-      {vm !== undefined && <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} bpId={vm.bp_id} />}
+      {vm !== undefined && <SnapshotPrice cloudId={cloudId} bytes={vm.disk_bytes} bpId={vm.bp_id} />}
       <Alert type="info" showIcon title={t('create.note')} />
     </FormDialog>
   )
@@ -127,7 +133,15 @@ export function SnapshotClone({ snapshot, onClose }: Dialog<{ snapshot: VmSnapsh
   const name = Form.useWatch('name', form) ?? suggested
   const network = Form.useWatch('vpc_id', form) ?? same
   const source = useCall(vms.get, { params: { id: snapshot.vm.id } }, { silent: true }).data
-  const flavors = useFlavors()
+  const flavors = useFlavors({ cloud_id: snapshot.cloud_id })
+  // The clone is its source's organisation's: of another's the server judges.
+  const own = useCurrentUser()?.bp_id === snapshot.bp_id && snapshot.bp_id !== null
+  const left = quotaLeft(useCall(quotas.mine, {}, { enabled: own, silent: true }).data?.lines ?? [])
+  const offReason = (of: Flavor): string | null => {
+    if (of.beyond !== null) return nextstack('add.flavorHosts', { resource: quotaTexts[of.beyond] })
+    const over = beyondQuota(of, 1, left)
+    return over === null ? null : nextstack('add.flavorBeyond', { resource: quotaTexts[over.resource], left: amountText(over.resource, over.left) })
+  }
   const flavorId = Form.useWatch('flavor_id', form) ?? same
   const flavor = flavors.data?.items.find(({ id }) => id === (flavorId === same ? source?.flavor.id : flavorId))
   // Its disk is never smaller than the source's. A flavor that may not be chosen any more is not known: then the source tells.
@@ -165,7 +179,11 @@ export function SnapshotClone({ snapshot, onClose }: Dialog<{ snapshot: VmSnapsh
           ...(flavors.data?.items ?? [])
             .filter(({ id }) => id !== source?.flavor.id)
             .toSorted((one, other) => one.cpu_cores - other.cpu_cores || one.memory_bytes - other.memory_bytes)
-            .map((flavor) => ({ value: flavor.id, label: t('clone.flavorOption', { name: flavor.name, size: sizeText(nextstack, flavor) }) })),
+            .map((flavor) => {
+              const label = t('clone.flavorOption', { name: flavor.name, size: sizeText(nextstack, flavor) })
+              const reason = offReason(flavor)
+              return { value: flavor.id, label: reason === null ? label : `${label} ${reason}`, disabled: reason !== null }
+            }),
         ]}
       />
       <Form.Item name="vpc_id" label={t('field.network')} extra={plain ? t('clone.noGroups') : t('clone.groups', { vm })}>

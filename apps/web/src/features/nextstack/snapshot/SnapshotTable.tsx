@@ -5,6 +5,7 @@ import type { TFunction } from 'i18next'
 import { useTranslation } from '../../../i18n.ts'
 import { allowed } from '../../../kit/allowed.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
+import * as format from '../../../kit/format.ts'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
@@ -55,7 +56,7 @@ const snapshotColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean
   }),
   col.custom('status', t('column.status'), (snapshot) => <SnapshotState snapshot={snapshot} />, { sort: true, width: 110 }),
   col.text<VmSnapshot>('vm', t('column.vm'), ({ vm }) => vm.name, { when: show.vms, to: ({ vm }) => paths.nextstack.vm.detail(vm.id), width: 180 }),
-  col.bytes('size_bytes', t('column.size'), (snapshot) => snapshot.size_bytes, { sort: true, width: 110 }),
+  col.text('size_bytes', t('column.size'), ({ size_bytes }) => (size_bytes === null ? t('sizeUnknown') : format.bytes(size_bytes)), { sort: true, width: 110 }),
   col.text('maker', t('column.maker'), (snapshot) => t(`maker.${makerOf(snapshot)}`), { width: 140, note: (snapshot) => snapshot.created_by }),
   col.organisation<VmSnapshot>(t('column.organisation'), { when: show.organisations }),
   col.date('created_at', t('column.created'), (snapshot) => snapshot.created_at, { sort: true }),

@@ -63,6 +63,8 @@ export default function VmAdd() {
   const [draft, setDraft] = useState(() => readDraft(sessionStorage, userId))
   const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
   const [billing, setBilling] = useState<Billing>(byHour)
+  // Of a draft it is what its disk is more than its flavor wants.
+  const [typedDisk, setTypedDisk] = useState<number | null | undefined>()
   const ordering = useOrdering()
   const typed: VmTyped = Form.useWatch([], form) ?? {}
 
@@ -71,7 +73,8 @@ export default function VmAdd() {
   const imagesOf = runnable ? cloud.cloud_id : undefined
   const images = useImages(imagesOf, typed.type).data?.items
   const image = images?.find(({ fingerprint }) => fingerprint === typed.image_fingerprint)
-  const flavors = useFlavors().data?.items
+  const place = cloud === undefined ? {} : { cloud_id: cloud.cloud_id }
+  const flavors = useFlavors(place).data?.items
   const flavor = flavors?.find(({ id }) => id === typed.flavor_id)
   const items = flavor === undefined ? [] : flavorItems(flavor, typed.disk_bytes ?? flavor.disk_bytes)
   const unorderable = useUnorderable(items, billing)
@@ -132,6 +135,7 @@ export default function VmAdd() {
   const startAnew = (): void => {
     clearDraft(sessionStorage)
     setDraft(null)
+    setTypedDisk(null)
     // resetFields would bring the draft back: it was the form's beginning.
     form.setFieldsValue({ ...Object.fromEntries(Object.keys(shape).map((key) => [key, undefined])), ...blank })
   }
@@ -160,7 +164,11 @@ export default function VmAdd() {
         initialValues={{ ...blank, ...draft }}
         onValuesChange={(changed, values) => {
           const next = flavors?.find(({ id }) => id === changed.flavor_id)
-          if (next !== undefined) form.setFieldValue('disk_bytes', diskFor(next, flavor, values.disk_bytes))
+          if ('disk_bytes' in changed) setTypedDisk(changed.disk_bytes ?? null)
+          if (next !== undefined) {
+            const own = typedDisk !== undefined ? typedDisk : values.disk_bytes === flavor?.disk_bytes ? null : (values.disk_bytes ?? null)
+            form.setFieldValue('disk_bytes', diskFor(next, own))
+          }
           writeDraft(sessionStorage, userId, { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
         }}
         onFinish={submit}
@@ -213,7 +221,7 @@ export default function VmAdd() {
 
           <Step number={3} title={t('add.step.size')}>
             <Form.Item name="flavor_id" rules={required(t('field.flavor'))}>
-              <FlavorPicker off={beyond} />
+              <FlavorPicker off={beyond} place={place} />
             </Form.Item>
             {left.length > 0 && (
               <p className="zs-soft">

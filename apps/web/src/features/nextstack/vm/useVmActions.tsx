@@ -1,7 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { snapshots } from '@zhisuan/contract/nextstack/snapshot'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
-import { lazy, Suspense, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, useRef, type ReactNode } from 'react'
 import { loadMessages, useTranslation } from '../../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
@@ -12,6 +12,7 @@ import { firstNames } from '../../../kit/firstNames.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { invalidatedBySnapshot } from '../snapshot/snapshotRules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
+import type { Released } from './LeftBehind.tsx'
 import { VmGroupsDialog } from './VmGroupsDialog.tsx'
 import { invalidatedByVm, whyNotVm, type VmActionName } from './vmRules.ts'
 
@@ -20,10 +21,11 @@ const RenameDialog = lazy(() => import('./RenameDialog.tsx').then((module) => ({
 const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['price'])]).then(([module]) => ({ default: module.ResizeDialog })))
 const SnapshotCreate = lazy(() => import('../snapshot/SnapshotDialogs.tsx').then((module) => ({ default: module.SnapshotCreate })))
 const PrepaidLost = lazy(() => import('../../../kit/price/PrepaidLost.tsx').then((module) => ({ default: module.PrepaidLost })))
+const LeftBehind = lazy(() => import('./LeftBehind.tsx'))
 const RebuildDialog = lazy(() => import('./RebuildDialog.tsx').then((module) => ({ default: module.RebuildDialog })))
 
-/** The calls that begin an operation and need nothing but the instance. */
-function useVmCalls() {
+/** The calls that begin an operation and need nothing but the instance, and what goes with it. */
+function useVmCalls(released: { readonly current: Released }) {
   const options = { invalidates: invalidatedByVm, silent: true }
   const start = useChange(vms.start, options)
   const stop = useChange(vms.stop, options)
@@ -36,7 +38,10 @@ function useVmCalls() {
     restart: (vm: Vm) => restart.mutateAsync({ ...of(vm), body: {} }),
     forceStop: (vm: Vm) => stop.mutateAsync({ ...of(vm), body: { force: true } }),
     forceRestart: (vm: Vm) => restart.mutateAsync({ ...of(vm), body: { force: true } }),
-    delete: (vm: Vm) => remove.mutateAsync(of(vm)),
+    delete: (vm: Vm) => {
+      const { release_eip, release_volumes } = released.current
+      return remove.mutateAsync({ ...of(vm), query: { ...(release_eip && { release_eip: 'true' }), ...(release_volumes && { release_volumes: 'true' }) } })
+    },
   }
 }
 type Operation = keyof ReturnType<typeof useVmCalls>
@@ -53,13 +58,23 @@ export function useVmActions(
 ): { readonly actionsOf: (vm: Vm) => readonly Action[]; readonly batchActions: readonly BatchAction<Vm>[] } {
   const { t } = useTranslation(['nextstack', 'snapshot'])
   const navigate = useNavigate()
-  const calls = useVmCalls()
+  // What is chosen in the question is read when it is answered.
+  const released = useRef<Released>({ release_eip: false, release_volumes: false })
+  const calls = useVmCalls(released)
+  const chosen = useCallback((wish: Released): void => void (released.current = wish), [])
   const keep = useChange(snapshots.create, { invalidates: invalidatedBySnapshot, silent: true })
 
   const body = (name: Exclude<Operation, 'start'>, of: readonly Vm[]): string =>
     name === 'delete' && of.every((vm) => vm.status === 'lost') ? t('confirm.deleteLost') : t(`confirm.${name}`)
   const prepaid = (name: Operation, of: readonly Vm[]): ReactNode => (
-    <Suspense>{name === 'delete' && <PrepaidLost type="nextstack.vm" ids={of.map(({ id }) => id)} />}</Suspense>
+    <Suspense>
+      {name === 'delete' && (
+        <>
+          <LeftBehind of={of} onChange={chosen} />
+          <PrepaidLost type="nextstack.vm" ids={of.map(({ id }) => id)} />
+        </>
+      )}
+    </Suspense>
   )
   const label = (name: VmActionName) => ({ key: name, label: t(`action.${name}`), danger: dangerous.includes(name) })
 

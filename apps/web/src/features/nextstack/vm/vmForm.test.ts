@@ -91,10 +91,15 @@ describe('bodyOf', () => {
 })
 
 describe('diskFor', () => {
-  it('follows the flavor until the person chose a size', () => {
-    expect(diskFor({ disk_bytes: 10 }, undefined, undefined)).toBe(10)
-    expect(diskFor({ disk_bytes: 10 }, { disk_bytes: 40 }, 40)).toBe(10)
-    expect(diskFor({ disk_bytes: 10 }, { disk_bytes: 40 }, 60)).toBe(60)
-    expect(diskFor({ disk_bytes: 80 }, { disk_bytes: 40 }, 60)).toBe(80)
+  it('follows the flavor, forwards and back, unless the person typed more', () => {
+    expect(diskFor({ disk_bytes: 160 }, null)).toBe(160)
+    expect(diskFor({ disk_bytes: 20 }, null)).toBe(20)
+    expect(diskFor({ disk_bytes: 160 }, 100)).toBe(160)
+    expect(diskFor({ disk_bytes: 20 }, 100)).toBe(100)
+  })
+  it('is never smaller than what is there', () => {
+    expect(diskFor({ disk_bytes: 160 }, null, 40)).toBe(160)
+    expect(diskFor({ disk_bytes: 20 }, null, 40)).toBe(40)
+    expect(diskFor(undefined, null, 40)).toBe(40)
   })
 })

@@ -103,8 +103,10 @@ export function corrections(typed: VmTyped, offers: Offers): VmTyped {
   return changes
 }
 
-/** The disk after another flavor was chosen: what the flavor wants, unless the person wanted more. */
-export function diskFor(flavor: Pick<Flavor, 'disk_bytes'>, former: Pick<Flavor, 'disk_bytes'> | undefined, disk: number | undefined): number {
-  if (disk === undefined || disk === former?.disk_bytes) return flavor.disk_bytes
-  return Math.max(disk, flavor.disk_bytes)
-}
+/**
+ * The disk of a flavor that is being looked at: what the flavor wants, unless the person typed more. It follows back:
+ * what a larger one wanted was nobody's wish, and cannot be made smaller once it is there.
+ * @param least what it is already
+ */
+export const diskFor = (flavor: Pick<Flavor, 'disk_bytes'> | undefined, typed: number | null, least = 0): number =>
+  Math.max(flavor?.disk_bytes ?? 0, typed ?? 0, least)

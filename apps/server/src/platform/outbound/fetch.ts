@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent, Dispatcher } from 'undici'
 import { z } from 'zod'
-import { Refusal } from '../../../platform/errors.ts'
-import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
-import { createOutboundAgent, fetchFailed, fetchReason, fetchRefusal, follow } from '../../../platform/outbound/follow.ts'
+import { Refusal } from '../errors.ts'
+import type { OutboundGuard } from './guard.ts'
+import { createOutboundAgent, fetchFailed, fetchReason, fetchRefusal, follow } from './follow.ts'
 
 /** Of tries in a row that brought nothing. */
 const mostTries = 5

@@ -1,0 +1,4 @@
+import { serveApart } from '../../../platform/apart.thread.ts'
+import { tasks } from './compose.apart.ts'
+
+serveApart(tasks)
