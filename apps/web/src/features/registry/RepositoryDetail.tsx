@@ -1,7 +1,6 @@
-import { byId } from '@zhisuan/contract/define'
+import { byId, type ResponseOf } from '@zhisuan/contract/define'
 import { registryProjects, repositories } from '@zhisuan/contract/ims/project'
 import { registryCommands } from '@zhisuan/contract/ims/registry'
-import type { ResponseOf } from '@zhisuan/contract/define'
 import { lazy, Suspense } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
