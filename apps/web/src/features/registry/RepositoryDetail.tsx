@@ -1,6 +1,6 @@
+import { byId, type ResponseOf } from '@zhisuan/contract/define'
 import { registryProjects, repositories } from '@zhisuan/contract/ims/project'
 import { registryCommands } from '@zhisuan/contract/ims/registry'
-import type { ResponseOf } from '@zhisuan/contract/define'
 import { lazy, Suspense } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
@@ -9,6 +9,7 @@ import { CopyCode } from '../../kit/CopyCode.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
+import { Gone } from '../../kit/Gone.tsx'
 import { MetricChart } from '../../kit/MetricChart.tsx'
 import { paths } from '../../paths.ts'
 import { invalidatedByRepository } from './registryRules.ts'
@@ -26,15 +27,19 @@ export default function RepositoryDetail() {
   const { registryId = '', projectId = '', repoName = '' } = useParams()
   const at = { id: registryId, pid: projectId, name: repoName }
   const list = paths.registry.repositories(at.id, at.pid)
-  const query = useOne(repositories.get, { params: at }, { refreshMs: 5_000 })
+  // What has no such ids is not there: asked for, it would be a mistake in the question.
+  const known = [registryId, projectId].every((id) => byId.safeParse({ id }).success)
+  const query = useOne(repositories.get, { params: at }, { refreshMs: 5_000, enabled: known })
   // Without `everybody` only those are told that one may change.
-  const { data: changeable } = useCall(registryProjects.list, { params: { id: registryId }, query: { page_size: 1000 } }, { silent: true })
+  const { data: changeable } = useCall(registryProjects.list, { params: { id: registryId }, query: { page_size: 1000 } }, { silent: true, enabled: known })
   const notOwn = changeable === undefined || changeable.items.some(({ id }) => id === projectId) ? null : t('project.notOwn')
   const remove = useChange(repositories.delete, { invalidates: invalidatedByRepository, silent: true })
+  const gone = { title: t('repository.gone'), to: list, back: t('repository.back') }
+  if (!known) return <Gone {...gone} />
   return (
     <DetailPage
       query={query}
-      gone={{ title: t('repository.gone'), to: list, back: t('repository.back') }}
+      gone={gone}
       title={({ name }) => name}
       actions={({ name, project, tag_count: tags, description }) => [
         {
