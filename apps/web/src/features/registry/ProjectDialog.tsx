@@ -46,11 +46,12 @@ export default function ProjectDialog({ registry, project, onClose }: Dialog<{ r
       }}
       doneText={({ name }) => t(project === null ? 'created' : 'saved', { name })}
       onClose={onClose}
-      onSubmit={({ name, bp_id, quota_bytes, ...settings }) => {
-        const body = { ...settings, ...(platform && { quota_bytes: quota_bytes ?? null }) }
-        return project === null
-          ? create.mutateAsync({ params: { id: registry.id }, body: { ...body, name, ...(bp_id !== undefined && { bp_id }) } })
-          : update.mutateAsync({ params: { id: registry.id, pid: project.id }, body })
+      onSubmit={async ({ name, bp_id, quota_bytes, ...settings }) => {
+        const made = project ?? (await create.mutateAsync({ params: { id: registry.id }, body: { ...settings, name } }))
+        if (project === null && !platform) return made
+        // Whose it is and how much it may hold is said of a project that is there.
+        const kept = platform ? { quota_bytes: quota_bytes ?? null, ...(project === null && bp_id !== undefined && { bp_id }) } : {}
+        return update.mutateAsync({ params: { id: registry.id, pid: made.id }, body: { ...settings, ...kept } })
       }}
     >
       {project === null && <TextField name="name" label={t('column.name')} extra={t('project.nameNote')} schema={shape.name} code />}
@@ -65,7 +66,7 @@ export default function ProjectDialog({ registry, project, onClose }: Dialog<{ r
       />
       <DescriptionField schema={shape.description} />
       {platform && (
-        <Field name="quota_bytes" label={t('project.quota')} extra={t('project.quotaNote')} schema={shape.quota_bytes}>
+        <Field name="quota_bytes" label={t('project.quota')} extra={t('project.quotaNote')} schema={registryProjects.update.body.shape.quota_bytes}>
           <SizeInput />
         </Field>
       )}
