@@ -60,7 +60,7 @@ test.describe('the journey', () => {
       // The one that the platform made; others may be on this engine.
       await page.getByRole('radio', { name: 'busybox', exact: true }).check()
       await page.getByRole('radio', { name: 'nano' }).check()
-      await expect(page.getByText('未定价')).toBeVisible()
+      await expect(page.locator('.zs-summary').getByText('未定价')).toBeVisible()
       await field(page, '登录密码').fill('Root-of-it-1')
       await field(page, '名称').fill('第一台')
       await page.getByRole('button', { name: '立即创建' }).click()

@@ -136,7 +136,7 @@ test('a month is told in all, by day and by what it is of, with what it will com
   await expect(forecasted).toContainText('vCPU 按小时调价')
   await forecasted.getByText('怎么算的').click()
   await expect(forecasted).toContainText('与过去 12 个完整的天一样多')
-  await expect(page.getByRole('row', { name: /训练任务/ })).toContainText('-¥65.44')
+  await expect(page.getByRole('row', { name: /训练任务/ })).toContainText('-¥65.43210988')
   await accessible(page, 'the overview')
   await narrow(page)
   await button(page, '上个月').click()
