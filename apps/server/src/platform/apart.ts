@@ -74,7 +74,7 @@ export function createApart<All extends Tasks>(
     const child = fork(module, {
       // What this one was started with is not for it: flags of a test runner, say.
       execArgv: [`--max-old-space-size=${memoryMb}`],
-      env: process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      env: process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       serialization: 'advanced',
       // What Node says of running out of memory.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
