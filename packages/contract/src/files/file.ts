@@ -253,7 +253,6 @@ export const fileEntries = {
     access: tenants,
     onlyByPolicy: ['TENANT', 'TENANT_ADMIN'],
     body: z.object({ ids, parent_id: parent, conflict }),
-    subjects: entrySubjects,
     response: empty,
   }),
   delete: defineCall({
@@ -329,7 +328,7 @@ export const fileUploads = {
 } as const
 
 /** 22 characters of base64url: 128 bits. */
-const byToken = z.object({ token: z.string().max(64) })
+const byToken = z.object({ token: z.string().max(64).regex(plainLine, fieldTexts.controlCharacters) })
 
 export const fileShares = {
   list: defineCall({
@@ -399,7 +398,7 @@ export const fileShares = {
     audit: false,
     perMinute: 20,
     params: byToken,
-    body: z.object({ password: z.string().max(64).nullable().default(null) }),
+    body: z.object({ password: z.string().max(64).regex(plainLine, fieldTexts.controlCharacters).nullable().default(null) }),
     response: exportLink,
   }),
 } as const

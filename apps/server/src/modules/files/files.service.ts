@@ -184,10 +184,11 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     async delete(actor: Actor, { ids }: BodyOf<Entries['delete']>): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const { entries } = await chosen(tx, actor, ids, false)
+        const all = new Set(ids)
         for (const entry of entries) {
-          // It went with a folder of the same choice.
-          const left = await store.anyEntry(tx, entry.id)
-          if (left?.bin_id === null) await tree.intoBin(tx, actor, entry)
+          // It goes with a folder of the same choice.
+          if ((await store.pathOf(tx, entry.id)).some((folder) => all.has(folder.id))) continue
+          await tree.intoBin(tx, actor, entry)
         }
       })
     },

@@ -43,7 +43,8 @@ export interface Announced {
 }
 
 const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 1 })
-const sweepJob = defineJob({ name: 'bytes.sweep', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
+/** What has ended goes: exported for tests, which do not wait for the clock. */
+export const sweepJob = defineJob({ name: 'bytes.sweep', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 
 export type Bytes = ReturnType<typeof createBytes>['bytes']
 
@@ -212,8 +213,6 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     },
     /** @throws ENOENT where the disk has lost it */
     read: (sha256: string, range?: { start: number; end: number }): Promise<Readable> => directory.read(sha256, range),
-    /** What runs by the clock, at once: for tests. */
-    sweep,
   }
 
   const module: ModuleParts = {
