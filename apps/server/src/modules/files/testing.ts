@@ -10,8 +10,13 @@ const headersAt = (token: string, offset: number) => ({
 })
 
 /** One piece of an upload, by tus 1.0.0. */
-export const sendPiece = (url: string, token: string, upload: Pick<FileUpload, 'upload_path'>, offset: number, body: Uint8Array<ArrayBuffer>): Promise<Response> =>
-  fetch(`${url}${upload.upload_path}`, { method: 'PATCH', body, headers: headersAt(token, offset) })
+export const sendPiece = (
+  url: string,
+  token: string,
+  upload: Pick<FileUpload, 'upload_path'>,
+  offset: number,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<Response> => fetch(`${url}${upload.upload_path}`, { method: 'PATCH', body, headers: headersAt(token, offset) })
 
 /** The same, of which only the first bytes are sent before the connection breaks off. */
 export async function breakOff(url: string, token: string, upload: Pick<FileUpload, 'upload_path'>, offset: number, bytes: Uint8Array): Promise<void> {
