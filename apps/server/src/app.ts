@@ -24,6 +24,7 @@ import { platformScope } from './platform/auth/actor.ts'
 import type { Config } from './platform/config.ts'
 import { Refusal } from './platform/errors.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
+import { ownerOf } from './platform/kinds.ts'
 import { serveConsole } from './platform/http/console.ts'
 import { serveDocs } from './platform/http/docs.ts'
 import { answerProblems } from './platform/http/problems.ts'
@@ -131,6 +132,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
         // What cannot be an id is nobody's.
         return (byId.safeParse({ id }).success ? kinds.get(kind)?.tags?.(scope, id) : undefined) ?? {}
       },
+      owner: (of, id, kind) => ownerOf(platform.db, platform.kinds(), { of, id, kind }),
     }
     const audit = createAudit(platform.db)
     await http.register(cookie)

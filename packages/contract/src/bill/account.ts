@@ -158,6 +158,7 @@ export const accounts = {
     method: 'POST',
     path: `${base}/{id}/entry-exports`,
     summary: 'A file of income and expense, the oldest first',
+    also: ({ params }) => [{ action: 'bill.account.entries', on: { kind: 'bill.account', id: params.id } }],
     access: tenants,
     params: byId,
     body: z.object({ format: z.enum(exportFormats), ...entryFilters }),

@@ -131,6 +131,13 @@ export const createOrderBody = z
     message: billTexts.orderOfOne,
   })
 
+/** What makes it, whoever orders it. */
+const makes = {
+  'nextstack.vm': 'nextstack.vm.create',
+  'nextstack.volume': 'nextstack.volume.create',
+  'nextstack.eip': 'nextstack.eip.allocate',
+} as const satisfies Record<PrepaidKind, string>
+
 const one = { access: tenants, params: byId, response: orderDetail } as const
 
 const filters = {
@@ -162,6 +169,7 @@ export const orders = {
     method: 'POST',
     path: `${base}/exports`,
     summary: 'A file of orders, the oldest first',
+    also: () => [{ action: 'bill.order.list' }],
     access: tenants,
     body: z.object({ format: z.enum(exportFormats), ...filters }),
     response: exportLink,
@@ -173,6 +181,7 @@ export const orders = {
     method: 'POST',
     path: base,
     summary: 'Order a month or year in advance, of something new or of what is there; it waits half an hour to be paid',
+    also: ({ body }) => (body?.create === undefined ? [] : [{ action: makes[body.resource_type] }]),
     access: tenants,
     status: 201,
     body: createOrderBody,
@@ -227,6 +236,7 @@ export const prepaids = {
     method: 'PUT',
     path: `${prepaidBase}/{id}/auto-renew`,
     summary: 'Whether it is renewed by itself a day before it ends, and for how long',
+    also: ({ body }) => (body?.auto_renew === true ? [{ action: 'bill.order.renew' }] : []),
     access: tenants,
     params: byId,
     body: z.object({ auto_renew: z.boolean(), period: z.enum(prepaidPeriods).default('month'), count: count.default(1) }),

@@ -90,6 +90,7 @@ export const topups = {
     method: 'POST',
     path: `${base}/exports`,
     summary: 'A file of top-ups, the oldest first',
+    also: () => [{ action: 'bill.topup.list' }],
     access: tenants,
     body: z.object({ format: z.enum(exportFormats), ...filters }),
     response: exportLink,

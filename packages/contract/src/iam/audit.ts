@@ -60,6 +60,7 @@ export const audits = {
     method: 'POST',
     path: '/api/iam/v1/audits/exports',
     summary: 'A file of the audit log',
+    also: () => [{ action: 'iam.audit.list' }],
     access: keepers,
     body: z.object({ format: z.enum(auditFormats).default('csv'), ...filters }),
     response: z.object({ path: z.string(), expires_at: moment }),

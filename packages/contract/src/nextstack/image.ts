@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
@@ -128,6 +128,7 @@ export const imageLibrary = {
     method: 'POST',
     path: `${base}/from-vm`,
     summary: 'Make an image of a stopped instance, or of a snapshot',
+    also: ({ body }) => (body === undefined ? [] : actsOn('nextstack.image.fromVm', { kind: 'nextstack.vm', id: body.vm_id })),
     access: tenants,
     status: 202,
     body: z.object({ ...about, vm_id: z.uuid(), snapshot_id: z.uuid().nullable().default(null), visibility: z.enum(imageVisibilities).default('private') }),

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
 import type { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../auth/actor.ts'
 import { readCredential, type Credential } from '../auth/credential.ts'
-import { decideCall, isDecidedByBody } from '../auth/rules.ts'
+import { decideAlso, decideCall, isDecidedByBody, type ReadOwner } from '../auth/rules.ts'
 import { checkDigest, signatureUnsupported } from '../auth/signature.ts'
 import { Refusal } from '../errors.ts'
 import { createHeld } from '../held.ts'
@@ -38,6 +38,8 @@ export interface BindOptions {
   authenticate(credential: Credential, ip: string): Promise<Actor | null> | Actor | null
   /** Those of something that the scope sees; none of what has none or is not there. For policies that ask. */
   tags(scope: Scope, kind: string, id: string): Promise<Tags>
+  /** The id of what something belongs to, for calls that act on that: see `Call.also`. */
+  owner: ReadOwner
   /** Written before the answer goes out; see Call.audit. */
   audit(entry: AuditEntry): Promise<void>
   /** Parse answers against their declaration too: in tests and development. */
@@ -45,7 +47,7 @@ export interface BindOptions {
 }
 
 /** What decides whether a request may be made. */
-export type Authorising = Pick<BindOptions, 'authenticate' | 'tags'>
+export type Authorising = Pick<BindOptions, 'authenticate' | 'tags' | 'owner'>
 
 export interface AuditEntry {
   call: string
@@ -128,7 +130,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         const query = parse(call.query, request.query, 'query')
         // An absent body reads as an empty object: the missing fields are then named one by one.
         const body = hasBody ? parse(call.body, request.body ?? {}, 'body') : {}
-        if (request.actor !== null && isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params, body }, options)
+        if (request.actor !== null) await decideByBody(request, request.actor, call, { params, body }, options)
         if (handler.lines === true) {
           if (request.actor !== null) reply.raw.once('close', held.take(request.actor.user_id))
           const left = new AbortController()
@@ -240,7 +242,7 @@ async function checkSignedBody(request: FastifyRequest, _reply: unknown, payload
 /** The one place that decides whether a request may reach its handler. */
 export async function authorise(
   request: FastifyRequest,
-  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags'>,
+  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags' | 'also'>,
   options: Authorising,
 ): Promise<void> {
   const credential = readCredential(request)
@@ -262,12 +264,32 @@ async function refuseUnlessAllowed(
   request: FastifyRequest,
   call: Parameters<typeof authorise>[1],
   input: { params: unknown; body?: unknown },
-  { tags }: Pick<BindOptions, 'tags'>,
+  { tags, owner }: Pick<BindOptions, 'tags' | 'owner'>,
 ): Promise<void> {
   const { actor } = request
-  if (actor === null || call.always || call.access === 'public') return
-  const { outcome, by } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))
-  if (outcome !== 'allowed') throw new Refusal('noPermission', { refused: { action: call.id, outcome, by } })
+  if (actor === null || isFree(call)) return
+  const decision = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id), owner)
+  if (decision.outcome !== 'allowed') throw denied(decision)
+}
+
+/** What could not be decided before: where the body names what the call is about all of it, else what it does besides. */
+async function decideByBody(
+  request: FastifyRequest,
+  actor: Actor,
+  call: Call,
+  input: { params: unknown; body: unknown },
+  { tags, owner }: Pick<BindOptions, 'tags' | 'owner'>,
+): Promise<void> {
+  if (isDecidedByBody(actor.rules, call)) return refuseUnlessAllowed(request, call, input, { tags, owner })
+  if (call.also === undefined || isFree(call)) return
+  const refused = await decideAlso(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id), owner)
+  if (refused !== null) throw denied(refused)
+}
+
+const isFree = ({ always, access }: Pick<Call, 'always' | 'access'>): boolean => always || access === 'public'
+
+function denied({ action, outcome, by }: Awaited<ReturnType<typeof decideCall>>): Refusal {
+  return outcome === 'allowed' ? new Refusal('noPermission') : new Refusal('noPermission', { refused: { action, outcome, by } })
 }
 
 /** What a request says of itself to policies: policy/keys.ts. */
