@@ -33,6 +33,13 @@ export interface Call<
   readonly requestTags: ((body: unknown) => Tags | undefined) | undefined
   /** Whether the call is written to the audit log under its id. */
   readonly audit: boolean
+  /**
+   * What it does, it does in an engine outside, such as a cloud: what was asked is written to the audit log before, and
+   * what came of it after.
+   */
+  readonly outside: boolean
+  /** It moves money: who asks with a key (`Idempotency-Key`) and then asks again with it is answered the same, and nothing moves. */
+  readonly keyed: boolean
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -103,7 +110,7 @@ export const actsOn = (action: string, on: AlsoSubject): readonly Also[] => [
 ]
 
 type Definition<P, Q, B extends z.ZodType, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
-  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines'>> & {
+  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines' | 'outside' | 'keyed'>> & {
     params?: P
     query?: Q
     body?: B
@@ -134,6 +141,8 @@ export const defineCall = <R extends z.ZodType, P extends z.ZodType = Nothing, Q
   lines: definition.lines ?? false,
   paged: definition.query instanceof z.ZodObject && 'page_num' in definition.query.shape,
   perMinute: definition.perMinute,
+  outside: definition.outside ?? (definition.id.startsWith('compute.') && definition.method !== 'GET'),
+  keyed: definition.keyed ?? false,
   // They are asked only about bodies that the call's own schema took.
   subjects: definition.subjects as Call['subjects'],
   requestTags: definition.requestTags as Call['requestTags'],
@@ -151,6 +160,10 @@ export type ResponseOf<C extends Call> = z.output<C['response']>
 /** What a client has to give: before defaults are filled in. */
 export type QueryInput<C extends Call> = z.input<C['query']>
 export type BodyInput<C extends Call> = z.input<C['body']>
+
+/** The header that a call which moves money is asked with, so that it can be asked again: a fresh one for each wish. */
+export const idempotencyKeyHeader = 'idempotency-key'
+export const idempotencyKey = z.string().regex(/^[\w.:-]{8,128}$/)
 
 /** `{id}` in a path: our objects have UUIDs. Anything else does not exist, so it answers 404. */
 export const byId = z.object({ id: z.uuid() })

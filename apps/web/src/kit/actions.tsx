@@ -82,6 +82,7 @@ function useActionRunner() {
   return { start, busy }
 }
 
+const opensDialog = ({ confirm, dialog }: Action): boolean => confirm !== undefined || dialog !== undefined
 const isOff = (action: Action): boolean => action.disabledReason !== null && action.disabledReason !== undefined
 
 /** Off where its call is refused whatever it is about; what its state says comes after that. */
@@ -116,6 +117,7 @@ function OneAction({
       loading={loading}
       disabled={disabled}
       aria-disabled={off}
+      aria-haspopup={opensDialog(action) ? 'dialog' : undefined}
       className={off ? 'zs-off' : ''}
       onClick={onStart}
     >
@@ -177,7 +179,7 @@ export function ActionMenu({
                 key: action.key,
                 label: <MenuLabel action={action} />,
                 danger: action.danger === true && !isOff(action),
-                className: isOff(action) ? 'zs-off' : '',
+                className: isOff(action) ? 'zs-off' : opensDialog(action) ? 'zs-opens-dialog' : '',
               },
             ]),
             onClick: ({ key, domEvent }) => {

@@ -99,6 +99,7 @@ export const accounts = {
   }),
   /** Refused with 24014, and 96010 where the key was used for something else. */
   charge: defineCall({
+    keyed: true,
     id: 'bill.account.charge',
     method: 'PUT',
     path: `${base}/{id}/charge`,
@@ -116,6 +117,7 @@ export const accounts = {
   }),
   /** Refused with 24011 where more is taken than there is, with 96012 of nothing, and 96010 where the key was used for something else. */
   adjust: defineCall({
+    keyed: true,
     id: 'bill.account.adjust',
     method: 'POST',
     path: `${base}/{id}/adjustments`,

@@ -177,6 +177,7 @@ export const orders = {
   get: defineCall({ ...one, id: 'bill.order.get', method: 'GET', path: `${base}/{id}`, summary: 'One order, with its lines and what became of it' }),
   /** Refused as the call would be that makes the resource, by fields of `create`; with 24007, 96020, 96021, 96022. */
   create: defineCall({
+    keyed: true,
     id: 'bill.order.create',
     method: 'POST',
     path: base,
@@ -188,11 +189,19 @@ export const orders = {
     response: orderDetail,
   }),
   /** Refused with 24044, 24011, 96022, 90010. */
-  pay: defineCall({ ...one, id: 'bill.order.pay', method: 'POST', path: `${base}/{id}/pay`, summary: 'Pay from the balance; what is new is made then' }),
+  pay: defineCall({
+    ...one,
+    keyed: true,
+    id: 'bill.order.pay',
+    method: 'POST',
+    path: `${base}/{id}/pay`,
+    summary: 'Pay from the balance; what is new is made then',
+  }),
   cancel: defineCall({ ...one, id: 'bill.order.cancel', method: 'POST', path: `${base}/{id}/cancel`, summary: 'Cancel an order that is not paid' }),
   /** Refused with 24007, 96021, 96022. */
   renew: defineCall({
     ...one,
+    keyed: true,
     id: 'bill.order.renew',
     method: 'POST',
     path: `${base}/{id}/renew`,
@@ -213,6 +222,7 @@ export const orders = {
   /** Refused with 96023, 96024. */
   refund: defineCall({
     ...one,
+    keyed: true,
     id: 'bill.order.refund',
     method: 'POST',
     path: `${base}/{id}/refund`,

@@ -222,6 +222,7 @@ export const computeImages = {
     response: computeImage,
   }),
   download: defineCall({
+    outside: false,
     id: 'compute.image.download',
     method: 'POST',
     path: `${one}/download`,

@@ -485,6 +485,7 @@ export const computeInstances = {
     response: empty,
   }),
   console: defineCall({
+    outside: false,
     id: 'compute.instance.console',
     method: 'POST',
     path: `${base}/{id}/console`,
@@ -498,6 +499,7 @@ export const computeInstances = {
     }),
   }),
   serialConsole: defineCall({
+    outside: false,
     id: 'compute.instance.serialConsole',
     method: 'POST',
     path: `${base}/{id}/serial-console`,

@@ -4,7 +4,7 @@ import { actsOn, byId, defineCall, listOf, listQuery, moment } from '../define.t
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
-import { onEngine, reference, sizeBetween, sizeBytes } from '../resource.ts'
+import { onEngine, sizeBetween, sizeBytes } from '../resource.ts'
 import { vmTypes } from './vm.ts'
 
 /** `uploading`: bytes come from a client (tus). `fetching`: from a URL. `importing`: into the engine. */
@@ -48,8 +48,8 @@ export const image = z.object({
   min_disk_bytes: z.int(),
   /** Whether it is the asker's own to change. */
   mine: z.boolean(),
-  /** Organisations that may use it. Emptied for those who do not own it. */
-  shared_with: z.array(reference),
+  /** Organisations that may use it, by the names that it was shared by. Emptied for those who do not own it. */
+  shared_with: z.array(z.object({ name: z.string() })),
   vm_count: z.int(),
 })
 export type Image = z.output<typeof image>

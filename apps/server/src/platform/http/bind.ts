@@ -13,6 +13,9 @@ import { decideAlso, decideCall, isDecidedByBody, type ReadOwner } from '../auth
 import { checkDigest, signatureUnsupported } from '../auth/signature.ts'
 import { Refusal } from '../errors.ts'
 import { createHeld } from '../held.ts'
+import type { OpenStreams } from '../openStreams.ts'
+import type { Changing } from './changing.ts'
+import './entry.ts'
 import type { Handler } from './handler.ts'
 import { serializerOf } from './schema.ts'
 import { createShared } from './shared.ts'
@@ -40,25 +43,16 @@ export interface BindOptions {
   tags(scope: Scope, kind: string, id: string): Promise<Tags>
   /** The id of what something belongs to, for calls that act on that: see `Call.also`. */
   owner: ReadOwner
-  /** Written before the answer goes out; see Call.audit. */
-  audit(entry: AuditEntry): Promise<void>
+  /** What ends with the session that asked for it. */
+  openStreams: Pick<OpenStreams, 'addWait'>
+  /** Makes calls that change something, with their entries in the audit log: see Call.audit. */
+  changing: Changing
   /** Parse answers against their declaration too: in tests and development. */
   checkResponses: boolean
 }
 
 /** What decides whether a request may be made. */
 export type Authorising = Pick<BindOptions, 'authenticate' | 'tags' | 'owner'>
-
-export interface AuditEntry {
-  call: string
-  actor: Actor | null
-  /** The id in the path, where there is one. */
-  object_id: string | null
-  request_id: string
-  ip: string
-  /** 0 for success, else the code of the refusal. */
-  code: number
-}
 
 /**
  * Serves the declared calls. The order is one and the same for each: rate limit, authenticated,
@@ -70,6 +64,9 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   const bound = new Set<Call>()
   app.decorateRequest('actor', null)
   app.decorateRequest('signedBody', null)
+  app.addHook('onRequest', async (request) => {
+    request.note = { by: null, tried: null }
+  })
   app.addHook('preParsing', checkSignedBody)
   // The specified client says JSON with every request, also where it sends nothing: that reads as an absent body.
   const json = app.getDefaultJsonParser('error', 'error')
@@ -135,6 +132,10 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
           if (request.actor !== null) reply.raw.once('close', held.take(request.actor.user_id))
           const left = new AbortController()
           reply.raw.once('close', () => left.abort(new Error('nobody reads any more')))
+          if (request.actor !== null) {
+            const { session_id } = request.actor
+            reply.raw.once('close', options.openStreams.addWait({ session_id, end: (why) => void (why === 'session' && reply.raw.destroy()) }))
+          }
           const input = { params, query, body, actor: request.actor, request, reply, signal: left.signal } as Parameters<typeof handler.run>[0]
           const lines = await begun(handler.run(input))
           const said = reply.getSerializationFunction(String(call.status))
@@ -148,8 +149,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         }
         // What handle() bound fits the declaration; here the kinds of all calls meet.
         const input = { params, query, body, actor: request.actor, request, reply } as Parameters<typeof handler.run>[0]
-        const answer = check(call, await handler.run(input))
-        if (call.audit) await options.audit(auditEntry(request, call, 0))
+        const answer = check(call, await options.changing(request, reply, call, { params, query, body }, async () => handler.run(input)))
         reply.code(call.status)
         return call.status === 204 ? null : answer
       },
@@ -171,20 +171,6 @@ async function begun(lines: AsyncIterable<unknown>): Promise<AsyncIterable<unkno
 
 async function* texts(lines: AsyncIterable<unknown>, said: (line: unknown) => string): AsyncGenerator<string> {
   for await (const line of lines) yield `${said(line)}\n`
-}
-
-export const auditEntry = (request: FastifyRequest, call: Call, code: number): AuditEntry => ({
-  call: call.id,
-  actor: request.actor,
-  object_id: objectId(request.params),
-  request_id: request.id,
-  ip: request.ip,
-  code,
-})
-
-function objectId(params: unknown): string | null {
-  if (typeof params !== 'object' || params === null || !('id' in params)) return null
-  return typeof params.id === 'string' ? params.id.slice(0, 64) : null
 }
 
 /** Deeper than anything that a call takes; schemas and whatever walks through a body would run out of stack. */

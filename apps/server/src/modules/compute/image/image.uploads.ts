@@ -4,7 +4,8 @@ import { inCloud } from '@zhisuan/contract/compute/ids'
 import { errors } from '@zhisuan/contract/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { found, Refusal } from '../../../platform/errors.ts'
-import { auditEntry, authorise, type Authorising, type BindOptions } from '../../../platform/http/bind.ts'
+import { authorise, type Authorising } from '../../../platform/http/bind.ts'
+import { auditEntry, type AuditEntry } from '../../../platform/http/entry.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import type { RefuseWhileSuspended } from '../suspended.ts'
 import { uploadPath, type Images } from './image.service.ts'
@@ -19,7 +20,12 @@ const upload = { ...computeImages.create, id: 'compute.image.upload' }
  * Files of announced images: the bytes flow to Glance as they come, nothing of them is kept here. What breaks off
  * leaves the image `queued`, to be sent again from the beginning.
  */
-export function createImageUploads(parts: { images: Images; refuseWhileSuspended: RefuseWhileSuspended; audit: BindOptions['audit']; maxBytes: number }) {
+export function createImageUploads(parts: {
+  images: Images
+  refuseWhileSuspended: RefuseWhileSuspended
+  audit: (entry: AuditEntry) => Promise<void>
+  maxBytes: number
+}) {
   const { images, maxBytes } = parts
   /** Attempts are part of the record too. */
   const audited = async (request: FastifyRequest, work: () => Promise<void>): Promise<void> => {
