@@ -17,7 +17,7 @@ async function openers(page: Page): Promise<readonly string[]> {
 /** The same in the menu of a page's first row, and in that beside its heading. */
 async function inMenu(page: Page, menu: Locator): Promise<readonly string[]> {
   await menu.click()
-  const items = page.locator('.ant-dropdown:visible .zs-opens-dialog')
+  const items = page.locator('.ant-dropdown:visible [data-opens=dialog]')
   await expect(page.locator('.ant-dropdown:visible')).toHaveCount(1)
   const labels = await items.allTextContents()
   await page.keyboard.press('Escape')
@@ -63,7 +63,7 @@ for (const { who, roles } of actors) {
             for (const label of await inMenu(page, menu))
               await look(page, trouble, `“${label}” of a menu of ${path}`, async () => {
                 await menu.click()
-                await page.locator('.ant-dropdown:visible .zs-opens-dialog').filter({ hasText: label }).first().click()
+                await page.locator('.ant-dropdown:visible [data-opens=dialog]').filter({ hasText: label }).first().click()
               })
         }
       })

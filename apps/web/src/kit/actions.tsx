@@ -179,7 +179,7 @@ export function ActionMenu({
                 key: action.key,
                 label: <MenuLabel action={action} />,
                 danger: action.danger === true && !isOff(action),
-                className: isOff(action) ? 'zs-off' : opensDialog(action) ? 'zs-opens-dialog' : '',
+                className: isOff(action) ? 'zs-off' : '',
               },
             ]),
             onClick: ({ key, domEvent }) => {
@@ -206,7 +206,7 @@ export function ActionMenu({
 
 /** In a menu the reason stands below the label: a tooltip on a menu entry is not reached by keyboard. */
 function MenuLabel({ action }: { readonly action: Action }): ReactNode {
-  if (!isOff(action)) return action.label
+  if (!isOff(action)) return opensDialog(action) ? <span data-opens="dialog">{action.label}</span> : action.label
   return (
     <span aria-disabled="true">
       {action.label}

@@ -64,9 +64,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   const bound = new Set<Call>()
   app.decorateRequest('actor', null)
   app.decorateRequest('signedBody', null)
-  app.addHook('onRequest', async (request) => {
-    request.note = { by: null, tried: null }
-  })
+  app.decorateRequest('note', null)
   app.addHook('preParsing', checkSignedBody)
   // The specified client says JSON with every request, also where it sends nothing: that reads as an absent body.
   const json = app.getDefaultJsonParser('error', 'error')

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import type { Db } from '../db/database.ts'
 import { recorded, unrecorded, within, type Made, type Recording } from '../db/recording.ts'
 import { Refusal } from '../errors.ts'
-import { auditEntry, type AuditEntry } from './entry.ts'
+import { auditEntry, noteOf, type AuditEntry } from './entry.ts'
 import type { AnswerKeys, Claim } from './keys.ts'
 
 export interface ChangingParts {
@@ -45,7 +45,7 @@ export function createChanging({ db, entryQuery, tableOf, keys }: ChangingParts)
   /** What is done in an engine outside is known once it answers: what was asked is written before. */
   const outside = async (request: FastifyRequest, call: Call, run: () => Promise<unknown>): Promise<unknown> => {
     await write(auditEntry(request, call, auditAsked))
-    const answer = await recorded(null, request.note, run)
+    const answer = await recorded(null, noteOf(request), run)
     await write(auditEntry(request, call, 0, idOfAnswer(call, answer)))
     return answer
   }
@@ -70,7 +70,7 @@ export function createChanging({ db, entryQuery, tableOf, keys }: ChangingParts)
           return before.answer
         }
       }
-      const answer = await within(tx, request.note, run)
+      const answer = await within(tx, noteOf(request), run)
       if (claim !== null) await keys.keep(tx, claim, answer)
       // Last, as whoever writes one holds up all who do.
       await tx.executeQuery(entryQuery(auditEntry(request, call, 0, idOfAnswer(call, answer))))
@@ -86,16 +86,15 @@ export function createChanging({ db, entryQuery, tableOf, keys }: ChangingParts)
     if (!call.audit) return run()
     if (call.outside) return outside(request, call, run)
     if (call.keyed) return keyed(request, call, input, run, reply)
+    const note = noteOf(request)
     const recording: Recording = {
       // Whoever is let in, or meant, is what such a call is about, and not their session.
       entries: (made) =>
-        (request.actor === null && (request.note.by ?? request.note.tried) !== null ? [null] : objectsOf(call, made)).map((id) =>
-          entryQuery(auditEntry(request, call, 0, id)),
-        ),
+        (request.actor === null && (note.by ?? note.tried) !== null ? [null] : objectsOf(call, made)).map((id) => entryQuery(auditEntry(request, call, 0, id))),
       done: false,
     }
     try {
-      const answer = await recorded(recording, request.note, run)
+      const answer = await recorded(recording, note, run)
       // It changed nothing of ours: that it was asked and granted is part of the record too.
       if (!recording.done) {
         recording.done = true

@@ -6,8 +6,14 @@ import type { Note } from '../db/recording.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is found out to ask, or to be meant, of a call that anybody may make. */
-    note: Note
+    note: Note | null
   }
+}
+
+/** That of a request, which begins with nobody. */
+export function noteOf(request: FastifyRequest): Note {
+  request.note ??= { by: null, tried: null }
+  return request.note
 }
 
 /** What the audit log is told. */
@@ -26,7 +32,7 @@ export interface AuditEntry {
 
 /** @param objectId what was made, where that is known */
 export function auditEntry(request: FastifyRequest, call: Pick<Call, 'id'>, code: number, objectId: string | null = null): AuditEntry {
-  const { by, tried } = request.note
+  const { by, tried } = noteOf(request)
   const meant = by ?? tried
   return {
     call: call.id,

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { computeImages } from '@zhisuan/contract/compute/image'
 import { inCloud } from '@zhisuan/contract/compute/ids'
 import { errors } from '@zhisuan/contract/errors'
+import { auditAsked } from '@zhisuan/contract/iam/audit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { authorise, type Authorising } from '../../../platform/http/bind.ts'
@@ -46,6 +47,8 @@ export function createImageUploads(parts: {
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new Refusal('bodyTooLarge')
     await parts.refuseWhileSuspended(actor, upload.id)
     const { cloud } = await images.forUpload(actor, params.data.cloud_id, params.data.id)
+    // What comes of it the cloud says at the end.
+    await parts.audit(auditEntry(request, upload, auditAsked))
     const controller = new AbortController()
     open.add(controller)
     let tooLarge = false
