@@ -120,6 +120,13 @@ const bodies: Readonly<Record<string, unknown>> = {
   'bill.order.create': { resource_type: 'nextstack.vm', create: newVm, ...ordered },
   'bill.prepaid.setAutoRenew': { auto_renew: true, ...ordered },
   'iam.policy.addVersion': { document: policyOf(allow('*')), default: true },
+  'files.entry.move': { ids: [someId] },
+  'files.entry.copy': { ids: [someId], space_id: someId },
+  'files.entry.delete': { ids: [someId] },
+  'files.entry.restore': { ids: [someId] },
+  'files.entry.purge': { ids: [someId] },
+  'files.entry.download': { ids: [someId] },
+  'files.share.create': { entry_id: someId },
 }
 
 /** What a call does besides, made as the sweep makes it. */
