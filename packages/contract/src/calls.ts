@@ -65,7 +65,7 @@ import { organisations, users } from './ums/user.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
-  sys: { system, configs, licences, messages, bundles },
+  sys: { system, configs, licences, messages, bundles, changes },
   ums: {
     auth,
     verification,
@@ -114,7 +114,6 @@ export const calls = {
     imageLibrary,
     networks,
     quotas,
-    changes,
     vpcs,
     securityGroups,
     natGateways,

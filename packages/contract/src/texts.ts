@@ -239,7 +239,7 @@ export const keptTexts = {
 export const composeTexts = {
   syntax: 'YAML语法错误：{reason}',
   oneDocument: '只能有一个YAML文档',
-  tooDeep: '别名或嵌套过多',
+  tooDeep: '嵌套过深：不能超过{limit}层',
   tooLong: '填入变量和别名后的内容过长',
   tooMany: '内容过多：行和条目合计不能超过{limit}个',
   keyTwice: '键“{key}”重复',

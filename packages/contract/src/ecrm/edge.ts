@@ -285,6 +285,7 @@ export const edgeImages = {
     }),
   }),
   pullImage: defineCall({
+    outside: true,
     id: 'ecrm.edge.pullImage',
     method: 'POST',
     path: `${base}/{id}/images`,
@@ -310,6 +311,7 @@ export const edgeImages = {
     }),
   }),
   removeImage: defineCall({
+    outside: true,
     id: 'ecrm.edge.removeImage',
     method: 'DELETE',
     path: `${base}/{id}/images`,
@@ -320,6 +322,7 @@ export const edgeImages = {
     response: empty,
   }),
   prune: defineCall({
+    outside: true,
     id: 'ecrm.edge.prune',
     method: 'POST',
     path: `${base}/{id}/images/prune`,
@@ -432,6 +435,7 @@ export const serviceAgents = {
     response: listOf(serviceAgent),
   }),
   create: defineCall({
+    outside: true,
     id: 'ecrm.serviceAgent.create',
     method: 'POST',
     path: '/api/ecrm/v1/service-agents',

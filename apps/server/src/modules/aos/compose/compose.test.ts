@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fillText } from '@zhisuan/contract/errors'
 import { composeTexts } from '@zhisuan/contract/texts'
 import { Refusal } from '../../../platform/errors.ts'
 import { checkCompose, fileForNode, judged, prepare, termsOf, valuesOf } from './compose.ts'
@@ -164,9 +165,12 @@ describe('a compose file', () => {
     'services: &a {web: *a}',
     '&a {services: *a}',
     `x-a: ${'['.repeat(100)}${']'.repeat(100)}`,
+    // Deeper than the parser itself can follow.
+    `x-a: ${'['.repeat(20_000)}`,
+    `x-a: ${'{a: '.repeat(9_000)}1${'}'.repeat(9_000)}`,
   ])('without end is refused: %s', (text) => {
     const file = `${text}\n${text.startsWith('x-') ? service('restart: always') : ''}`
-    expect(errorsOf(file)).toMatchObject([{ message: composeTexts.tooDeep }])
+    expect(errorsOf(file)).toMatchObject([{ message: fillText(composeTexts.tooDeep, { limit: 64 }) }])
     expect(refusal(() => prepared(file))).toMatchObject({ name: 'composeInvalid' })
   })
 

@@ -23,7 +23,7 @@ import { amountText } from '../../../kit/quotaLines.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
-import { writeCloudChoice } from '../../../session/cloudChoice.ts'
+import { readCloudChoice, writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
 import { BillingMode, byHour, type Billing } from '../../../kit/price/BillingMode.tsx'
 import { flavorItems } from '../../../kit/price/items.ts'
@@ -60,7 +60,7 @@ export default function VmAdd() {
   const { list, selected, loading } = useClouds()
   const clouds = list.filter(({ product }) => product === 'nextstack')
   const [form] = Form.useForm<VmTyped>()
-  const [draft, setDraft] = useState(() => readDraft(sessionStorage, userId))
+  const [draft, setDraft] = useState(() => readDraft(sessionStorage, userId, readCloudChoice()))
   const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
   const [billing, setBilling] = useState<Billing>(byHour)
   // Of a draft it is what its disk is more than its flavor wants.
@@ -169,7 +169,7 @@ export default function VmAdd() {
             const own = typedDisk !== undefined ? typedDisk : values.disk_bytes === flavor?.disk_bytes ? null : (values.disk_bytes ?? null)
             form.setFieldValue('disk_bytes', diskFor(next, own))
           }
-          writeDraft(sessionStorage, userId, { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
+          writeDraft(sessionStorage, userId, readCloudChoice(), { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
         }}
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
