@@ -554,6 +554,7 @@ export const errors = catalogue({
   templateUnknown: { code: 95206, status: 400, text: '所选模板不存在或已被删除' },
   revisionUnknown: { code: 95207, status: 400, text: '没有可以回滚到的版本' },
   composeMissing: { code: 95208, status: 409, text: '节点“{name}”上没有安装Docker Compose' },
+  envFileInvalid: { code: 95210, status: 400, text: '配置文件“{path}”第{line}行不是“名称=值”' },
   composeFailed: { code: 95209, status: 502, text: '应用部署失败：{reason}' },
 
   // 96xxx: billing

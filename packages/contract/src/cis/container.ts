@@ -84,7 +84,9 @@ export const containerSpec = z.object({
         name: z
           .string()
           .max(255)
-          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, fieldTexts.envName),
+          .min(1, fieldTexts.envName)
+          // As Docker takes it, such as `discovery.type`.
+          .regex(/^[^=\p{Cc}]*$/u, fieldTexts.envName),
         value: z
           .string()
           .max(32_768)
@@ -96,7 +98,7 @@ export const containerSpec = z.object({
     .default([]),
   working_dir: containerPath.nullable().default(null),
   ports: z
-    .array(z.object({ container_port: z.int().min(1).max(65_535), host_port: z.int().min(1).max(65_535), protocol: z.enum(['tcp', 'udp']).default('tcp') }))
+    .array(z.object({ container_port: z.int().min(1).max(65_535), host_port: z.int().min(1).max(65_535), protocol: z.enum(['tcp', 'udp'], fieldTexts.portProtocol).default('tcp') }))
     .max(100)
     .refine((list) => new Set(list.map(({ host_port, protocol }) => `${host_port}/${protocol}`)).size === list.length, fieldTexts.portTwice)
     .default([]),
@@ -156,7 +158,8 @@ export const container = z.object({
   health: z.enum(['starting', 'healthy', 'unhealthy']).nullable(),
   exit_code: z.int().nullable(),
   image: z.string(),
-  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string() })),
+  /** `address`: of the node, where it is not all that it has. */
+  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string(), address: z.string().optional() })),
   /** Chinese text of what went wrong the last time. */
   error: z.string().nullable(),
   restart_count: z.int(),

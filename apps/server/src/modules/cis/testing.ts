@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { buffer } from 'node:stream/consumers'
-import { agentPaths } from '@zhisuan/contract/agent/node'
+import { agentPaths, type nodeListeners } from '@zhisuan/contract/agent/node'
 import { extract, pack } from 'tar-stream'
+import type { z } from 'zod'
 import type { startAgent } from '../ecrm/testing.ts'
 
 interface Held {
@@ -41,6 +42,8 @@ export interface FakeDocker {
   /** Somebody else on the node does something. */
   change(id: string, change: (one: Held) => void): void
   /** Somebody else on the node makes one that runs, or removes one. */
+  /** A program of the node has this port from now on. */
+  listen(port: number): void
   make(name: string, of: { image: string; labels: Record<string, string>; hostPorts?: readonly number[] }): Held
   drop(id: string): void
   /** From now on such requests are refused by Docker; null: no longer. */
@@ -51,6 +54,7 @@ export function fakeDocker(): FakeDocker {
   const images = new Set(['app:1', 'app:2'])
   const containers = new Map<string, Held>()
   const listeners = new Set<Http2ServerResponse>()
+  const programs: z.input<typeof nodeListeners> = []
   const commands = new Map<string, string[]>()
   const sizes: string[] = []
   const removedVolumes: string[] = []
@@ -217,6 +221,7 @@ export function fakeDocker(): FakeDocker {
     sizes,
     removedVolumes,
     volumes,
+    listen: (port) => void programs.push({ port, protocol: 'tcp', address: '' }),
     make(name, { image, labels, hostPorts = [] }) {
       const PortBindings = Object.fromEntries(hostPorts.map((port) => [`${port}/tcp`, [{ HostPort: String(port) }]]))
       const one: Held = {
@@ -252,6 +257,10 @@ export function fakeDocker(): FakeDocker {
       if (request.url?.startsWith(`${agentPaths.exec}/`) === true) {
         // As below; the stream of one goes both ways.
         terminal(commands.get(request.url.slice(agentPaths.exec.length + 1).split('?')[0] ?? '') ?? [], (request as Http2ServerRequest).stream)
+        return true
+      }
+      if (request.url === agentPaths.listeners) {
+        response.end(JSON.stringify(programs))
         return true
       }
       if (request.url?.startsWith(`${agentPaths.docker}/`) !== true) return false

@@ -1,4 +1,6 @@
+import { agentPaths, nodeListeners } from '@zhisuan/contract/agent/node'
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
+import type { PortOfNode } from '@zhisuan/contract/cis/ports'
 import type { ContainerSpec } from '@zhisuan/contract/cis/container'
 import { fillText } from '@zhisuan/contract/errors'
 import { nodeTexts } from '@zhisuan/contract/texts'
@@ -7,6 +9,7 @@ import type { Actor, Scope } from '../../../platform/auth/actor.ts'
 import type { Db, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
+import { AgentError, type Tunnel } from '../../../platform/tunnel/tunnel.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import { publishedPorts } from './container.docker.ts'
@@ -32,17 +35,34 @@ const isExcepted = (one: { id: string | null; project?: string | null; service_i
   (typeof one.project === 'string' && one.project === except.project) ||
   (typeof one.service_id === 'string' && except.services?.includes(one.service_id) === true)
 
+/** Ports that programs of the node have; none are known of an agent that is older than the question. */
+async function listenersOn(tunnel: Tunnel): Promise<PortOfNode[]> {
+  try {
+    const listeners = await tunnel.json(nodeListeners, { path: agentPaths.listeners, timeoutMs: lookMs })
+    return listeners.map(({ port, protocol, address }) => ({ host_port: port, protocol, address }))
+  } catch (error) {
+    if (error instanceof AgentError && error.status === 404) return []
+    throw error
+  }
+}
+
 /** Whether a node can take what is to run on it. */
 export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; otherProgram: string }) {
   const { edges, refusedByNode } = parts
 
-  /** What the ports of a node are taken by, as its Docker says; whoever may not see ours learns no name of them. */
+  /** What the ports of a node are taken by, as its Docker and its agent say; whoever may not see ours learns no name of them. */
   const takenOnDocker = async (node: Pick<Node, 'id' | 'name'>, except: Except = nobody): Promise<Holder[]> => {
-    const { docker } = await edges.reach({ everything: true }, node.id)
+    const { docker, tunnel } = await edges.reach({ everything: true }, node.id)
     try {
-      return (await publishedPorts(docker, AbortSignal.timeout(lookMs)))
-        .filter((one) => !isExcepted(one, except))
-        .map(({ ports, id, project, name }) => ({ ports, name: id === null && project === null ? name : parts.otherProgram }))
+      const [published, programs] = await Promise.all([publishedPorts(docker, AbortSignal.timeout(lookMs)), listenersOn(tunnel)])
+      const ofDocker = new Set(published.flatMap(({ ports }) => ports.map(({ host_port, protocol }) => `${host_port}/${protocol}`)))
+      return [
+        ...published
+          .filter((one) => !isExcepted(one, except))
+          .map(({ ports, id, project, name }) => ({ ports, name: id === null && project === null ? name : parts.otherProgram })),
+        // Docker listens itself at what its containers have.
+        { name: parts.otherProgram, ports: programs.filter(({ host_port, protocol }) => !ofDocker.has(`${host_port}/${protocol}`)) },
+      ]
     } catch (error) {
       throw refusedByNode(error, node)
     }

@@ -243,7 +243,7 @@ export const countByEdge = async (on: Sql, edgeIds: readonly string[]): Promise<
   return new Map(rows.map(({ edge_id, count }) => [edge_id, count]))
 }
 
-/** Ports that containers of ours have or are to have on nodes, of whichever organisation. */
+/** Ports that containers of ours have or are to have on nodes, of whichever organisation. One that never came to be has none. */
 export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<ContainerRow, 'id' | 'edge_id' | 'bp_id' | 'service_id' | 'name' | 'ports'>[]> =>
   edgeIds.length === 0
     ? Promise.resolve([])
@@ -252,6 +252,7 @@ export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<Conta
         .select(['id', 'edge_id', 'bp_id', 'service_id', 'name', 'ports'])
         .where('edge_id', 'in', [...edgeIds])
         .where('ports', '!=', sql<Port[]>`'[]'::jsonb`)
+        .where((where) => where.or([where('status', '!=', 'error'), where('docker_id', 'is not', null)]))
         .execute()
 
 /** Ports of a node are given away by one at a time, until the transaction ends. Always in the same order. */
