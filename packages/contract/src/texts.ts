@@ -114,6 +114,9 @@ export const fieldTexts = {
   gatewayAddress: '请输入IP地址或主机名',
   envName: '变量名不能为空，不能包含等号和换行',
   portProtocol: '不支持该协议，只能是tcp或udp',
+  shareOwn: '只有平台自己的节点才能共享',
+  shareNobody: '请选择可以使用的组织',
+  shareLimits: '请填写每个组织的额度',
   envTwice: '变量名不能重复',
   portTwice: '同一节点端口不能映射两次',
   containerName: '以字母或数字开头，只能包含字母、数字、下划线、连字符和点，最多63个字符',
@@ -299,6 +302,13 @@ export const composeTexts = {
   variableUndeclared: '变量“{name}”没有声明，部署时无法填写',
   variableUnset: '变量“{name}”没有声明，部署时不会设置',
   variableFixed: '变量“{name}”没有声明，部署时总是使用文件中的默认值',
+} as const
+
+/** Why a cloud cannot run instances of a type. */
+export const cloudTexts = {
+  noVsock: '宿主机没有加载内核模块vhost_vsock',
+  noKvm: '宿主机不支持硬件虚拟化（KVM），或没有启用',
+  noQemu: '宿主机没有安装QEMU',
 } as const
 
 /** What is wrong with the signature of a request (RFC 9421); the reason in `signatureInvalid`. */

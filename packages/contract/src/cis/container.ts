@@ -241,7 +241,7 @@ export const containers = {
     summary: 'Where a deployment would go, and what is in its way',
     access: tenants,
     audit: false,
-    body: z.object({ spec: containerSpec.pick({ ports: true, gpus: true }).extend({ image: imageName.optional() }), placement }),
+    body: z.object({ spec: containerSpec.pick({ ports: true, gpus: true, cpu_limit: true, memory_limit_bytes: true }).extend({ image: imageName.optional() }), placement }),
     /** Notes are no hindrance, such as that an image has to be pulled first. */
     response: z.object({ nodes: z.array(z.object({ id: z.uuid(), name: z.string(), problems: z.array(z.string()), notes: z.array(z.string()) })) }),
   }),

@@ -18,6 +18,7 @@ interface Held {
       Mounts?: { Type: string; Source: string; Target: string }[]
       Memory?: number
       NanoCpus?: number
+      NetworkMode?: string
     }
   }
   state: string
@@ -41,9 +42,9 @@ export interface FakeDocker {
   readonly volumes: Map<string, Record<string, string>>
   /** Somebody else on the node does something. */
   change(id: string, change: (one: Held) => void): void
-  /** Somebody else on the node makes one that runs, or removes one. */
   /** A program of the node has this port from now on. */
   listen(port: number): void
+  /** Somebody else on the node makes one that runs, or removes one. */
   make(name: string, of: { image: string; labels: Record<string, string>; hostPorts?: readonly number[] }): Held
   drop(id: string): void
   /** From now on such requests are refused by Docker; null: no longer. */
@@ -143,6 +144,7 @@ export function fakeDocker(): FakeDocker {
       tell('create', one)
       return say(201, { Id: one.id })
     }
+    if (path === '/networks/create') return say(201, {})
     if (path === '/volumes') {
       const { label = [] } = JSON.parse(url.searchParams.get('filters') ?? '{}') as { label?: string[] }
       const fitting = [...volumes].filter(([, labels]) => label.every((text) => labels[text.split('=')[0] ?? ''] === text.split('=')[1]))

@@ -3,6 +3,7 @@ import { bindRefusal } from '@zhisuan/contract/cis/binds'
 import type { PortOfNode } from '@zhisuan/contract/cis/ports'
 import type { ContainerSpec } from '@zhisuan/contract/cis/container'
 import { fillText } from '@zhisuan/contract/errors'
+import { sizeText } from '@zhisuan/contract/resource'
 import { nodeTexts } from '@zhisuan/contract/texts'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { Actor, Scope } from '../../../platform/auth/actor.ts'
@@ -28,6 +29,11 @@ interface Except {
   readonly id?: string
   readonly project?: string
   readonly services?: readonly string[]
+}
+/** The most that it may take. */
+export interface Share {
+  readonly shared_cpu: number
+  readonly shared_memory_bytes: number
 }
 const nobody: Except = {}
 const isExcepted = (one: { id: string | null; project?: string | null; service_id?: string | null }, except: Except): boolean =>
@@ -79,6 +85,26 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
   const refuseGpus = (node: Node, gpus: number, field: string): void => {
     if (gpus > 0 && (node.facts?.gpus.length ?? 0) < gpus) throw new Refusal('nodeGpusTooFew', { field, values: { node: node.name } })
   }
+  /** What a container takes of a node that its organisation shares with others; null on one of its own, where nothing limits it but the node. */
+  const shareOn = (bpId: string | null, node: Pick<Node, 'bp_id' | 'name'>, spec: Pick<ContainerSpec, 'cpu_limit' | 'memory_limit_bytes' | 'gpus'>): Share | null => {
+    if (bpId === null || node.bp_id === bpId) return null
+    const values = { node: node.name }
+    if (spec.gpus > 0) throw new Refusal('sharedNodeGpus', { field: 'spec.gpus', values })
+    if (spec.cpu_limit === null) throw new Refusal('sharedNodeLimits', { field: 'spec.cpu_limit', values })
+    if (spec.memory_limit_bytes === null) throw new Refusal('sharedNodeLimits', { field: 'spec.memory_limit_bytes', values })
+    return { shared_cpu: spec.cpu_limit, shared_memory_bytes: spec.memory_limit_bytes }
+  }
+  /**
+   * Under the lock of the node's ports: many may come at once.
+   * @throws Refusal 95123 where the organisation would have more of the node than it may
+   */
+  const refuseBeyondShare = async (on: Sql, bpId: string | null, node: Pick<Node, 'id' | 'name' | 'share_limits'>, wanted: Share | null, except: string | null): Promise<void> => {
+    if (wanted === null || node.share_limits === null) return
+    const { containers, cpu_cores, memory_bytes } = node.share_limits
+    const has = await store.shareOf(on, node.id, bpId, except)
+    if (has.containers + 1 <= containers && has.cpu + wanted.shared_cpu <= cpu_cores + 1e-9 && has.memory + wanted.shared_memory_bytes <= memory_bytes) return
+    throw new Refusal('sharedNodeFull', { values: { node: node.name, containers, cpu: cpu_cores, memory: sizeText(memory_bytes) } })
+  }
   const refuseBinds = (actor: Actor, node: { bp_id: string | null }, spec: ContainerSpec): void => {
     for (const [index, mount] of spec.mounts.entries()) {
       const refusal = mount.type === 'bind' ? bindRefusal(actor, node, mount.host_path) : null
@@ -113,15 +139,16 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
   }
   /** All that is in the way of a node, in words, and what is only to be known. */
   const problemsOf = async (
-    scope: Scope,
+    { scope, bpId }: { scope: Scope; bpId: string | null },
     node: Node,
-    spec: Pick<ContainerSpec, 'ports' | 'gpus'> & { readonly image?: string | undefined },
+    spec: Pick<ContainerSpec, 'ports' | 'gpus' | 'cpu_limit' | 'memory_limit_bytes'> & { readonly image?: string | undefined },
   ): Promise<{ problems: string[]; notes: string[] }> => {
     const notes: string[] = []
     const looks = [
       async () => refuseConflict(node, spec.ports, await takenByUs(db, scope, node), 'spec.ports'),
       async () => refuseConflict(node, spec.ports, await takenOnDocker(node), 'spec.ports'),
       async () => refuseGpus(node, spec.gpus, 'spec.gpus'),
+      async () => refuseBeyondShare(db, bpId, node, shareOn(bpId, node, spec), null),
       async () => {
         const note = spec.image === undefined ? null : await noteOnImage(node, spec.image)
         if (note !== null) notes.push(note)
@@ -148,6 +175,8 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
     refuseConflict,
     refuseGpus,
     refuseBinds,
+    shareOn,
+    refuseBeyondShare,
     problemsOf,
 
     /**

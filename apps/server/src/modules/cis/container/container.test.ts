@@ -205,7 +205,7 @@ describe('what goes wrong on the node', () => {
     ['could not select device driver "" with capabilities: [[gpu]]', '没有足够的GPU'],
     ['OCI runtime create failed: exec: "/none": no such file or directory: unknown', '没有该命令'],
     ['write /var/lib/docker: no space left on device', '磁盘已满'],
-    ['something else', 'something else'],
+    ['something else', '没有完成该操作，原因见详情'],
   ])('%s: taken back, and told in words', async (message, text) => {
     docker.fail((_, path) => (path.endsWith('/start') ? { status: 500, message } : null))
     const container = await deployed()

@@ -22,8 +22,8 @@ const draft = z.object({
 })
 export type VmDraft = z.output<typeof draft>
 
-/** Somebody else who signs in to the same tab must not find it. */
-const stored = z.object({ user_id: z.string(), draft })
+/** Somebody else who signs in to the same tab must not find it. `chosen` is the cloud that was chosen in the switcher then. */
+const stored = z.object({ user_id: z.string(), chosen: z.string().nullable(), draft })
 
 const key = 'draft:nextstack.vm.create'
 
@@ -31,19 +31,28 @@ const key = 'draft:nextstack.vm.create'
 const isWorthKeeping = ({ name, description, ssh_public_key, user_data, image_fingerprint }: VmDraft): boolean =>
   [name, description, ssh_public_key, user_data, image_fingerprint].some((text) => text !== undefined && text !== '')
 
-export function readDraft(storage: Pick<Storage, 'getItem'>, userId: string): VmDraft | null {
+/** What is of no cloud: the rest is one's own. */
+const portable = ({ name, description, count, ssh_public_key, user_data, key_pair_ids }: VmDraft): VmDraft =>
+  JSON.parse(JSON.stringify({ name, description, count, ssh_public_key, user_data, key_pair_ids })) as VmDraft
+
+/**
+ * Where another cloud was chosen since, that counts: of what was typed only that comes back which is of no cloud.
+ * @param chosen the cloud that is chosen in the switcher
+ */
+export function readDraft(storage: Pick<Storage, 'getItem'>, userId: string, chosen: string | null): VmDraft | null {
   try {
     const found = stored.parse(JSON.parse(storage.getItem(key) ?? 'null'))
-    return found.user_id === userId && isWorthKeeping(found.draft) ? found.draft : null
+    const own = found.chosen === chosen ? found.draft : portable(found.draft)
+    return found.user_id === userId && isWorthKeeping(own) ? own : null
   } catch {
     return null
   }
 }
 
 /** Keeps what the schema knows: a password is not in it, so none is ever stored. */
-export function writeDraft(storage: Pick<Storage, 'setItem'>, userId: string, values: Readonly<Record<string, unknown>>): void {
+export function writeDraft(storage: Pick<Storage, 'setItem'>, userId: string, chosen: string | null, values: Readonly<Record<string, unknown>>): void {
   try {
-    storage.setItem(key, JSON.stringify({ user_id: userId, draft: draft.parse(values) }))
+    storage.setItem(key, JSON.stringify({ user_id: userId, chosen, draft: draft.parse(values) }))
   } catch {
     // A full or forbidden storage costs the draft, not the form.
   }
