@@ -33,7 +33,12 @@ const examples: Readonly<Record<string, unknown>> = {
   'services.*.env_file': 'app.env',
   'services.*.environment': [],
   'services.*.healthcheck.test': ['CMD', 'true'],
-  'services.*.ports': [8_080, '127.0.0.1:53:53/udp', '[::1]:9000-9001:90-91', { target: 80, published: '8081', host_ip: '192.0.2.1', mode: 'host', name: 'web' }],
+  'services.*.ports': [
+    8_080,
+    '127.0.0.1:53:53/udp',
+    '[::1]:9000-9001:90-91',
+    { target: 80, published: '8081', host_ip: '192.0.2.1', mode: 'host', name: 'web' },
+  ],
   'services.*.volumes': [
     'data:/data:ro',
     '/cache',
@@ -98,7 +103,10 @@ describe.skipIf(!isInstalled)('each key that a compose file may have', () => {
     const written = fileForNode(prepare(text, given, judged(configs)).root, { stack_id: 's', files, values: given })
     const path = join(folder.path, 'docker-compose.yml')
     writeFileSync(path, written)
-    const { status, stdout, stderr } = spawnSync('docker-compose', ['-f', path, 'config'], { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '', SECRET: 'of the agent' } })
+    const { status, stdout, stderr } = spawnSync('docker-compose', ['-f', path, 'config'], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] ?? '', SECRET: 'of the agent' },
+    })
     expect({ status, stderr: status === 0 ? '' : stderr, written: status === 0 ? '' : written }).toEqual({ status: 0, stderr: '', written: '' })
     return { text: stdout }
   }

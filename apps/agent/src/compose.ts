@@ -111,7 +111,20 @@ export function createCompose({ directory, dockerSocket, say }: ComposeParts): C
     if (job.cancelled) throw new Error('given up for what was asked after it')
     const child = spawn(
       compose.file,
-      [...compose.args, '--ansi', 'never', '--project-directory', folder, '--env-file', join(folder, variablesName), '-p', job.order.project, '-f', join(folder, file), ...args],
+      [
+        ...compose.args,
+        '--ansi',
+        'never',
+        '--project-directory',
+        folder,
+        '--env-file',
+        join(folder, variablesName),
+        '-p',
+        job.order.project,
+        '-f',
+        join(folder, file),
+        ...args,
+      ],
       {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'pipe'],

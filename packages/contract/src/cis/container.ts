@@ -98,7 +98,13 @@ export const containerSpec = z.object({
     .default([]),
   working_dir: containerPath.nullable().default(null),
   ports: z
-    .array(z.object({ container_port: z.int().min(1).max(65_535), host_port: z.int().min(1).max(65_535), protocol: z.enum(['tcp', 'udp'], fieldTexts.portProtocol).default('tcp') }))
+    .array(
+      z.object({
+        container_port: z.int().min(1).max(65_535),
+        host_port: z.int().min(1).max(65_535),
+        protocol: z.enum(['tcp', 'udp'], fieldTexts.portProtocol).default('tcp'),
+      }),
+    )
     .max(100)
     .refine((list) => new Set(list.map(({ host_port, protocol }) => `${host_port}/${protocol}`)).size === list.length, fieldTexts.portTwice)
     .default([]),
@@ -241,7 +247,10 @@ export const containers = {
     summary: 'Where a deployment would go, and what is in its way',
     access: tenants,
     audit: false,
-    body: z.object({ spec: containerSpec.pick({ ports: true, gpus: true, cpu_limit: true, memory_limit_bytes: true }).extend({ image: imageName.optional() }), placement }),
+    body: z.object({
+      spec: containerSpec.pick({ ports: true, gpus: true, cpu_limit: true, memory_limit_bytes: true }).extend({ image: imageName.optional() }),
+      placement,
+    }),
     /** Notes are no hindrance, such as that an image has to be pulled first. */
     response: z.object({ nodes: z.array(z.object({ id: z.uuid(), name: z.string(), problems: z.array(z.string()), notes: z.array(z.string()) })) }),
   }),

@@ -14,7 +14,7 @@ interface Held {
     Env: string[]
     Labels: Record<string, string>
     HostConfig: {
-      PortBindings: Record<string, { HostPort: string }[]>
+      PortBindings: Record<string, { HostIp?: string; HostPort: string }[]>
       Mounts?: { Type: string; Source: string; Target: string }[]
       Memory?: number
       NanoCpus?: number
@@ -45,7 +45,7 @@ export interface FakeDocker {
   /** A program of the node has this port from now on. */
   listen(port: number): void
   /** Somebody else on the node makes one that runs, or removes one. */
-  make(name: string, of: { image: string; labels: Record<string, string>; hostPorts?: readonly number[] }): Held
+  make(name: string, of: { image: string; labels: Record<string, string>; ports?: Held['body']['HostConfig']['PortBindings'] }): Held
   drop(id: string): void
   /** From now on such requests are refused by Docker; null: no longer. */
   fail(refuse: ((method: string, path: string) => { status: number; message: string } | null) | null): void
@@ -70,7 +70,12 @@ export function fakeDocker(): FakeDocker {
   }
   const portsOf = ({ body }: Held) =>
     Object.entries(body.HostConfig.PortBindings).flatMap(([key, bound]) =>
-      bound.map(({ HostPort }) => ({ PrivatePort: Number(key.split('/')[0]), PublicPort: Number(HostPort), Type: key.split('/')[1] ?? 'tcp' })),
+      bound.map(({ HostIp, HostPort }) => ({
+        ...(HostIp !== undefined && { IP: HostIp }),
+        PrivatePort: Number(key.split('/')[0]),
+        PublicPort: Number(HostPort),
+        Type: key.split('/')[1] ?? 'tcp',
+      })),
     )
   const summary = (one: Held) => ({
     Id: one.id,
@@ -224,12 +229,11 @@ export function fakeDocker(): FakeDocker {
     removedVolumes,
     volumes,
     listen: (port) => void programs.push({ port, protocol: 'tcp', address: '' }),
-    make(name, { image, labels, hostPorts = [] }) {
-      const PortBindings = Object.fromEntries(hostPorts.map((port) => [`${port}/tcp`, [{ HostPort: String(port) }]]))
+    make(name, { image, labels, ports = {} }) {
       const one: Held = {
         id: randomBytes(32).toString('hex'),
         name,
-        body: { Image: image, Env: [], Labels: labels, HostConfig: { PortBindings } },
+        body: { Image: image, Env: [], Labels: labels, HostConfig: { PortBindings: ports } },
         state: 'running',
         startedAt: new Date(),
         exitCode: 0,

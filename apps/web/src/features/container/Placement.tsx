@@ -130,7 +130,12 @@ function NodeOption({ node }: { readonly node: Edge }) {
     <>
       {node.name}{' '}
       <span className="zs-soft">
-        {[unfit === null ? '' : t(`node.${unfit}`), node.shared_with === 'none' ? '' : t('node.shared'), node.addresses[0] ?? '', gpus === 0 ? '' : t('node.gpus', { count: gpus })]
+        {[
+          unfit === null ? '' : t(`node.${unfit}`),
+          node.shared_with === 'none' ? '' : t('node.shared'),
+          node.addresses[0] ?? '',
+          gpus === 0 ? '' : t('node.gpus', { count: gpus }),
+        ]
           .filter((text) => text !== '')
           .join(' · ')}
       </span>
@@ -158,7 +163,10 @@ export function PlacementCheck({
   const ports = spec.ports.filter((row) => row?.host_port != null && row.container_port != null)
   const { gpus, ports: asked, image, cpu_limit, memory_limit_bytes } = specOf({ ...spec, ports })
   const named = containerSpec.shape.image.safeParse(image).success
-  const written = useSettled(JSON.stringify({ spec: { ports: asked, gpus, cpu_limit, memory_limit_bytes, ...(named && { image }) }, placement: placementOf(placement) }), restMs)
+  const written = useSettled(
+    JSON.stringify({ spec: { ports: asked, gpus, cpu_limit, memory_limit_bytes, ...(named && { image }) }, placement: placementOf(placement) }),
+    restMs,
+  )
   // As it was written just above.
   const body = JSON.parse(written) as BodyInput<typeof containers.check>
   const whole = containers.check.body.safeParse(body)

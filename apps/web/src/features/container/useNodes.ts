@@ -8,6 +8,10 @@ const none: readonly Edge[] = []
  * @param shared also those that the platform shares with them
  */
 export function useNodes(refreshMs?: number, shared = false): readonly Edge[] {
-  const { data } = useCall(edges.list, { query: { page_size: 1000, sort: 'name', ...(shared && { usable: 'true' as const }) } }, { silent: true, ...(refreshMs !== undefined && { refreshMs }) })
+  const { data } = useCall(
+    edges.list,
+    { query: { page_size: 1000, sort: 'name', ...(shared && { usable: 'true' as const }) } },
+    { silent: true, ...(refreshMs !== undefined && { refreshMs }) },
+  )
   return data?.items ?? none
 }

@@ -56,7 +56,12 @@ export function EdgeShare({ edge, onClose }: Dialog<{ edge: Shared }>) {
         known={edge.bp_id === null ? undefined : { id: edge.bp_id, name: edge.bp_name ?? edge.bp_id }}
       />
       {owner === null && (
-        <RadioField name="shared_with" label={t('share.with')} optionType="button" options={sharedWith.map((value) => ({ value, label: t(`share.${value}`) }))} />
+        <RadioField
+          name="shared_with"
+          label={t('share.with')}
+          optionType="button"
+          options={sharedWith.map((value) => ({ value, label: t(`share.${value}`) }))}
+        />
       )}
       {isShared && shared === 'named' && (
         <Form.Item name="shared_bp_ids" label={t('share.organisations')} required>

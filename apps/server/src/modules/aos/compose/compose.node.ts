@@ -96,7 +96,9 @@ function serviceForNode(service: Mapping, services: Mapping, { stack_id, files, 
     ...(service['scale'] !== undefined && deploy['replicas'] === undefined && { scale: service['scale'] }),
     ...some(
       'volumes',
-      mounts.flatMap(({ value, mount }) => (isMapping(value) && isMapping(value['tmpfs']) && 'mode' in value['tmpfs'] ? [] : [mountForNode(value, mount, files)])),
+      mounts.flatMap(({ value, mount }) =>
+        isMapping(value) && isMapping(value['tmpfs']) && 'mode' in value['tmpfs'] ? [] : [mountForNode(value, mount, files)],
+      ),
     ),
     ...some('tmpfs', unique([...listed(service['tmpfs']), ...inMemory])),
     ...some('ports', unique(listed(service['ports']).map(portText))),

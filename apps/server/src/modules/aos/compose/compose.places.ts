@@ -98,10 +98,7 @@ const service: Place = {
       text,
     ),
     ...all('init read_only stdin_open tty privileged oom_kill_disable', boolean),
-    ...all(
-      'cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus mem_swappiness oom_score_adj pids_limit scale',
-      number,
-    ),
+    ...all('cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus mem_swappiness oom_score_adj pids_limit scale', number),
     ...all('mem_limit mem_reservation memswap_limit shm_size', amount),
     stop_grace_period: duration,
     ...all('cap_add cap_drop device_cgroup_rules devices dns_opt expose external_links group_add links security_opt volumes_from', texts),

@@ -45,9 +45,7 @@ export function judge(root: Mapping, parts: RuleParts): void {
     if (Array.isArray(value)) {
       if (place.items === undefined) return report(path, place.scalar === undefined ? 'mapping' : 'text', { key })
       const { items } = place
-      return value.forEach((item: unknown, index) =>
-        item === null ? report([...path, index], 'itemEmpty', { key }) : fit(item, items, [...path, index]),
-      )
+      return value.forEach((item: unknown, index) => (item === null ? report([...path, index], 'itemEmpty', { key }) : fit(item, items, [...path, index])))
     }
     if (isMapping(value)) {
       if (place.keys === undefined && place.each === undefined) return report(path, place.items === undefined ? 'text' : 'list', { key })
@@ -74,7 +72,8 @@ export function judge(root: Mapping, parts: RuleParts): void {
   }
   /** Of what the Specification knows more than the Compose of a node. */
   const nodeValues = (value: unknown, path: Path, known: RegExp): void => {
-    if (typeof value === 'string' && !open(value) && !known.test(value)) report(path, 'nodeValue', { key: String(path.findLast((part) => typeof part === 'string')), value, version })
+    if (typeof value === 'string' && !open(value) && !known.test(value))
+      report(path, 'nodeValue', { key: String(path.findLast((part) => typeof part === 'string')), value, version })
   }
   const labels = (value: unknown, path: Path): void => {
     for (const [name] of keyed(value)) if (reserved.test(name)) report(path, 'reservedLabel', { value: name })
@@ -174,7 +173,8 @@ export function judge(root: Mapping, parts: RuleParts): void {
     for (const [name, value] of Object.entries(mappingAt(service['depends_on']) ?? {})) {
       const at = [...path, 'depends_on', name]
       nodeValues(mappingAt(value)?.['condition'], [...at, 'condition'], conditions)
-      if (mappingAt(value)?.['required'] === false && Object.hasOwn(services, name)) report([...at, 'required'], 'nodeIgnored', { key: 'required', version }, 'warning')
+      if (mappingAt(value)?.['required'] === false && Object.hasOwn(services, name))
+        report([...at, 'required'], 'nodeIgnored', { key: 'required', version }, 'warning')
     }
   }
 
@@ -225,7 +225,9 @@ const listedOrKeyed = (value: unknown): string[] => (isMapping(value) ? Object.k
 /** Services that have to be there before one. */
 function needed(service: Mapping): string[] {
   const { depends_on: depends, links, network_mode: network } = service
-  const named = isMapping(depends) ? Object.entries(depends).flatMap(([name, how]) => (isMapping(how) && how['required'] === false ? [] : [name])) : listed(depends).map(String)
+  const named = isMapping(depends)
+    ? Object.entries(depends).flatMap(([name, how]) => (isMapping(how) && how['required'] === false ? [] : [name]))
+    : listed(depends).map(String)
   const linked = listed(links).map((link) => String(link).split(':')[0] ?? '')
   return [...new Set([...named, ...linked, ...(typeof network === 'string' && network.startsWith('service:') ? [network.slice('service:'.length)] : [])])]
 }

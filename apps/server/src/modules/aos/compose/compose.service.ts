@@ -162,8 +162,13 @@ export function replicasOf(service: Mapping): number | null {
 export const servicesOf = (root: Mapping): ComposeService[] =>
   Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => {
     const of = isMapping(service) ? service : {}
-    return { name, image: String(of['image'] ?? ''), replicas: replicasOf(of) ?? 1, ports: listed(of['ports']).flatMap((port) => {
+    return {
+      name,
+      image: String(of['image'] ?? ''),
+      replicas: replicasOf(of) ?? 1,
+      ports: listed(of['ports']).flatMap((port) => {
         const ports = portsOf(port)
         return isPortFault(ports) ? [] : ports
-      }) }
+      }),
+    }
   })

@@ -30,7 +30,9 @@ const onNode = (text: string, values: Record<string, string> = {}, configs: Reco
     [{ bp_id: null }],
     Object.keys(configs).map((path) => ({ path, config_id: 'c' })),
   )
-  return JSON.parse(fileForNode(prepared(text, values, terms).root, { stack_id: 's', files: new Map(Object.entries(configs)), values: new Map(Object.entries(values)) })) as {
+  return JSON.parse(
+    fileForNode(prepared(text, values, terms).root, { stack_id: 's', files: new Map(Object.entries(configs)), values: new Map(Object.entries(values)) }),
+  ) as {
     services: Record<string, Record<string, unknown>>
   }
 }
@@ -279,7 +281,12 @@ init: "\${B:-true}"`,
   it('comes from files of variables, in both ways of naming them', () => {
     const env = 'A=1\n# no\n\nexport B="x ${A} \\"q\\"\\n"\nC=\'${A}\'\nD=p#w $HOME # said\nE=${HOME}\nF\nG: g\nH=\nI="two\nlines"\nweb.url=x\r\n'
     const read = { A: '1', B: 'x 1 "q"\n', C: '$${A}', D: 'p#w $$HOME', E: '', F: 'given', G: 'g', H: '', I: 'two\nlines', 'web.url': 'x' }
-    for (const written of ['env_file: .env', 'env_file: [./.env]', 'env_file: [{ path: .env, required: true }]', 'env_file: [.env, { path: gone.env, required: false }]'])
+    for (const written of [
+      'env_file: .env',
+      'env_file: [./.env]',
+      'env_file: [{ path: .env, required: true }]',
+      'env_file: [.env, { path: gone.env, required: false }]',
+    ])
       expect(environmentOf(service(written), { F: 'given' }, { '.env': env }), written).toEqual(read)
     expect(environmentOf(service('env_file: .env\nenvironment: { A: 2 }'), {}, { '.env': 'A=1\n' })).toEqual({ A: '2' })
     expect(environmentOf(service('env_file: [{ path: .env, format: raw }]'), {}, { '.env': 'A="1" # x\n' })).toEqual({ A: '"1" # x' })
@@ -319,7 +326,11 @@ describe('what the Compose of a node does not know', () => {
   })
 
   it('and means nothing else without it, is left out and told', () => {
-    const { problems } = checkCompose(service('healthcheck: { test: check, start_interval: 1s }\ndepends_on: { db: { condition: service_healthy, restart: true } }') + '  db: { image: db:1 }\n', tenant)
+    const { problems } = checkCompose(
+      service('healthcheck: { test: check, start_interval: 1s }\ndepends_on: { db: { condition: service_healthy, restart: true } }') +
+        '  db: { image: db:1 }\n',
+      tenant,
+    )
     expect(problems.map(({ severity, message }) => [severity, message])).toEqual([
       ['warning', '节点上的docker-compose 1.29不支持“start_interval”，部署时将忽略'],
       ['warning', '节点上的docker-compose 1.29不支持“restart”，部署时将忽略'],
@@ -346,7 +357,8 @@ describe('what the Compose of a node does not know', () => {
 
 describe('an honest file', () => {
   it('with three levels of merges in 25 services is read', () => {
-    const levels = 'x-a: &a { restart: always, labels: { a: 1 } }\nx-b: &b { <<: *a, init: true }\nx-c: &c { <<: [*b], logging: { options: { max-file: 3 } } }\n'
+    const levels =
+      'x-a: &a { restart: always, labels: { a: 1 } }\nx-b: &b { <<: *a, init: true }\nx-c: &c { <<: [*b], logging: { options: { max-file: 3 } } }\n'
     const names = Array.from({ length: 25 }, (_, index) => `s${index}`)
     const file = `${levels}services:\n${names.map((name) => `  ${name}: { <<: *c, image: app:1, environment: &e${name} { A: 1 }, labels: { <<: *e${name} } }\n`).join('')}`
     expect(errorsOf(file)).toEqual([])

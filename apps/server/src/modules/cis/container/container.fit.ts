@@ -86,7 +86,11 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
     if (gpus > 0 && (node.facts?.gpus.length ?? 0) < gpus) throw new Refusal('nodeGpusTooFew', { field, values: { node: node.name } })
   }
   /** What a container takes of a node that its organisation shares with others; null on one of its own, where nothing limits it but the node. */
-  const shareOn = (bpId: string | null, node: Pick<Node, 'bp_id' | 'name'>, spec: Pick<ContainerSpec, 'cpu_limit' | 'memory_limit_bytes' | 'gpus'>): Share | null => {
+  const shareOn = (
+    bpId: string | null,
+    node: Pick<Node, 'bp_id' | 'name'>,
+    spec: Pick<ContainerSpec, 'cpu_limit' | 'memory_limit_bytes' | 'gpus'>,
+  ): Share | null => {
     if (bpId === null || node.bp_id === bpId) return null
     const values = { node: node.name }
     if (spec.gpus > 0) throw new Refusal('sharedNodeGpus', { field: 'spec.gpus', values })
@@ -98,7 +102,13 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
    * Under the lock of the node's ports: many may come at once.
    * @throws Refusal 95123 where the organisation would have more of the node than it may
    */
-  const refuseBeyondShare = async (on: Sql, bpId: string | null, node: Pick<Node, 'id' | 'name' | 'share_limits'>, wanted: Share | null, except: string | null): Promise<void> => {
+  const refuseBeyondShare = async (
+    on: Sql,
+    bpId: string | null,
+    node: Pick<Node, 'id' | 'name' | 'share_limits'>,
+    wanted: Share | null,
+    except: string | null,
+  ): Promise<void> => {
     if (wanted === null || node.share_limits === null) return
     const { containers, cpu_cores, memory_bytes } = node.share_limits
     const has = await store.shareOf(on, node.id, bpId, except)

@@ -54,6 +54,14 @@ describe('a specification', () => {
   })
 })
 
+describe('variables of a container', () => {
+  const issues = (name: string) => containerSpec.safeParse({ image: 'app:1', env: [{ name, value: 'x' }] }).error?.issues.map(({ message }) => message)
+  it('are called as Docker takes it', () => {
+    for (const name of ['A', 'discovery.type', 'xpack.security.enabled', '1A', 'a-b', '变量']) expect(issues(name), name).toBeUndefined()
+    for (const name of ['', 'a=b', 'a\nb', 'a\0b']) expect(issues(name), name).toEqual(['变量名不能为空，不能包含等号和换行'])
+  })
+})
+
 describe('ports', () => {
   it('are in conflict where one address of a node is meant twice', () => {
     const at = (...addresses: (string | undefined)[]) => addresses.map((address) => ({ host_port: 53, protocol: 'udp', address }))

@@ -210,7 +210,12 @@ export function createContainers(
             },
           })
           // Its ports are held from now on; those of before it keeps until the operation ends.
-          await store.updateContainer(tx, id, { status: 'creating', error_text: null, ports: JSON.stringify([...row.ports, ...wanted.ports]), ...share?.wanted })
+          await store.updateContainer(tx, id, {
+            status: 'creating',
+            error_text: null,
+            ports: JSON.stringify([...row.ports, ...wanted.ports]),
+            ...share?.wanted,
+          })
           await setUses(tx, id, configsOf(wanted))
         }),
       )

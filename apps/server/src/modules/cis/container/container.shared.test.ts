@@ -102,7 +102,10 @@ describe('a node of the platform', () => {
     expect(await refusedFor(tenant, { gpus: 1 })).toMatchObject({ code: 95122, fields: [{ field: 'spec.gpus' }] })
     expect(await refusedFor(tenant, { cpu_limit: 2.5 })).toMatchObject({ code: 95123 })
     expect(await refusedFor(tenant, { memory_limit_bytes: 2 * gib })).toMatchObject({ code: 95123 })
-    const check = await call(app, containers.check, { token: tenant.token, body: { spec: { cpu_limit: 2.5, memory_limit_bytes: gib }, placement: { edge_ids: [node.edge.id] } } })
+    const check = await call(app, containers.check, {
+      token: tenant.token,
+      body: { spec: { cpu_limit: 2.5, memory_limit_bytes: gib }, placement: { edge_ids: [node.edge.id] } },
+    })
     expect(check.nodes[0]?.problems).toEqual([expect.stringContaining('最多2个容器、2核')])
 
     const many = await Promise.allSettled(['a', 'b', 'c', 'd'].map(() => deployed(tenant)))
@@ -144,7 +147,10 @@ describe('a node of the platform', () => {
   })
 
   it('can be an organisation’s own, which then has it whole', async () => {
-    expect(await refused(app, edges.share, share({ bp_id: tenant.bp_id, shared_with: 'all' }))).toMatchObject({ status: 400, fields: [{ field: 'shared_with' }] })
+    expect(await refused(app, edges.share, share({ bp_id: tenant.bp_id, shared_with: 'all' }))).toMatchObject({
+      status: 400,
+      fields: [{ field: 'shared_with' }],
+    })
     expect(await refused(app, edges.share, share({ bp_id: randomUUID() }))).toMatchObject({ fields: [{ field: 'bp_id' }] })
     await call(app, edges.share, share({ bp_id: tenant.bp_id, share_limits: null }))
     expect((await call(app, edges.list, { token: tenant.token, query: {} })).items).toMatchObject([{ id: node.edge.id, bp_id: tenant.bp_id }])

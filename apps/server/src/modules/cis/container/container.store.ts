@@ -260,7 +260,12 @@ export const countByEdge = async (on: Sql, edgeIds: readonly string[]): Promise<
 
 /** Whose containers are on a node. */
 export const ownersOnEdge = (on: Sql, edgeId: string): Promise<{ bp_id: string | null; count: number }[]> =>
-  on.selectFrom('containers').select(['bp_id', sql<number>`count(*)::int`.as('count')]).where('edge_id', '=', edgeId).groupBy('bp_id').execute()
+  on
+    .selectFrom('containers')
+    .select(['bp_id', sql<number>`count(*)::int`.as('count')])
+    .where('edge_id', '=', edgeId)
+    .groupBy('bp_id')
+    .execute()
 
 /** What an organisation has of a node that it shares with others, but for one container. */
 export const shareOf = (on: Sql, edgeId: string, bpId: string | null, except: string | null): Promise<{ containers: number; cpu: number; memory: number }> =>

@@ -299,7 +299,7 @@ describe('a container', () => {
     })
     expect(await act(id, { action: 'stop' })).toMatchObject({ status: 'exited', error: null })
     docker.fail((_, path) => (path.endsWith('/start') ? { status: 500, message: 'something else' } : null))
-    expect(await act(id, { action: 'start' })).toMatchObject({ status: 'exited', error: expect.stringContaining('something else') })
+    expect(await act(id, { action: 'start' })).toMatchObject({ status: 'exited', error: expect.stringContaining('没有完成该操作') })
   })
 
   it('made anew goes on with what it wrote into a volume of its image; removed, it leaves none', async () => {

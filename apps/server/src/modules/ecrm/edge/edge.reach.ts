@@ -60,7 +60,8 @@ export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null }
     },
     async choose(scope, { edge_ids, labels, tolerations, count }, { shared = false } = {}) {
       const wanted = [...new Set(edge_ids)]
-      const fitting = wanted.length > 0 ? (await named(db, scope, wanted, shared)).filter((row) => hasLabels(row, labels)) : await edgesLabelled(db, scope, labels, shared)
+      const fitting =
+        wanted.length > 0 ? (await named(db, scope, wanted, shared)).filter((row) => hasLabels(row, labels)) : await edgesLabelled(db, scope, labels, shared)
       const tolerated = (taint: Taint): boolean => tolerations.some(({ key }) => key === taint.key)
       const avoided = (row: ShownEdge, effect: Taint['effect']): boolean => row.taints.some((taint) => taint.effect === effect && !tolerated(taint))
       const open = wanted.length > 0 ? fitting : fitting.filter((row) => !avoided(row, 'NoSchedule'))

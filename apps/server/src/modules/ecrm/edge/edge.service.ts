@@ -46,7 +46,13 @@ export function createEdges(
     const ids = rows.map(({ id }) => id)
     const [counts, upgrades] = [await countContents(on, ids), await parts.upgradesOf(on, ids)]
     return rows.map((row) =>
-      shapeEdge(row, { containers: counts.get(row.id) ?? 0, metrics: metrics.last(row.id), upgrade: upgrades.get(row.id) ?? null, now: now(), everything: 'everything' in scope }),
+      shapeEdge(row, {
+        containers: counts.get(row.id) ?? 0,
+        metrics: metrics.last(row.id),
+        upgrade: upgrades.get(row.id) ?? null,
+        now: now(),
+        everything: 'everything' in scope,
+      }),
     )
   }
   const get = async (scope: Scope, id: string): Promise<Edge> => {

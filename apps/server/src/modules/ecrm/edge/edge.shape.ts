@@ -25,7 +25,10 @@ const loadOf = ({ cpu_share, memory, gpus }: NodeMetrics): Edge['load'] => {
   }
 }
 
-export const shapeEdge = (row: ShownEdge, more: { containers: number; metrics: NodeMetrics | null; upgrade: Edge['upgrade']; now: Date; everything: boolean }): Edge => ({
+export const shapeEdge = (
+  row: ShownEdge,
+  more: { containers: number; metrics: NodeMetrics | null; upgrade: Edge['upgrade']; now: Date; everything: boolean },
+): Edge => ({
   id: row.id,
   name: row.name,
   description: row.description,

@@ -191,7 +191,14 @@ export const getEdges = (on: Sql, scope: Scope, ids: readonly string[]): Promise
 
 /** The same, with those of the platform that are shared with the scope. */
 export const getUsableEdges = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownEdge[]> =>
-  ids.length === 0 ? Promise.resolve([]) : shown(on.selectFrom('edges').where(usable(scope)).where('edges.id', 'in', [...ids])).execute()
+  ids.length === 0
+    ? Promise.resolve([])
+    : shown(
+        on
+          .selectFrom('edges')
+          .where(usable(scope))
+          .where('edges.id', 'in', [...ids]),
+      ).execute()
 
 /** Held until the transaction ends. */
 export const lockEdges = (tx: Tx, scope: Scope, ids: readonly string[]): Promise<EdgeRow[]> =>
@@ -239,7 +246,17 @@ export async function keysOfEdges(on: Sql, ids: readonly string[]): Promise<Read
 
 /** The first of these organisations that there is not; null where all are there. */
 export async function missingOrganisation(on: Sql, ids: readonly string[]): Promise<string | null> {
-  const there = new Set(ids.length === 0 ? [] : (await on.selectFrom('organisations').select('id').where('id', 'in', [...ids]).execute()).map(({ id }) => id))
+  const there = new Set(
+    ids.length === 0
+      ? []
+      : (
+          await on
+            .selectFrom('organisations')
+            .select('id')
+            .where('id', 'in', [...ids])
+            .execute()
+        ).map(({ id }) => id),
+  )
   return ids.find((id) => !there.has(id)) ?? null
 }
 

@@ -25,7 +25,10 @@ export function serveAgents(app: FastifyInstance, files: AgentFiles): void {
   app.get('/agent/install.sh', async (_request, reply) => {
     const [newest] = await files.list()
     if (newest === undefined) throw new Refusal('agentVersionUnknown')
-    return reply.type('text/x-shellscript; charset=utf-8').header('cache-control', 'no-store').send(installScript(newest, await files.node()))
+    return reply
+      .type('text/x-shellscript; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(installScript(newest, await files.node()))
   })
   app.get('/agent/node/:version', async (request, reply) => {
     const program = await files.node()

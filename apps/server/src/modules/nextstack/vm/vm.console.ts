@@ -45,7 +45,12 @@ export function createConsoles({ db, secrets }: { db: Db; secrets: Secrets }) {
         .insertInto('vm_consoles')
         // One that is deleted meanwhile has none.
         .columns(['vm_id', 'text'])
-        .expression((of) => of.selectFrom('vms').select((one) => ['id', one.val(text).as('text')]).where('id', '=', id))
+        .expression((of) =>
+          of
+            .selectFrom('vms')
+            .select((one) => ['id', one.val(text).as('text')])
+            .where('id', '=', id),
+        )
         .onConflict((on) => on.column('vm_id').doUpdateSet({ text }))
         .execute()
       return whole

@@ -40,7 +40,9 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, subject: s
 /** People sign in with names by a rule, and a name that reads as a mailbox could be another's. */
 function fitUsername(wish: string | null): string | null {
   if (wish === null) return null
-  const fit = sameForm(readsAsAddress(wish) ? (wish.split('@')[0] ?? '') : wish).replace(/[^\p{Script=Han}A-Za-z0-9_\-.@]/gu, '-').slice(0, 50)
+  const fit = sameForm(readsAsAddress(wish) ? (wish.split('@')[0] ?? '') : wish)
+    .replace(/[^\p{Script=Han}A-Za-z0-9_\-.@]/gu, '-')
+    .slice(0, 50)
   const { data } = usernameRule.safeParse(fit)
   return data === undefined || readsAsAddress(data) ? null : data
 }

@@ -90,7 +90,8 @@ describe('signing in with a password', () => {
     // As a keyboard for Chinese may write it, and one of a Mac: an accent of its own.
     const [set, typed] = ['Ｓｅｃｒｅｔ１！caf\u00E9', 'Secret1!cafe\u0301']
     await hashed(person.id, await hashPassword(set))
-    for (const one of [set, typed]) expect(await send(app, auth.password, { body: { username: person.name.replace('一', '⼀'), password: one } })).toMatchObject({ status: 200 })
+    for (const one of [set, typed])
+      expect(await send(app, auth.password, { body: { username: person.name.replace('一', '⼀'), password: one } })).toMatchObject({ status: 200 })
     await hashed(before.id, await argon2.hash(set, { memoryCost: 8, timeCost: 1 }))
     expect(await send(app, auth.password, { body: { username: before.name, password: set } })).toMatchObject({ status: 200 })
   })
