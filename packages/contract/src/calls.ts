@@ -27,6 +27,7 @@ import { availabilityZones, computeInstances, serverGroups } from './compute/ins
 import { recycledInstances, retentions } from './compute/recycled.ts'
 import { registryProjects, repositories, repositoryAccess, tagBin } from './ims/project.ts'
 import { registries, registryCommands, registryUsers } from './ims/registry.ts'
+import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads } from './files/file.ts'
 import { audits } from './iam/audit.ts'
 import { decisions } from './iam/decision.ts'
 import { boundaries, grants } from './iam/grant.ts'
@@ -64,7 +65,7 @@ import { organisations, users } from './ums/user.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
-  sys: { system, configs, licences, messages, bundles },
+  sys: { system, configs, licences, messages, bundles, changes },
   ums: {
     auth,
     verification,
@@ -113,7 +114,6 @@ export const calls = {
     imageLibrary,
     networks,
     quotas,
-    changes,
     vpcs,
     securityGroups,
     natGateways,
@@ -156,6 +156,7 @@ export const calls = {
   ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin },
+  files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
   issue: { projects },
   root: { terms },
 } as const

@@ -125,6 +125,13 @@ export const kindTexts = {
     tag: '镜像标签',
     tagBin: '标签回收站',
   },
+  files: {
+    space: '文件空间',
+    entry: '文件',
+    upload: '上传',
+    share: '分享',
+    transfer: '传输记录',
+  },
   iam: {
     policy: '策略',
     role: '角色',

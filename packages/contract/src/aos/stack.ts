@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { container, placement } from '../cis/container.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, empty, listOf, listQuery, moment, type Also } from '../define.ts'
 import { operation } from '../operation.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -209,6 +209,10 @@ const source = z.object({ compose: composeText.optional(), template_id: z.uuid()
 const oneSource = (body: { compose?: string | undefined; template_id?: string | undefined }): boolean =>
   (body.compose === undefined) !== (body.template_id === undefined)
 
+/** Whoever deploys a template has to be allowed to see it. */
+const templateOf = (body: { template_id?: string | undefined } | undefined): readonly Also[] =>
+  body?.template_id === undefined ? [] : [{ action: 'aos.template.get', on: { kind: 'aos.template', id: body.template_id } }]
+
 /** What a stack was asked to be, once. */
 export const stackRevision = z.object({
   revision: z.int(),
@@ -236,6 +240,11 @@ export const stacks = {
     method: 'POST',
     path: stacksBase,
     summary: 'Deploy a compose file or a template to nodes',
+    also: ({ body }) => [
+      { action: 'cis.container.deploy' },
+      ...templateOf(body),
+      ...(body?.placement.edge_ids ?? []).flatMap((id) => actsOn('aos.stack.create', { kind: 'ecrm.edge', id })),
+    ],
     access: tenants,
     perMinute: 60,
     status: 202,
@@ -276,6 +285,10 @@ export const stacks = {
     method: 'POST',
     path: `${stacksBase}/{id}`,
     summary: 'Update to another file or other values, go back to a revision, stop, start',
+    also: ({ params, body }) =>
+      body?.action === 'update' || body?.action === 'rollback'
+        ? [{ action: 'aos.stack.create', on: { kind: 'aos.stack', id: params.id } }, ...(body.action === 'update' ? templateOf(body) : [])]
+        : [],
     access: tenants,
     perMinute: 120,
     params: byId,
@@ -420,6 +433,7 @@ export const stackDeployments = {
     method: 'DELETE',
     path: '/api/aos/v1/docker/deployments/{id}',
     summary: 'Take an application down on every node',
+    also: () => [{ action: 'aos.stack.delete' }],
     access: tenants,
     params: byId,
     status: 202,
@@ -452,6 +466,7 @@ export const stackConfigs = {
     method: 'PUT',
     path: `${stacksBase}/cfgs`,
     summary: 'Give a stack these configs, in their newest text; services that mount a changed one are made anew',
+    also: ({ body }) => [{ action: 'aos.stack.action', on: { kind: 'aos.stack', id: body?.stack_id } }],
     access: tenants,
     perMinute: 60,
     status: 202,
@@ -468,6 +483,12 @@ export const nodeStacks = {
     method: 'POST',
     path: nodeStacksBase,
     summary: 'Deploy a compose file or a template to one node',
+    also: ({ body }) => [
+      { action: 'aos.stack.create' },
+      { action: 'cis.container.deploy' },
+      ...templateOf(body),
+      ...(body === undefined ? [] : actsOn('aos.stack.create', { kind: 'ecrm.edge', id: body.edge_id })),
+    ],
     access: tenants,
     perMinute: 60,
     status: 202,
@@ -490,6 +511,7 @@ export const nodeStacks = {
     method: 'DELETE',
     path: `${nodeStacksBase}/{id}`,
     summary: 'Take a stack down',
+    also: ({ params }) => [{ action: 'aos.stack.delete', on: { kind: 'aos.stack', id: params.id } }],
     access: tenants,
     params: byId,
     status: 202,

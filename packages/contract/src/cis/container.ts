@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { label, labelKey } from '../ecrm/edge.ts'
 import { operation } from '../operation.ts'
 import { sizeBetween } from '../resource.ts'
@@ -234,6 +234,7 @@ export const containers = {
     method: 'POST',
     path: base,
     summary: 'Run a container on one or many nodes',
+    also: ({ body }) => (body?.placement.edge_ids ?? []).flatMap((id) => actsOn('cis.container.deploy', { kind: 'ecrm.edge', id })),
     access: tenants,
     status: 202,
     body: z.object({ name, description: description.default(''), spec: containerSpec, placement }),
@@ -429,6 +430,7 @@ export const deployments = {
     method: 'DELETE',
     path: '/api/cis/v1/docker/deployments/{id}',
     summary: 'Remove a deployment with its containers',
+    also: () => [{ action: 'cis.container.delete' }],
     access: tenants,
     params: byId,
     status: 202,
@@ -468,6 +470,7 @@ export const configs = {
     method: 'PUT',
     path: '/api/cis/v1/docker/cfgs',
     summary: 'Make or change a config; `restart` restarts the containers that have it',
+    also: ({ body }) => (body?.restart === true ? [{ action: 'cis.container.action' }] : []),
     access: tenants,
     perMinute: 120,
     body: z.object({

@@ -320,6 +320,7 @@ export const edgeImages = {
     }),
   }),
   pullImage: defineCall({
+    outside: true,
     id: 'ecrm.edge.pullImage',
     method: 'POST',
     path: `${base}/{id}/images`,
@@ -345,6 +346,7 @@ export const edgeImages = {
     }),
   }),
   removeImage: defineCall({
+    outside: true,
     id: 'ecrm.edge.removeImage',
     method: 'DELETE',
     path: `${base}/{id}/images`,
@@ -355,6 +357,7 @@ export const edgeImages = {
     response: empty,
   }),
   prune: defineCall({
+    outside: true,
     id: 'ecrm.edge.prune',
     method: 'POST',
     path: `${base}/{id}/images/prune`,
@@ -467,6 +470,7 @@ export const serviceAgents = {
     response: listOf(serviceAgent),
   }),
   create: defineCall({
+    outside: true,
     id: 'ecrm.serviceAgent.create',
     method: 'POST',
     path: '/api/ecrm/v1/service-agents',

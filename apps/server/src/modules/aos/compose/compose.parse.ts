@@ -69,6 +69,8 @@ export function parseCompose(text: string): ParsedCompose {
   try {
     // It would compare each key with each other one.
     const parsed = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false })
+    // What is nested deeper than the parser can follow is to it an error like any other.
+    if (parsed.errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested without end')
     for (const { code, message, pos } of parsed.errors)
       say(pos[0], code === 'MULTIPLE_DOCS' ? composeTexts.oneDocument : fillText(composeTexts.syntax, { reason: message.split('\n')[0] ?? '' }))
     if (parsed.errors.length === 0) {

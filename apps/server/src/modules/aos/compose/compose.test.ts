@@ -170,6 +170,9 @@ describe('a compose file', () => {
     'services: &a {web: *a}',
     '&a {services: *a}',
     `x-a: ${'['.repeat(100)}${']'.repeat(100)}`,
+    // Deeper than the parser itself can follow.
+    `x-a: ${'['.repeat(20_000)}`,
+    `x-a: ${'{a: '.repeat(9_000)}1${'}'.repeat(9_000)}`,
   ])('without end is refused: %s', (text) => {
     const file = `${text}\n${text.startsWith('x-') ? service('restart: always') : ''}`
     expect(errorsOf(file)).toMatchObject([{ message: text.includes('*a') ? '锚点“a”引用了自身' : '嵌套过深：不能超过64层' }])

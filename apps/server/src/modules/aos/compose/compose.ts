@@ -11,7 +11,7 @@ import { named, servicesOf, type ComposeService } from './compose.service.ts'
 import { fill, variablesIn } from './compose.variables.ts'
 
 /**
- * What a compose file is judged by. Plain data: files are read in a thread of their own (compose.apart.ts).
+ * What a compose file is judged by. Plain data: files are read in a process of their own (compose.apart.ts).
  */
 export interface ComposeTerms {
   /** Whose wish it is; null of what was judged when it was asked for. */

@@ -22,8 +22,8 @@ const draft = z.object({
 })
 export type VmDraft = z.output<typeof draft>
 
-/** Somebody else who signs in to the same tab must not find it. `chosen` is the cloud that was chosen in the switcher then. */
-const stored = z.object({ user_id: z.string(), chosen: z.string().nullable(), draft })
+/** Somebody else who signs in to the same tab must not find it. */
+const stored = z.object({ user_id: z.string(), chosen: z.string().nullable().catch(null), draft })
 
 const key = 'draft:nextstack.vm.create'
 
@@ -31,19 +31,16 @@ const key = 'draft:nextstack.vm.create'
 const isWorthKeeping = ({ name, description, ssh_public_key, user_data, image_fingerprint }: VmDraft): boolean =>
   [name, description, ssh_public_key, user_data, image_fingerprint].some((text) => text !== undefined && text !== '')
 
-/** What is of no cloud: the rest is one's own. */
-const portable = ({ name, description, count, ssh_public_key, user_data, key_pair_ids }: VmDraft): VmDraft =>
-  JSON.parse(JSON.stringify({ name, description, count, ssh_public_key, user_data, key_pair_ids })) as VmDraft
+/** What is a cloud's own: of another one it means nothing. */
+const elsewhere = { cloud_id: undefined, image_fingerprint: undefined, flavor_id: undefined, network: undefined, security_group_ids: undefined } as const
 
-/**
- * Where another cloud was chosen since, that counts: of what was typed only that comes back which is of no cloud.
- * @param chosen the cloud that is chosen in the switcher
- */
+/** @param chosen the cloud that was chosen last: where that was after the draft was written, it counts and not the draft's */
 export function readDraft(storage: Pick<Storage, 'getItem'>, userId: string, chosen: string | null): VmDraft | null {
   try {
     const found = stored.parse(JSON.parse(storage.getItem(key) ?? 'null'))
-    const own = found.chosen === chosen ? found.draft : portable(found.draft)
-    return found.user_id === userId && isWorthKeeping(own) ? own : null
+    if (found.user_id !== userId || !isWorthKeeping(found.draft)) return null
+    const since = chosen !== null && chosen !== found.chosen && chosen !== found.draft.cloud_id
+    return since ? { ...found.draft, ...elsewhere } : found.draft
   } catch {
     return null
   }
