@@ -182,7 +182,14 @@ export function createStackOperations(
         await removeContainers(docker, row.project, signal)
         // By the file that is there, of which it is what it is; and by ours, for a node that lost it.
         await down({})
-        if (row.deployed_revision !== null) await down((await orderOf(row, row.deployed_revision, true)).order)
+        if (row.deployed_revision !== null) {
+          // One of before that is no longer let pass is no reason for it to stay.
+          const ours = await orderOf(row, row.deployed_revision, true).catch((error: unknown) => {
+            if (error instanceof Refusal && error.refusal === 'composeInvalid') return null
+            throw error
+          })
+          if (ours !== null) await down(ours.order)
+        }
         await removeContainers(docker, row.project, signal)
         for (const { name } of await docker.volumes.list({ labels: [`${projectLabel}=${row.project}`], signal })) await docker.volumes.remove(name, { signal })
       }),
