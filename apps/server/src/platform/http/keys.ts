@@ -22,7 +22,7 @@ declare module '../db/database.ts' {
 }
 
 export const answerKeyMigrations: Migrations = {
-  '20261128_29_answer_keys': migration(`
+  '20261128_70_answer_keys': migration(`
     create table answer_keys (
       user_id uuid not null,
       key text not null,
