@@ -9,6 +9,7 @@ import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
 import { iso, type Tx } from '../../platform/db/database.ts'
 import { found } from '../../platform/errors.ts'
 import { authorise, type Authorising } from '../../platform/http/bind.ts'
+import { refuseMisplaced } from '../../platform/http/tus.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { FileService } from './files.service.ts'
@@ -115,6 +116,7 @@ export function createFileUploads(
             const upload = await mine(found(request.actor), id)
             // Its last byte was the last thing that a killed server did.
             if (upload.status === 'uploading' && upload.offset_bytes === upload.size_bytes) await bytes.begun(id)
+            if (upload.status === 'uploading') refuseMisplaced(request, { size: upload.size_bytes, offset: upload.offset_bytes })
             reply.hijack()
             for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
             await bytes.handle(id, request.raw, reply.raw).catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { DataStore, Server, Upload } from '@tus/server'
 import { z } from 'zod'
 import type { Sql, Tx } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
+import { tusRefused } from '../http/tus.ts'
 import { uuidv7 } from '../ids.ts'
 import { defineJob, handleJob } from '../jobs.ts'
 import type { ModuleParts } from '../module.ts'
@@ -263,6 +264,7 @@ function createDoor({ db, directory, whole }: { db: Sql; directory: ByteDirector
     allowedOrigins: [],
     datastore: new Rows(),
     getFileIdFromRequest: (request) => new URL(request.url).pathname.split('/').at(-2),
+    onResponseError: tusRefused,
     onUploadFinish: async (_, { id }) => {
       await whole(id)
       return {}
