@@ -16,7 +16,7 @@ export default {
     deletedBy: '删除人',
     ends: '彻底删除时间',
     outcome: words.result,
-    who: '谁',
+    who: '用户',
     organisation: words.ownedBy,
     bytes: '传输量',
     rate: '平均速率',
