@@ -21,6 +21,10 @@ describe('what a module takes of the contract', () => {
     expect((await plugin.load(`${contract}nextstack/vm.ts?lean`))?.code).not.toMatch(/\bz\.|defineCall/)
   })
 
+  it('says of what moves money that it takes a key', async () => {
+    expect((await plugin.load(`${contract}bill/order.ts?lean`))?.code).toMatch(/"bill\.order\.pay"(?:(?!"id":).)*"keyed":true/)
+  })
+
   it('says of what is read that it is audited: such answers are not asked early', async () => {
     expect((await plugin.load(`${contract}ecrm/edge.ts?lean`))?.code).toMatch(/"ecrm\.edge\.qrcode"(?:(?!"id":).)*"audit":true/)
   })

@@ -127,6 +127,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   'files.entry.purge': { ids: [someId] },
   'files.entry.download': { ids: [someId] },
   'files.share.create': { entry_id: someId },
+  'files.entry.publish': { ids: [someId] },
 }
 
 /** What a call does besides, made as the sweep makes it. */

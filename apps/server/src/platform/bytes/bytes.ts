@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Sql, Tx } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
+import { refuseMisplaced, tusRefused } from '../http/tus.ts'
 import { uuidv7 } from '../ids.ts'
 import { defineJob, handleJob } from '../jobs.ts'
 import type { ModuleParts } from '../module.ts'
@@ -208,6 +209,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
       const { id } = upload
       // Its last byte was the last thing that a killed server did.
       if (upload.status === 'uploading' && upload.offset_bytes === upload.size_bytes) await whole(id)
+      if (upload.status === 'uploading') refuseMisplaced(request, { size: upload.size_bytes, offset: upload.offset_bytes })
       reply.hijack()
       for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
       open.set(reply.raw, id)
@@ -272,6 +274,7 @@ function createDoor({ db, directory, whole }: { db: Sql; directory: ByteDirector
     allowedOrigins: [],
     datastore: new Rows(),
     getFileIdFromRequest: (request) => new URL(request.url).pathname.split('/').at(-2),
+    onResponseError: tusRefused,
     onUploadFinish: async (_, { id }) => {
       await whole(id)
       return {}

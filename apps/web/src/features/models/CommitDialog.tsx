@@ -10,6 +10,7 @@ import { TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { startUpload, useUpload } from '../../kit/uploads.ts'
+import './models.css'
 
 interface Chosen {
   readonly path: string

@@ -75,6 +75,7 @@ export default function ModelDetail() {
       <Terms model={model} />
       <div className="md-columns">
         <Tabs
+          size="small"
           activeKey={search.get('tab') ?? 'card'}
           onChange={(tab) => setSearch(tab === 'card' ? {} : { tab }, { replace: true })}
           items={[
@@ -296,7 +297,7 @@ function Revisions({ model }: { readonly model: Detail }) {
   if (data === undefined) return <Spin />
   if (data.items.length === 0) return <EmptyState title={t('revisions.none')} />
   return (
-    <ol className="md-revisions">
+    <ol className="md-revisions zs-list">
       {data.items.map((one: ModelRevision) => (
         <li key={one.id}>
           <b>{one.message}</b>

@@ -10,6 +10,7 @@ import { SelectField } from '../../kit/SelectField.tsx'
 import { SizeInput } from '../../kit/SizeInput.tsx'
 import { paths } from '../../paths.ts'
 import { useTerms } from './modelTexts.ts'
+import './models.css'
 
 type Values = BodyInput<typeof models.create>
 const { shape } = models.create.body

@@ -133,7 +133,7 @@ export default function Warehouse() {
             })}
           </aside>
         )}
-        <div className="md-list">
+        <div>
           {list.error !== null && list.data === undefined ? (
             <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />
           ) : list.data === undefined ? (

@@ -17,7 +17,7 @@ export default {
     omc: '运维',
     ims: '镜像仓库',
     files: '文件空间',
-    models: '模型仓库',
+    models: words.modelWarehouse,
     cls: '集群',
   },
   only: {
@@ -116,7 +116,7 @@ export default {
     remit: '申请汇款码',
     resume: '继续',
     available: '查看可开票金额',
-    withdraw: '撤回',
+    withdraw: words.withdraw,
     issue: '开具',
     reject: '驳回',
     void: '作废',

@@ -2,7 +2,7 @@ import * as words from './words.ts'
 
 /** The model warehouse. */
 export default {
-  title: '模型仓库',
+  title: words.modelWarehouse,
   detail: '模型详情',
   lead: '浏览和下载已发布的模型，不用登录；用现有的工具也能直接下载。',
   create: '创建模型',
@@ -39,7 +39,7 @@ export default {
     submit: '申请发布',
     submitEmpty: '请先上传文件',
     edit: words.edit,
-    withdraw: '撤回',
+    withdraw: words.withdraw,
     delete: words.toDelete,
     download: words.download,
   },
@@ -49,7 +49,7 @@ export default {
     body: '全部版本和 {{count}} 个文件（{{size}}）一起彻底删除，不能恢复；其他人正在使用的地址会失效。',
     done: words.isDeleted,
   },
-  reject: { title: '退回“{{name}}”', reason: '原因', missing: '请填写原因，申请人会看到', done: '已退回' },
+  reject: { title: '退回“{{name}}”', reason: words.reason, missing: '请填写原因，申请人会看到', done: '已退回' },
   terms: {
     title: '使用条款',
     accepted: '您已接受使用条款',
@@ -57,11 +57,11 @@ export default {
     signIn: '登录后接受条款',
     first: '请先接受使用条款',
   },
-  tab: { card: '介绍', files: '文件（{{count}}）', revisions: '版本' },
+  tab: { card: '介绍', files: '文件（{{count}}）', revisions: words.version },
   card: { none: '还没有介绍', noneMine: '上传一个 README.md，它的内容会显示在这里。', noneNote: '可以在“文件”中查看这个模型的内容。' },
   files: {
     path: '路径',
-    actions: '操作',
+    actions: words.actions,
     none: '还没有文件',
     noneMine: '点“上传文件”，可以一次选择整个文件夹。',
     noneNote: '这个模型还没有上传文件。',
@@ -83,7 +83,7 @@ export default {
     downloads: '下载次数',
     tags: words.tags,
     by: '发布人',
-    updated: '更新时间',
+    updated: words.updatedAt,
   },
   use: {
     title: '用现有的工具下载',
@@ -111,7 +111,7 @@ export default {
     choose: '选择文件',
     chooseFolder: '选择文件夹',
     leaveOut: '去掉',
-    message: '上传文件',
+    message: words.uploadFile,
     messageLabel: '版本说明',
     do: '上传 {{count}} 个文件',
     done: '新版本已生成',
