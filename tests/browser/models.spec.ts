@@ -63,7 +63,7 @@ test('a model is made, filled, reviewed, found by a visitor, and downloaded', as
     await shot(theirs, 'models-list')
     await theirs.getByRole('link', { name: new RegExp(name) }).click()
     await expect(theirs).toHaveTitle(/示例对话模型/)
-    await expect(theirs.getByText('约 15.65 GB')).toBeVisible()
+    await expect(theirs.getByText('约 15.64 GB')).toBeVisible()
     await theirs.getByRole('tab', { name: '文件（2）' }).click()
     await accessible(theirs, 'files of a model')
     await shot(theirs, 'models-files')
