@@ -233,7 +233,7 @@ export default {
       image: words.image,
       eip: '弹性公网IP',
       file: '文件存储',
-      container: '容器',
+      container: words.container,
       vcpu: 'vCPU',
       memory: words.memory,
       disk: words.systemDisk,

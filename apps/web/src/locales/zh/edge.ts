@@ -103,7 +103,7 @@ export default {
   marks: { title: '“{{name}}”的标签与污点', done: '标签与污点已保存' },
   share: {
     title: '“{{name}}”的归属与共享',
-    owner: '归属',
+    owner: words.belongsTo,
     ownerNote: '留空即为平台自己的节点。归属某个组织后，由该组织自己管理。',
     with: '共享给',
     none: '不共享',
