@@ -33,6 +33,7 @@ export const errorBlocks = {
   cls: [[97_200, 97_399]],
   middleware: [[97_400, 97_599]],
   files: [[97_600, 97_799]],
+  models: [[97_800, 97_999]],
   market: [[98_000, 98_199]],
   split: [[98_200, 98_399]],
   issue: [[98_400, 98_599]],
@@ -506,6 +507,17 @@ export const errors = catalogue({
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
+
+  // models: the warehouse
+  modelNameTaken: { code: 97801, status: 400, text: '该命名空间中已有同名模型' },
+  modelNamespaceTaken: { code: 97802, status: 400, text: '命名空间“{name}”已被其他组织使用' },
+  modelEmpty: { code: 97803, status: 400, text: '模型还没有文件，请先上传' },
+  modelGated: { code: 97804, status: 403, text: '下载此模型前须登录并接受它的使用条款' },
+  modelRevisionStale: { code: 97805, status: 409, text: '模型已有新的版本，请在其基础上重新提交' },
+  modelUploadUnready: { code: 97806, status: 409, text: '文件“{path}”还没有上传完成' },
+  modelPathTaken: { code: 97807, status: 400, text: '“{path}”既是文件又是文件夹，请改用其他路径' },
+  modelUnchanged: { code: 97808, status: 400, text: '这次提交没有任何改动' },
+  modelTooManyFiles: { code: 97809, status: 400, text: '一个模型最多{limit}个文件' },
 
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },
   enrolTokenInvalid: { code: 95002, status: 401, text: '接入令牌无效、已过期或已被使用' },

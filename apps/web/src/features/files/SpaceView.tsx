@@ -170,7 +170,7 @@ function FolderView({ space }: { readonly space: FileSpace }) {
               </>
             )}
             {space.writable && (
-              <Link className="zs-button" to={bin ? within(null) : `?${new URLSearchParams({ space: space.kind, bin: 'true' })}`}>
+              <Link className="zs-button zs-button-plain" to={bin ? within(null) : `?${new URLSearchParams({ space: space.kind, bin: 'true' })}`}>
                 {t(bin ? 'bin.leave' : 'bin.title')}
               </Link>
             )}

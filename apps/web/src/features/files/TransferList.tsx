@@ -9,6 +9,8 @@ import { SaveButtons } from '../../kit/SaveButtons.tsx'
 import { saveFrom } from '../../kit/save.ts'
 import { useOrganisationFilter } from '../../kit/useOrganisationFilter.tsx'
 
+/** Numbers stand under each other. */
+const right = { align: 'right', className: 'zs-number' } as const
 const tones = { running: 'busy', done: 'good', failed: 'bad', cancelled: 'rest' } as const
 
 /** Every upload, download, publication and download by a share: for who runs the platform. */
@@ -35,17 +37,17 @@ export default function TransferList() {
         ),
         col.text<FileTransfer>('who', t('column.who'), ({ user_name }) => user_name ?? t('transfer.visitor'), { width: 130, note: ({ ip }) => ip }),
         col.text<FileTransfer>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 120 }),
-        col.custom<FileTransfer>(
-          'bytes',
-          t('column.bytes'),
-          ({ bytes, size_bytes: size }) => (
-            <span className="zs-number">
-              {size === null || size === bytes ? format.bytes(bytes) : t('transfer.of', { bytes: format.bytes(bytes), size: format.bytes(size) })}
-            </span>
+        {
+          ...col.custom<FileTransfer>(
+            'bytes',
+            t('column.bytes'),
+            ({ bytes, size_bytes: size }) =>
+              size === null || size === bytes ? format.bytes(bytes) : t('transfer.of', { bytes: format.bytes(bytes), size: format.bytes(size) }),
+            { width: 170, sort: true },
           ),
-          { width: 170, sort: true },
-        ),
-        col.custom<FileTransfer>('rate', t('column.rate'), ({ rate }) => <span className="zs-number">{format.bytesPerSecond(rate)}</span>, { width: 110 }),
+          ...right,
+        },
+        { ...col.custom<FileTransfer>('rate', t('column.rate'), ({ rate }) => format.bytesPerSecond(rate), { width: 110 }), ...right },
         col.code<FileTransfer>('sha256', 'SHA-256', ({ sha256 }) => sha256, { width: 180, off: true }),
         col.date<FileTransfer>('started_at', t('column.started'), ({ started_at }) => started_at, { sort: true }),
         col.date<FileTransfer>('ended_at', t('column.ended'), ({ ended_at }) => ended_at),
