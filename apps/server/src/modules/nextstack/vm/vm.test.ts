@@ -773,7 +773,7 @@ describe('one instance', () => {
   })
 
   it('shows what its console printed, and says when the engine is down', async () => {
-    const vm = await create()
+    const vm = await create({ type: 'vm', image_fingerprint: print('vm:debian-12') })
     const ask = () => send(app, vms.consoleLog, { token: owner.token, params: { id: vm.id } })
     const started = { text: expect.stringMatching(/^[^\n]+was started[^\n]+\n$/) as string }
     expect((await ask()).body).toEqual(started)
