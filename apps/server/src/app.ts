@@ -68,7 +68,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
-  add(
+  const { kept } = add(
     createKept(platform, {
       reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
       connected: edges.connected,
@@ -78,7 +78,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
-  add(createIms(platform, { passwords, accessKeys, personOf, limits }))
+  add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, kept }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -485,6 +485,13 @@ export const errors = catalogue({
   registryContentGone: { code: 97015, status: 409, text: '镜像仓库中已没有“{digest}”的内容，无法恢复' },
   registryQuotaExceeded: { code: 97016, status: 400, text: '项目已用{used}，达到配额{limit}，不能再推送' },
   registryPlatformUnknown: { code: 97017, status: 400, text: '该标签没有所选平台的镜像' },
+  registryNodeForeign: { code: 97018, status: 400, text: '仓库只能建在平台自己的节点上' },
+  registryCollecting: { code: 97019, status: 429, text: '镜像仓库正在回收空间，请一分钟后再推送' },
+  registryNotQuiet: { code: 97020, status: 409, text: '刚才还有人在推送，请在{seconds}秒后再回收空间' },
+  registryNotKept: { code: 97021, status: 400, text: '该仓库不由平台运行，请在仓库一侧操作' },
+  registryIsKept: { code: 97022, status: 400, text: '平台运行的仓库不能修改连接方式' },
+  registryCertificateUnfit: { code: 97023, status: 400, text: '证书不可用：{reason}' },
+  registryCollectUnfinished: { code: 97024, status: 409, text: '空间没有在一分钟内回收完，已停止，下次继续' },
 
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },
   enrolTokenInvalid: { code: 95002, status: 401, text: '接入令牌无效、已过期或已被使用' },

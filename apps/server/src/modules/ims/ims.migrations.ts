@@ -32,6 +32,13 @@ interface RegistryTable {
   reconcile_error: string | null
   collectable_bytes: Generated<number>
   collected_at: Date | null
+  /** Until then somebody may have a token to push by. */
+  push_until: Date | null
+  /** Until then nobody is given one. */
+  collecting_until: Date | null
+  /** Of one that the platform runs: whose certificate, and its end. */
+  tls_kind: 'ours' | 'given' | null
+  tls_ends_at: Date | null
   error: string | null
   created_by: string | null
   created_by_name: string
@@ -48,6 +55,12 @@ interface RegistryUserTable {
 interface RegistryKeyTable {
   one: boolean
   /** RSA, PEM, sealed; and the certificate that registries know it by. */
+  sealed: string
+  certificate: string
+}
+interface RegistryAuthorityTable {
+  one: boolean
+  /** Its key, PEM, sealed. */
   sealed: string
   certificate: string
 }
@@ -131,6 +144,7 @@ declare module '../../platform/db/database.ts' {
     registries: RegistryTable
     registry_users: RegistryUserTable
     registry_key: RegistryKeyTable
+    registry_authority: RegistryAuthorityTable
     registry_projects: RegistryProjectTable
     registry_repositories: RegistryRepositoryTable
     registry_manifests: RegistryManifestTable
@@ -265,5 +279,14 @@ export const imsMigrations: Migrations = {
     );
     ${tellsChanges('registry_projects', 'ims.project')}
     ${tellsChanges('registry_repositories', 'ims.repository', 'ims.tag')}
+  `),
+  '20261128_61_kept_registries': migration(`
+    alter table registries
+      add column push_until timestamptz,
+      add column collecting_until timestamptz,
+      add column tls_kind text check (tls_kind in ('ours', 'given')),
+      add column tls_ends_at timestamptz;
+    create table registry_authority (one boolean primary key check (one), sealed text not null, certificate text not null);
+    create index registries_node on registries (node_id) where node_id is not null;
   `),
 }

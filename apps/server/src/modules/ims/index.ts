@@ -2,13 +2,18 @@ import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
+import type { Kept } from '../../platform/kept/kept.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import { imsMigrations } from './ims.migrations.ts'
 import { imsRoutes } from './ims.routes.ts'
 import { createProjects } from './project/project.service.ts'
+import { createAuthority } from './registry/authority.ts'
 import { createRegistryEndpoints } from './registry/registry.endpoint.ts'
+import { createRegistryOperations } from './registry/registry.operations.ts'
 import { createRegistryService } from './registry/registry.service.ts'
+import { countByNode } from './registry/registry.store.ts'
 import { serveEvents } from './repository/events.ts'
 import { createIndex } from './repository/indexing.ts'
 import { createRepositories } from './repository/repository.service.ts'
@@ -20,6 +25,8 @@ import { createRegistryUsers } from './user/user.service.ts'
 const reconcileJob = defineJob({ name: 'ims.registry.reconcile', input: z.object({}), concurrency: 1, schedule: '*/10 * * * *' })
 const purgeJob = defineJob({ name: 'ims.tagBin.purge', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
 
+const collectJob = defineJob({ name: 'ims.registry.collect', input: z.object({}), concurrency: 1, schedule: '*/10 * * * *' })
+const renewJob = defineJob({ name: 'ims.registry.renew', input: z.object({}), concurrency: 1, schedule: '20 18 * * *' })
 const rulesJob = defineJob({ name: 'ims.project.keep', input: z.object({}), concurrency: 1, schedule: '40 18 * * *' })
 
 /** What it takes from who knows people: their passwords, and whom an access key stands for. */
@@ -28,10 +35,12 @@ export interface ImsParts {
   readonly accessKeys: { isOne(secret: string): boolean; actorOf(secret: string, ip: string): Promise<Actor | null> }
   readonly personOf: (userId: string) => Promise<Actor | null>
   readonly limits: Pick<Limits, 'refuseUnknownOrganisation'>
+  readonly edges: Pick<EdgeReach, 'connected'>
+  readonly kept: Kept
 }
 
 /** Registries: who pushes and pulls by our rights, and what is there. */
-export function createIms(platform: Platform, { passwords, accessKeys, personOf, limits }: ImsParts): ModuleParts {
+export function createIms(platform: Platform, { passwords, accessKeys, personOf, limits, edges, kept }: ImsParts): ModuleParts {
   const tokens = createTokens(platform)
   const endpoints = createRegistryEndpoints(platform, tokens)
   const index = createIndex(platform, { endpoints })
@@ -42,6 +51,17 @@ export function createIms(platform: Platform, { passwords, accessKeys, personOf,
     isAccessKey: accessKeys.isOne,
     ofAccessKey: accessKeys.actorOf,
     personOf,
+  })
+  const authority = createAuthority(platform)
+  const { notQuiet, ...operations } = createRegistryOperations(platform, { endpoints, kept })
+  const registries = createRegistryService(platform, {
+    endpoints,
+    tokens,
+    reconcile: (id) => index.reconcile(id),
+    kept,
+    authority,
+    operations: { notQuiet, ...operations },
+    isConnected: (id) => edges.connected(id) !== null,
   })
   return {
     migrations: imsMigrations,
@@ -54,17 +74,21 @@ export function createIms(platform: Platform, { passwords, accessKeys, personOf,
       'ims.tag': { table: 'registry_tags' },
     },
     handlers: imsRoutes({
-      registries: createRegistryService(platform, { endpoints, tokens, reconcile: (id) => index.reconcile(id) }),
+      registries,
       users: createRegistryUsers(platform, { hash: passwords.hash }),
       projects: createProjects(platform, { limits }),
       repositories,
       tokens: tokenService,
     }),
-    jobs: [reconcileJob, purgeJob, rulesJob],
+    operations: Object.values(operations),
+    contentsOfNode: { count: countByNode },
+    jobs: [reconcileJob, purgeJob, rulesJob, collectJob, renewJob],
     jobHandlers: [
       handleJob(reconcileJob, () => index.reconcileAll()),
       handleJob(purgeJob, () => repositories.purgeEnded()),
       handleJob(rulesJob, () => repositories.applyRules()),
+      handleJob(collectJob, () => registries.collectAll()),
+      handleJob(renewJob, () => registries.renewCertificates()),
     ],
     serve: (http, authorising) => {
       serveTokens(http, tokenService, authorising)

@@ -42,6 +42,7 @@ export default {
     regions: '按区域查看',
     exist: '查看是否已设置',
     keepPreview: '预览保留规则',
+    collect: '回收空间',
     all: '查看全部',
     buildHistory: '查看构建历史',
     push: '推送',
