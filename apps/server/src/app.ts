@@ -76,9 +76,9 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
     }),
   )
-  const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
+  const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
+  const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
-  add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, kept }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -25,6 +25,7 @@ import { computeNetworks, computePorts, computeSubnets } from './compute/network
 import { computeRouters } from './compute/router.ts'
 import { availabilityZones, computeInstances, serverGroups } from './compute/instance.ts'
 import { recycledInstances, retentions } from './compute/recycled.ts'
+import { preheats, thirdRegistries } from './ims/preheat.ts'
 import { registryProjects, repositories, repositoryAccess, tagBin } from './ims/project.ts'
 import { registries, registryCommands, registryUsers } from './ims/registry.ts'
 import { audits } from './iam/audit.ts'
@@ -155,7 +156,7 @@ export const calls = {
   cis: { containers, deployments, configs: containerConfigs },
   ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
-  ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin },
+  ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
   issue: { projects },
   root: { terms },
 } as const

@@ -61,13 +61,17 @@ const nodes = z
   .object({
     node_ids: z.array(z.uuid()).max(500).default([]),
     region_id: z.uuid().optional(),
+    /** `key=value` each; a node has to have all of them. */
     labels: z.array(z.string().max(128).regex(plainLine)).max(20).default([]),
   })
   .refine(({ node_ids, region_id, labels }) => node_ids.length > 0 || region_id !== undefined || labels.length > 0, fieldTexts.preheatNodes)
 
+/** At a third party a repository may have no project. */
+const thirdRepository = z.string(fieldTexts.registryName).max(255, fieldTexts.registryName).regex(/^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*$/, fieldTexts.registryName)
+
 const wish = z.object({
   images: z
-    .array(z.object({ repository: z.string(fieldTexts.registryName).max(255), tag: tagName }))
+    .array(z.object({ repository: thirdRepository, tag: tagName }))
     .min(1)
     .max(20),
   nodes,
@@ -266,7 +270,7 @@ export const thirdRegistries = {
     path: `${thirdPath}/{id}/tags`,
     summary: 'Tags of a repository there',
     access: tenants,
-    query: z.object({ repository: z.string().min(1).max(255).regex(plainLine), keyword }),
+    query: z.object({ repository: thirdRepository, keyword }),
     response: z.object({ items: z.array(z.string()), more: z.boolean() }),
   }),
 } as const
