@@ -12,6 +12,7 @@ import { createCmp } from './modules/cmp/index.ts'
 import { createCompute } from './modules/compute/index.ts'
 import type { ReachedEdge } from './modules/ecrm/edge/edge.reach.ts'
 import { createEcrm } from './modules/ecrm/index.ts'
+import { createFilesModule } from './modules/files/index.ts'
 import { createIam } from './modules/iam/index.ts'
 import { createIms } from './modules/ims/index.ts'
 import { createIssue } from './modules/issue/index.ts'
@@ -21,6 +22,7 @@ import { createSys } from './modules/sys/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit } from './platform/audit.ts'
 import { platformScope } from './platform/auth/actor.ts'
+import { createBytes } from './platform/bytes/bytes.ts'
 import type { Config } from './platform/config.ts'
 import { Refusal } from './platform/errors.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
@@ -79,6 +81,15 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
   const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
+  const { bytes } = add(
+    createBytes(platform, {
+      quotaBytes: async () => {
+        const gigabytes = Number(await settings.get('file_quota_gb'))
+        return gigabytes === 0 ? null : gigabytes * 2 ** 30
+      },
+    }),
+  )
+  add(createFilesModule(platform, { bytes, passwords }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }
@@ -144,6 +155,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
           // antd writes its styles at run time.
           'style-src': ["'self'", "'unsafe-inline'"],
           'img-src': ["'self'", 'data:', 'https:'],
+          'media-src': ["'self'"],
           'font-src': ["'self'", 'data:'],
           'connect-src': ["'self'"],
           'worker-src': ["'self'", 'blob:'],

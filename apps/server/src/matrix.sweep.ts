@@ -78,6 +78,13 @@ const someId = '018f0000-0000-7000-8000-000000000000'
 const bodies: Readonly<Record<string, unknown>> = {
   'nextstack.command.create': { vm_ids: [someId], script: 'true' },
   'ecrm.edge.unbind': { ids: [someId] },
+  'files.entry.move': { ids: [someId] },
+  'files.entry.copy': { ids: [someId], space_id: someId },
+  'files.entry.delete': { ids: [someId] },
+  'files.entry.restore': { ids: [someId] },
+  'files.entry.purge': { ids: [someId] },
+  'files.entry.download': { ids: [someId] },
+  'files.share.create': { entry_id: someId },
 }
 
 /** Each of these calls under policies that allow it, deny it, and bound whoever makes it. */

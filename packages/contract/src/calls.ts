@@ -28,6 +28,7 @@ import { recycledInstances, retentions } from './compute/recycled.ts'
 import { preheats, thirdRegistries } from './ims/preheat.ts'
 import { registryProjects, repositories, repositoryAccess, tagBin } from './ims/project.ts'
 import { registries, registryCommands, registryUsers } from './ims/registry.ts'
+import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads } from './files/file.ts'
 import { audits } from './iam/audit.ts'
 import { decisions } from './iam/decision.ts'
 import { boundaries, grants } from './iam/grant.ts'
@@ -157,6 +158,7 @@ export const calls = {
   ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
+  files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
   issue: { projects },
   root: { terms },
 } as const

@@ -501,6 +501,22 @@ export const errors = catalogue({
   preheatInProgress: { code: 97032, status: 409, text: '预热还在进行，请先取消' },
   registryCollectUnfinished: { code: 97024, status: 409, text: '空间没有在一分钟内回收完，已停止，下次继续' },
 
+  // files: what people keep here
+  fileParentGone: { code: 97601, status: 400, text: '目标文件夹不存在或已被删除' },
+  fileNameTaken: { code: 97602, status: 409, text: '已有名为“{name}”的文件或文件夹' },
+  fileSpaceReadOnly: { code: 97603, status: 403, text: '您只能查看和下载此空间中的内容' },
+  fileQuotaExceeded: { code: 97604, status: 400, text: '空间不足：已用{used}，配额为{limit}，还需要{wanted}' },
+  fileIntoItself: { code: 97605, status: 400, text: '不能把文件夹“{name}”放到它自己里面' },
+  fileTooDeep: { code: 97606, status: 400, text: '文件夹最多嵌套{limit}层' },
+  fileTooMany: { code: 97607, status: 400, text: '一次最多处理{limit}个文件和文件夹' },
+  fileNotShown: { code: 97608, status: 400, text: '此类文件不能直接预览，请下载后查看' },
+  fileUploadWrong: { code: 97609, status: 409, text: '收到的内容与校验值不符，请重新上传' },
+  fileUploadOver: { code: 97610, status: 409, text: '该上传已结束或已被放弃' },
+  fileNotInBin: { code: 97611, status: 409, text: '“{name}”不在回收站中' },
+  shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
+  sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
+  shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
+
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },
   enrolTokenInvalid: { code: 95002, status: 401, text: '接入令牌无效、已过期或已被使用' },
   edgeOffline: { code: 95003, status: 409, text: '节点“{name}”离线，暂时不能操作' },

@@ -127,6 +127,13 @@ export const kindTexts = {
     preheat: '镜像预热',
     thirdRegistry: '第三方仓库',
   },
+  files: {
+    space: '文件空间',
+    entry: '文件',
+    upload: '上传',
+    share: '分享',
+    transfer: '传输记录',
+  },
   iam: {
     policy: '策略',
     role: '角色',

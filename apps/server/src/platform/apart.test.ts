@@ -3,7 +3,7 @@ import type { tasks } from '../testing/apart.tasks.ts'
 import { longestHold } from '../testing/loop.ts'
 import { createApart } from './apart.ts'
 
-const module = new URL('../testing/apart.thread.ts', import.meta.url)
+const module = new URL('../testing/apart.process.ts', import.meta.url)
 
 describe('work apart', () => {
   const apart = createApart<typeof tasks>(module, { limitMs: 300, waitingMax: 3, memoryMb: 48 })

@@ -1,13 +1,13 @@
-import { Worker } from 'node:worker_threads'
+import { fork, type ChildProcess } from 'node:child_process'
 import type { ErrorName } from '@zhisuan/contract/errors'
 import { Refusal } from './errors.ts'
 
-/** What a thread does: plain data in, plain data out. */
+/** What a process apart does: plain data in, plain data out. */
 export type Tasks = Readonly<Record<string, (input: never) => unknown>>
 type InputOf<Task> = Task extends (input: infer Input) => unknown ? Input : never
 type OutputOf<Task> = Task extends (input: never) => infer Output ? Awaited<Output> : never
 
-/** What goes to the thread, and what comes back. */
+/** What goes there, and what comes back. */
 export interface Asked {
   readonly task: string
   readonly input: unknown
@@ -20,7 +20,7 @@ export type Told =
 export interface Apart<All extends Tasks> {
   /** @throws Refusal as the task does, `tookTooLong` where it does not come to an end, `tooMuchAtOnce` where too many wait */
   ask<Name extends keyof All & string>(task: Name, input: InputOf<All[Name]>): Promise<OutputOf<All[Name]>>
-  /** Lets the thread go once nothing is asked of it: what operations still ask while the server stops is answered. */
+  /** Lets the process go once nothing is asked of it: what operations still ask while the server stops is answered. */
   close(): void
 }
 
@@ -29,10 +29,11 @@ interface Waiting extends Asked {
 }
 
 /**
- * A thread of its own for work whose length somebody else decides, such as reading a file that a person sent: meanwhile
- * everybody else is answered. One thing after the other; what does not come to an end in time is ended with its thread, and
- * the next is done by another one.
- * @param module serves the tasks (apart.thread.ts)
+ * A process of its own for work whose length and size somebody else decides, such as reading a file that a person sent:
+ * meanwhile everybody else is answered. One thing after the other; what does not come to an end in time, or takes more memory
+ * than it may, is ended with its process, and the next is done by another one. No thread: one that runs out of memory now and
+ * then takes the whole process with it. Nothing of the server's environment is given to it.
+ * @param module serves the tasks (apart.process.ts)
  */
 export function createApart<All extends Tasks>(
   module: URL,
@@ -40,7 +41,7 @@ export function createApart<All extends Tasks>(
 ): Apart<All> {
   const waiting: Waiting[] = []
   let now: Waiting | null = null
-  let thread: { readonly worker: Worker; ready: boolean } | null = null
+  let apart: { readonly child: ChildProcess; ready: boolean } | null = null
   let limit: NodeJS.Timeout | undefined
   let closed = false
 
@@ -53,49 +54,58 @@ export function createApart<All extends Tasks>(
     next()
   }
   const rest = (): void => {
-    thread?.worker.unref()
+    hold(false)
     if (!closed) return
-    void thread?.worker.terminate()
-    thread = null
+    apart?.child.kill('SIGKILL')
+    apart = null
+  }
+  /** Whether this process waits for it. */
+  const hold = (held: boolean): void => {
+    const { child } = apart ?? {}
+    child?.[held ? 'ref' : 'unref']()
+    child?.channel?.[held ? 'ref' : 'unref']()
   }
   const end = (told: Told): void => {
-    void thread?.worker.terminate()
-    thread = null
+    apart?.child.kill('SIGKILL')
+    apart = null
     settle(told)
   }
   const begin = (): void => {
-    // What it was started with is not for it: flags of a test runner, say.
-    const worker = new Worker(module, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
-    const own = { worker, ready: false }
-    thread = own
-    const mine = (act: () => void) => () => {
-      if (thread === own) act()
-    }
-    worker.on('message', (said: Told | 'ready') => {
-      if (thread !== own) return
+    const child = fork(module, {
+      // What this one was started with is not for it: flags of a test runner, say.
+      execArgv: [`--max-old-space-size=${memoryMb}`],
+      env: process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      serialization: 'advanced',
+      // What Node says of running out of memory.
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    const own = { child, ready: false }
+    apart = own
+    child.on('message', (said: Told | 'ready') => {
+      if (apart !== own) return
       if (said !== 'ready') return settle(said)
       own.ready = true
       send()
     })
-    // Out of memory, for one.
-    worker.on('error', (error: unknown) => mine(() => end(isOutOfMemory(error) ? tookTooLong : { error }))())
-    worker.on(
-      'exit',
-      mine(() => end({ error: new Error('the thread ended') })),
-    )
+    child.on('error', (error) => {
+      if (apart === own) end({ error })
+    })
+    child.on('exit', (code, signal) => {
+      // Node aborts where there is no memory left.
+      if (apart === own) end(signal === 'SIGABRT' || code === 134 ? tookTooLong : { error: new Error(`the process ended (${signal ?? code})`) })
+    })
   }
   const send = (): void => {
-    if (now === null || thread?.ready !== true) return
+    if (now === null || apart?.ready !== true) return
     limit = setTimeout(() => end(tookTooLong), limitMs)
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
-    thread.worker.postMessage({ task: now.task, input: now.input } satisfies Asked)
+    apart.child.send({ task: now.task, input: now.input } satisfies Asked)
   }
   const next = (): void => {
     if (now !== null) return
     now = waiting.shift() ?? null
     if (now === null) return
-    if (thread === null) begin()
-    thread?.worker.ref()
+    if (apart === null) begin()
+    hold(true)
     send()
   }
 
@@ -122,5 +132,4 @@ export function createApart<All extends Tasks>(
 }
 
 const tookTooLong: Told = { refusal: 'tookTooLong', options: {} }
-const isOutOfMemory = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))

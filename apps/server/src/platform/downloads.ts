@@ -15,6 +15,8 @@ export interface Download {
   size: number | null
   /** Of these bytes and no others, such as their SHA-256: so that a download that broke off can go on. */
   etag?: string
+  /** Its type, where it is looked at and not saved: one that a browser does not run. */
+  inline?: string
   /** Bytes `start` to `end`, both of them too; without a range all. Read to its end, or destroyed. */
   open(range?: { start: number; end: number }): Readable | Promise<Readable>
 }
@@ -109,8 +111,11 @@ function read(secrets: Secrets, link: string): z.output<typeof ticket> | null {
 }
 
 /** Sets the headers; null where there is nothing to send but them. */
-async function answer({ name, size, etag, open }: Download, request: FastifyRequest, reply: FastifyReply): Promise<Readable | null> {
-  reply.header('cache-control', 'private, no-store').header('content-disposition', disposition(name)).type('application/octet-stream')
+async function answer({ name, size, etag, inline, open }: Download, request: FastifyRequest, reply: FastifyReply): Promise<Readable | null> {
+  reply.header('cache-control', 'private, no-store').header('content-disposition', disposition(name, inline === undefined ? 'attachment' : 'inline'))
+  reply.type(inline ?? 'application/octet-stream')
+  // Whatever it is, nothing in it runs here, nor asks for anything.
+  if (inline !== undefined) reply.header('content-security-policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
   const tag = etag === undefined ? undefined : `"${etag}"`
   if (tag !== undefined) reply.header('etag', tag)
   if (size === null) return open()
@@ -143,7 +148,7 @@ function rangeOf(header: string, size: number): { start: number; end: number } |
 }
 
 /** RFC 6266: the name itself for all browsers of today, and what ASCII can say of it for the others. */
-function disposition(name: string): string {
+function disposition(name: string, how: 'attachment' | 'inline'): string {
   const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-  return `attachment; filename="${name.replace(/[^\x20-\x7e]|["\\%]/g, '_')}"; filename*=UTF-8''${encoded}`
+  return `${how}; filename="${name.replace(/[^\x20-\x7e]|["\\%]/g, '_')}"; filename*=UTF-8''${encoded}`
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '../platform/errors.ts'
 
-/** What a thread may do, good and bad. */
+/** What a process apart may do, good and bad. */
 export const tasks = {
   double: (one: number) => one * 2,
   refuse: (field: string): never => {

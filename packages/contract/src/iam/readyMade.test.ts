@@ -77,6 +77,7 @@ describe('ready-made policies', () => {
       'ims.command.create',
       'ims.project.keepPreview',
       'ims.repository.pull',
+      'files.entry.download',
     ])
   })
 

@@ -128,6 +128,15 @@ export const readyMade: readonly ReadyMade[] = [
     calls: ['bill.quote.ask'],
   },
   {
+    key: 'files',
+    name: '文件管理',
+    about: '上传、下载、整理和分享自己与组织的文件；不能发布到公共空间',
+    base: 'TENANT',
+    reads: [],
+    all: ['files'],
+    calls: [],
+  },
+  {
     key: 'finance',
     name: '财务',
     about: '查看和导出账单、订单与流水，充值和开具发票；不能下单或退订',

@@ -1,7 +1,7 @@
 import { createApart } from '../../../platform/apart.ts'
 import { checkCompose, prepare, resolved, type ComposeTerms } from './compose.ts'
 
-/** What is read in a thread of its own: whoever sends a file decides how long that takes. */
+/** What is read in a process of its own: whoever sends a file decides how long that takes. */
 export const tasks = {
   check: (wish: { text: string; terms: ComposeTerms; declared: ReadonlySet<string> | null }) => checkCompose(wish.text, wish.terms, wish.declared),
   prepare: (wish: { text: string; values: ReadonlyMap<string, string>; terms: ComposeTerms }) => prepare(wish.text, wish.values, wish.terms),
@@ -12,7 +12,7 @@ export type Composer = ReturnType<typeof createComposer>
 
 /** Reads compose files while others are answered. */
 export function createComposer() {
-  const { ask, close } = createApart<typeof tasks>(new URL('compose.thread.ts', import.meta.url))
+  const { ask, close } = createApart<typeof tasks>(new URL('compose.process.ts', import.meta.url))
   return {
     /** `checkCompose`, with its problems. */
     check: (text: string, terms: ComposeTerms, declared: ReadonlySet<string> | null = null) => ask('check', { text, terms, declared }),

@@ -16,7 +16,7 @@ const stackLabel = 'zhisuan.stack'
 const filesLabel = 'zhisuan.files'
 
 /**
- * What a compose file is judged by. Plain data: files are read in a thread of their own (compose.apart.ts).
+ * What a compose file is judged by. Plain data: files are read in a process of their own (compose.apart.ts).
  */
 export interface ComposeTerms {
   /** Whose wish it is; null of what was judged when it was asked for. */

@@ -136,8 +136,11 @@ export const setLimitsBandwidth = async (on: Sql, cloudId: string, limits: boole
 }
 
 /** Exactly these. */
-export const setRanges = (tx: Tx, { id, cloud_id }: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> =>
-  replaceRows(tx, 'eip_pool_ranges', { pool_id: id, cloud_id }, ranges)
+export async function setRanges(tx: Tx, { id, cloud_id }: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> {
+  // One at a time: two who each insert a range that overlaps the other's would wait for each other (PostgreSQL calls it a deadlock).
+  await sql`select pg_advisory_xact_lock(hashtextextended('eip ranges ' || ${cloud_id}::text, 13))`.execute(tx)
+  await replaceRows(tx, 'eip_pool_ranges', { pool_id: id, cloud_id }, ranges)
+}
 
 /** Exactly these; what is no organisation is left out. */
 export const setOrganisations = (tx: Tx, poolId: string, organisationIds: readonly string[]): Promise<void> =>

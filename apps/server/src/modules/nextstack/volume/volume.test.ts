@@ -192,6 +192,8 @@ describe('attaching and detaching', () => {
     const volume = await stage.createVolume()
     // The engine knows of no host "two": nobody looks there meanwhile.
     for (const look of ['instances.list', 'instances.get', 'hosts.list', 'storage.volumes.list']) stage.engine.hold(look)
+    // Nor at the one volume, that it was made being told late; attaching asks for it too.
+    const lookAtOne = stage.engine.hold('storage.volumes.get')
     await sql`insert into hosts (id, cloud_id, name, status, observed, status_message, clustered, architecture, hardware, memory_total_bytes, memory_used_bytes)
       values (${randomUUID()}, ${stage.cloud_id}, 'two', 'online', 'online', '', true, 'x86_64', '{"cpu":{"model":"","sockets":1,"cores":1,"threads":1},"disks":[],"nics":[],"system":{"vendor":"","product":"","kind":"","kernel":"","firmware":""}}', 1, 0)`.execute(
       stage.db,
@@ -213,6 +215,7 @@ describe('attaching and detaching', () => {
       message: '云硬盘在主机“one”上，不能挂载到主机“two”上的实例',
       fields: [{ field: 'vm_id' }],
     })
+    lookAtOne.open()
     const there = await stage.createVolume({ attach: { vm_id: vm.id, path: '/data' } })
     expect(there.status).toBe('in_use')
     expect(stage.engine.asked.findLast(({ method }) => method === 'storage.volumes.create')?.args[0]).toMatchObject({

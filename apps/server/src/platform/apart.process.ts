@@ -1,11 +1,11 @@
-import { parentPort } from 'node:worker_threads'
 import type { Asked, Tasks, Told } from './apart.ts'
 import { Refusal } from './errors.ts'
 
-/** Serves tasks to whoever made this thread (apart.ts). The one thing that a thread's own module does. */
+/** Serves tasks to whoever made this process (apart.ts). The one thing that such a process's own module does. */
 export function serveApart(tasks: Tasks): void {
-  const port = parentPort
-  if (port === null) throw new Error('this is no thread')
+  const say = (said: Told | 'ready'): void => {
+    process.send?.(said)
+  }
   const answer = async ({ task, input }: Asked): Promise<Told> => {
     try {
       // Both sides have them of one type.
@@ -18,6 +18,6 @@ export function serveApart(tasks: Tasks): void {
       return { refusal, options: { values: { ...values }, ...(fields !== undefined && { fields: fields.map((one) => ({ ...one })) }), detail, message } }
     }
   }
-  port.on('message', (asked: Asked) => void answer(asked).then((told) => port.postMessage(told)))
-  port.postMessage('ready')
+  process.on('message', (asked: Asked) => void answer(asked).then(say))
+  say('ready')
 }

@@ -1,4 +1,4 @@
-import { serveApart } from '../platform/apart.thread.ts'
+import { serveApart } from '../platform/apart.process.ts'
 import { tasks } from './apart.tasks.ts'
 
 serveApart(tasks)

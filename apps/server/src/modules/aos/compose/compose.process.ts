@@ -1,0 +1,4 @@
+import { serveApart } from '../../../platform/apart.process.ts'
+import { tasks } from './compose.apart.ts'
+
+serveApart(tasks)

@@ -1,0 +1,161 @@
+import { finished, type Readable } from 'node:stream'
+import { Readable as ReadableStream } from 'node:stream'
+import { archiveEntriesMost, type fileEntries } from '@zhisuan/contract/files/file'
+import { previewOf } from '@zhisuan/contract/files/preview'
+import type { BodyOf } from '@zhisuan/contract/define'
+import type { ExportLink } from '@zhisuan/contract/exports'
+import { ZipFile } from 'yazl'
+import { z } from 'zod'
+import type { Actor } from '../../platform/auth/actor.ts'
+import type { Bytes } from '../../platform/bytes/bytes.ts'
+import type { Download } from '../../platform/downloads.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { Platform } from '../../platform/platform.ts'
+import * as store from './files.store.ts'
+import type { EntryRow } from './files.store.ts'
+import { archiveName, transferTexts } from './files.texts.ts'
+import type { Transfers } from './transfers.ts'
+
+const kind = 'files.entry'
+
+/** Sealed in a link. `share`: by which share it was asked for; else whose spaces it is found in. */
+const asked = z.object({
+  ids: z.array(z.string()),
+  inline: z.boolean(),
+  ip: z.string(),
+  holder: z.object({ user_id: z.string(), name: z.string(), bp_id: z.string().nullable() }).nullable(),
+  share: z.string().nullable(),
+})
+type Asked = z.output<typeof asked>
+
+export type FileDownloads = ReturnType<typeof createFileDownloads>
+
+/** What goes out: a file as it is, with Range; several things as an archive that is written while it is read. */
+export function createFileDownloads(
+  { db, downloads, log }: Pick<Platform, 'db' | 'downloads' | 'log'>,
+  { bytes, transfers }: { bytes: Bytes; transfers: Transfers },
+) {
+  /** Found anew each time a link is followed: what was deleted meanwhile, or is no longer theirs, is gone. */
+  const entries = async ({ ids, holder, share }: Asked): Promise<EntryRow[]> => {
+    if (holder !== null) return (await store.entriesOf(db, holder, ids)).filter(({ bin_id }) => bin_id === null)
+    if (share === null) return []
+    const [entry] = await Promise.all(ids.map((id) => store.anyEntry(db, id)))
+    return entry === undefined || entry.bin_id !== null ? [] : [entry]
+  }
+
+  /** Writes down what of it really went. */
+  const told = async (
+    by: Asked,
+    download: Download,
+    about: { readonly size: number | null; readonly sha256: string | null; readonly space: string },
+  ): Promise<Download> => {
+    const space = await store.anySpace(db, about.space)
+    return {
+      ...download,
+      open: async (range) => {
+        const stream = await download.open(range)
+        // Looking at a film asks for a hundred pieces of it.
+        if (by.inline) return stream
+        const id = await transfers.told(db, by.holder ?? { bp_id: space?.bp_id ?? null }, {
+          kind: by.share === null ? 'download' : 'share',
+          name: download.name,
+          space_kind: space?.kind ?? 'personal',
+          size_bytes: range === undefined ? about.size : range.end - range.start + 1,
+          sha256: about.sha256,
+          ip: by.ip,
+        })
+        const counting = counted(stream)
+        finished(counting.stream, (error) => {
+          const outcome =
+            error === null || error === undefined ? ({ outcome: 'done' } as const) : ({ outcome: 'cancelled', reason: transferTexts.leftOff } as const)
+          transfers
+            .ended(db, { id }, { ...outcome, bytes: counting.bytes() })
+            .catch((failed: unknown) => log.warn({ err: failed }, 'the end of a download was not written down'))
+        })
+        return counting.stream
+      },
+    }
+  }
+
+  downloads.offer(kind, async (text) => {
+    const by = asked.parse(JSON.parse(text))
+    const roots = await entries(by)
+    const [first] = roots
+    if (first === undefined || roots.length !== by.ids.length) return null
+    if (first.kind === 'file' && roots.length === 1) {
+      const { sha256, size_bytes: size, name } = first
+      if (sha256 === null || size === null) return null
+      const preview = by.inline ? previewOf(name) : null
+      const file: Download = { name, size, etag: sha256, open: (range) => bytes.read(sha256, range), ...(preview !== null && { inline: preview.type }) }
+      return told(by, file, { size, sha256, space: first.space_id })
+    }
+    const all = await store.treeOf(db, by.ids, null, archiveEntriesMost + 1)
+    if (all.length > archiveEntriesMost) throw new Refusal('fileTooMany', { values: { limit: archiveEntriesMost } })
+    const archive: Download = { name: archiveName(first.name, roots.length), size: null, open: () => archiveOf(bytes, all) }
+    return told(by, archive, { size: null, sha256: null, space: first.space_id })
+  })
+
+  return {
+    async link(actor: Actor, { ids, inline }: BodyOf<(typeof fileEntries)['download']>, ip: string): Promise<ExportLink> {
+      const { user_id, name, bp_id } = actor
+      const by: Asked = { ids, inline, ip, holder: { user_id, name, bp_id }, share: null }
+      const roots = await entries(by)
+      if (roots.length !== new Set(ids).size) throw new Refusal('notFound')
+      if (inline && (roots.length > 1 || roots.some((entry) => entry.kind === 'folder' || previewOf(entry.name) === null))) throw new Refusal('fileNotShown')
+      return downloads.link(kind, JSON.stringify(by), actor)
+    },
+    /** For whoever came by a share; whether it lets them was found out before. */
+    linkOfShare: (share: string, entryId: string, ip: string): ExportLink =>
+      downloads.link(kind, JSON.stringify({ ids: [entryId], inline: false, ip, holder: null, share } satisfies Asked), { user_id: share }),
+  }
+}
+
+/** Counts what is really read of a stream. */
+function counted(source: Readable): { stream: Readable; bytes: () => number } {
+  let bytes = 0
+  async function* counting(): AsyncGenerator<Buffer> {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      yield chunk
+    }
+  }
+  const stream = ReadableStream.from(counting(), { objectMode: false, highWaterMark: 256 * 1024 })
+  stream.once('close', () => source.destroy())
+  return { stream, bytes: () => bytes }
+}
+
+/** Stored, not pressed: most of what is large is pressed already. Names are as they lie in folders below what was chosen. */
+function archiveOf(bytes: Bytes, entries: readonly (EntryRow & { depth: number })[]): Readable {
+  const zip = new ZipFile()
+  // What yazl declares as the interface of all streams is a PassThrough.
+  const file = zip.outputStream as Readable
+  const paths = new Map<string, string>()
+  let current: Readable | null = null
+  file.once('close', () => current?.destroy())
+  const taken = new Set<string>()
+  for (const entry of entries) {
+    const above = entry.depth === 0 ? '' : `${paths.get(entry.parent_id ?? '') ?? ''}/`
+    const path = `${above}${entry.name}`
+    paths.set(entry.id, path)
+    // Chosen by itself and within a folder that was chosen too.
+    if (taken.has(path)) continue
+    taken.add(path)
+    const { sha256, size_bytes: size, updated_at: mtime } = entry
+    if (sha256 === null || size === null) zip.addEmptyDirectory(path, { mtime, mode: 0o40755 })
+    else {
+      zip.addReadStreamLazy(path, { mtime, mode: 0o100644, compress: false, size }, (take) => {
+        bytes.read(sha256).then(
+          (stream) => {
+            current = stream
+            stream.once('error', (error) => file.destroy(error))
+            take(null, stream)
+          },
+          (error: unknown) => file.destroy(error instanceof Error ? error : new Error(String(error))),
+        )
+      })
+    }
+  }
+  zip.once('error', (error: Error) => file.destroy(error))
+  zip.end()
+  return file
+}

@@ -1,0 +1,36 @@
+import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads } from '@zhisuan/contract/files/file'
+import { handle, type Handler } from '../../platform/http/handler.ts'
+import type { FileDownloads } from './files.download.ts'
+import type { FileService } from './files.service.ts'
+import type { Shares } from './shares.ts'
+import type { Transfers } from './transfers.ts'
+import type { FileUploads } from './uploads.ts'
+
+export const filesRoutes = (parts: { files: FileService; uploads: FileUploads; downloads: FileDownloads; shares: Shares; transfers: Transfers }): Handler[] => {
+  const { files, uploads, downloads, shares, transfers } = parts
+  return [
+    handle(fileSpaces.list, ({ actor }) => files.spaces(actor)),
+    handle(fileSpaces.entries, ({ actor, params, query }) => files.list(actor, params.id, query)),
+    handle(fileSpaces.createFolder, ({ actor, params, body }) => files.createFolder(actor, params.id, body)),
+    handle(fileSpaces.upload, ({ actor, params, body, request }) => uploads.create(actor, params.id, body, request.ip)),
+    handle(fileEntries.get, ({ actor, params }) => files.get(actor, params.id)),
+    handle(fileEntries.rename, ({ actor, params, body }) => files.rename(actor, params.id, body)),
+    handle(fileEntries.move, ({ actor, body }) => files.move(actor, body)),
+    handle(fileEntries.copy, ({ actor, body }) => files.copy(actor, body)),
+    handle(fileEntries.publish, ({ actor, body, request }) => files.publish(actor, body, request.ip)),
+    handle(fileEntries.delete, ({ actor, body }) => files.delete(actor, body)),
+    handle(fileEntries.restore, ({ actor, body }) => files.restore(actor, body)),
+    handle(fileEntries.purge, ({ actor, body }) => files.purge(actor, body)),
+    handle(fileEntries.download, ({ actor, body, request }) => downloads.link(actor, body, request.ip)),
+    handle(fileUploads.list, ({ actor }) => uploads.list(actor)),
+    handle(fileUploads.get, ({ actor, params }) => uploads.get(actor, params.id)),
+    handle(fileUploads.discard, ({ actor, params }) => uploads.discard(actor, params.id)),
+    handle(fileShares.list, ({ actor, query }) => shares.list(actor, query)),
+    handle(fileShares.create, ({ actor, body }) => shares.create(actor, body)),
+    handle(fileShares.delete, ({ actor, params }) => shares.delete(actor, params.id)),
+    handle(fileShares.look, ({ params }) => shares.look(params.token)),
+    handle(fileShares.open, ({ params, body, request }) => shares.open(params.token, body.password, request.ip)),
+    handle(fileTransfers.list, ({ query }) => transfers.list(query)),
+    handle(fileTransfers.export, async ({ actor, body }) => transfers.export(actor, body)),
+  ]
+}

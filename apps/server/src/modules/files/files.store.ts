@@ -1,0 +1,436 @@
+import type { fileShares, fileSpaces, fileTransfers, SpaceKind, TransferKind, TransferOutcome } from '@zhisuan/contract/files/file'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { sql, type Generated, type RawBuilder, type Selectable } from 'kysely'
+import { tellsChanges } from '../../platform/changes.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
+import { insertsInto } from '../../platform/db/rows.ts'
+import '../../platform/bytes/bytes.store.ts'
+
+interface FileSpaceTable {
+  id: string
+  kind: SpaceKind
+  bp_id: string | null
+  /** Of a personal one. */
+  user_id: string | null
+  used_bytes: Generated<number>
+  file_count: Generated<number>
+}
+interface FileEntryTable {
+  id: string
+  space_id: string
+  /** As its space's, for what tells of changes. */
+  bp_id: string | null
+  parent_id: string | null
+  kind: 'folder' | 'file'
+  name: string
+  sha256: string | null
+  size_bytes: number | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+  /** Of what was deleted, and all within it: whose deletion took it along. Null: it is there. */
+  bin_id: string | null
+  /** Only of that one itself. */
+  deleted_at: Date | null
+  deleted_by_name: string | null
+  /** Where it was, as people read it. */
+  deleted_from: string | null
+}
+interface FileShareTable {
+  id: string
+  entry_id: string
+  /** SHA-256 of what stands in the link. */
+  token_hash: Buffer
+  /** Sealed, so that whoever made it can copy it again. */
+  token: string
+  /** argon2id. */
+  password: string | null
+  ends_at: Date | null
+  downloads_left: number | null
+  download_count: Generated<number>
+  created_by: string
+  created_by_name: string
+  created_at: Generated<Date>
+}
+interface FileTransferTable {
+  id: string
+  kind: TransferKind
+  /** Of an upload its own id. */
+  upload_id: string | null
+  name: string
+  space_kind: SpaceKind
+  bp_id: string | null
+  user_id: string | null
+  user_name: string | null
+  ip: string
+  size_bytes: number | null
+  bytes: Generated<number>
+  sha256: string | null
+  outcome: TransferOutcome
+  reason: string | null
+  started_at: Generated<Date>
+  ended_at: Date | null
+}
+declare module '../../platform/db/database.ts' {
+  interface Tables {
+    file_spaces: FileSpaceTable
+    file_entries: FileEntryTable
+    file_shares: FileShareTable
+    file_transfers: FileTransferTable
+  }
+}
+
+export const fileMigrations: Migrations = {
+  '20261128_81_files': migration(`
+    create table file_spaces (
+      id uuid primary key,
+      kind text not null check (kind in ('personal', 'organisation', 'public')),
+      bp_id uuid,
+      user_id uuid,
+      used_bytes bigint not null default 0 check (used_bytes >= 0),
+      file_count bigint not null default 0 check (file_count >= 0)
+    );
+    create unique index file_spaces_personal on file_spaces (user_id) where kind = 'personal';
+    create unique index file_spaces_organisation on file_spaces (bp_id) where kind = 'organisation';
+    create unique index file_spaces_public on file_spaces (kind) where kind = 'public';
+    create table file_entries (
+      id uuid primary key,
+      space_id uuid not null references file_spaces,
+      bp_id uuid,
+      parent_id uuid references file_entries,
+      kind text not null check (kind in ('folder', 'file')),
+      name text not null,
+      sha256 text references byte_contents,
+      size_bytes bigint,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      bin_id uuid,
+      deleted_at timestamptz,
+      deleted_by_name text,
+      deleted_from text,
+      check ((kind = 'file') = (sha256 is not null and size_bytes is not null))
+    );
+    create unique index file_entries_name on file_entries (space_id, parent_id, name) nulls not distinct where bin_id is null;
+    create index file_entries_named on file_entries (space_id, parent_id, kind desc, name, id) where bin_id is null;
+    create index file_entries_parent on file_entries (parent_id);
+    create index file_entries_content on file_entries (sha256) where sha256 is not null;
+    create index file_entries_bin on file_entries (bin_id) where bin_id is not null;
+    create index file_entries_deleted on file_entries (space_id, deleted_at) where deleted_at is not null;
+    create table file_shares (
+      id uuid primary key,
+      entry_id uuid not null references file_entries on delete cascade,
+      token_hash bytea not null,
+      token text not null,
+      password text,
+      ends_at timestamptz,
+      downloads_left bigint check (downloads_left >= 0),
+      download_count bigint not null default 0,
+      created_by uuid not null,
+      created_by_name text not null,
+      created_at timestamptz not null default now()
+    );
+    create unique index file_shares_token on file_shares (token_hash);
+    create index file_shares_entry on file_shares (entry_id);
+    create table file_transfers (
+      id uuid primary key,
+      kind text not null check (kind in ('upload', 'download', 'publish', 'share')),
+      upload_id uuid,
+      name text not null,
+      space_kind text not null,
+      bp_id uuid,
+      user_id uuid,
+      user_name text,
+      ip text not null,
+      size_bytes bigint,
+      bytes bigint not null default 0,
+      sha256 text,
+      outcome text not null check (outcome in ('running', 'done', 'failed', 'cancelled')),
+      reason text,
+      started_at timestamptz not null default now(),
+      ended_at timestamptz
+    );
+    create index file_transfers_started on file_transfers (started_at desc, id desc);
+    create unique index file_transfers_upload on file_transfers (upload_id) where upload_id is not null;
+    ${tellsChanges('file_entries', 'files.entry')}
+    ${tellsChanges('file_transfers', 'files.transfer')}
+  `),
+}
+
+export type SpaceRow = Selectable<FileSpaceTable>
+export type EntryRow = Selectable<FileEntryTable>
+export type ShareRow = Selectable<FileShareTable>
+
+/** Whose spaces they are: not an organisation alone, since a person's own is nobody else's, also not an administrator's. */
+export interface Holder {
+  readonly user_id: string
+  readonly bp_id: string | null
+}
+
+/** The condition that a space is one that somebody reads: the only way to what is in it. */
+const readBy = ({ user_id, bp_id }: Holder): RawBuilder<boolean> =>
+  sql<boolean>`(file_spaces.kind = 'public' or (file_spaces.kind = 'personal' and file_spaces.user_id = ${user_id}) or (file_spaces.kind = 'organisation' and file_spaces.bp_id = ${bp_id}))`
+
+/** Makes those that somebody has and that are not there yet, and answers them: the personal one, then the organisation's, then the public one. */
+export async function spacesOf(on: Sql, holder: Holder, newId: () => string): Promise<SpaceRow[]> {
+  await on
+    .insertInto('file_spaces')
+    .values([
+      { id: newId(), kind: 'personal', bp_id: holder.bp_id, user_id: holder.user_id },
+      { id: newId(), kind: 'public', bp_id: null, user_id: null },
+      ...(holder.bp_id === null ? [] : [{ id: newId(), kind: 'organisation' as const, bp_id: holder.bp_id, user_id: null }]),
+    ])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return on
+    .selectFrom('file_spaces')
+    .selectAll()
+    .where(readBy(holder))
+    .orderBy(sql`array_position(array['personal', 'organisation', 'public'], kind)`)
+    .execute()
+}
+export const getSpace = (on: Sql, holder: Holder, id: string): Promise<SpaceRow | undefined> =>
+  on.selectFrom('file_spaces').selectAll().where(readBy(holder)).where('id', '=', id).executeTakeFirst()
+export const publicSpace = (on: Sql): Promise<SpaceRow> => on.selectFrom('file_spaces').selectAll().where('kind', '=', 'public').executeTakeFirstOrThrow()
+/** Of whomever; for what goes on for somebody who asked before. */
+export const anySpace = (on: Sql, id: string): Promise<SpaceRow | undefined> => on.selectFrom('file_spaces').selectAll().where('id', '=', id).executeTakeFirst()
+/** Held against all other changes of what is in it: of its tree, and of what it counts. */
+export const lockSpace = async (tx: Tx, id: string): Promise<void> => {
+  await tx.selectFrom('file_spaces').select('id').where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
+}
+export const countIn = async (tx: Tx, spaceId: string, by: { bytes: number; files: number }): Promise<void> => {
+  await tx
+    .updateTable('file_spaces')
+    .set({ used_bytes: sql`used_bytes + ${by.bytes}`, file_count: sql`file_count + ${by.files}` })
+    .where('id', '=', spaceId)
+    .execute()
+}
+
+const order = orderOf('file_entries', 'name', 'name', 'updated_at', 'size_bytes')
+/** What of a folder (null: the top) is there. */
+const inFolder = (on: Sql, spaceId: string, parentId: string | null) =>
+  on
+    .selectFrom('file_entries')
+    .where('file_entries.space_id', '=', spaceId)
+    .where(parentId === null ? sql<boolean>`parent_id is null` : sql<boolean>`parent_id = ${parentId}`)
+    .where('bin_id', 'is', null)
+
+export async function listEntries(on: Sql, spaceId: string, query: QueryOf<typeof fileSpaces.entries>): Promise<{ total: number; rows: EntryRow[] }> {
+  const whole = on.selectFrom('file_entries').where('file_entries.space_id', '=', spaceId)
+  const filtered = query.bin
+    ? whole.where('deleted_at', 'is not', null).where(matching(query.keyword, 'file_entries.name'))
+    : query.keyword === undefined || query.keyword === ''
+      ? inFolder(on, spaceId, query.parent_id ?? null)
+      : whole.where('bin_id', 'is', null).where(matching(query.keyword, 'file_entries.name'))
+  return pageWithTotal(paged(filtered.selectAll('file_entries').orderBy('file_entries.kind', 'desc'), query, order), filtered, query)
+}
+
+export const entryOf = (on: Sql, holder: Holder, id: string): Promise<(EntryRow & { space_kind: SpaceKind }) | undefined> =>
+  on
+    .selectFrom('file_entries')
+    .innerJoin('file_spaces', 'file_spaces.id', 'file_entries.space_id')
+    .selectAll('file_entries')
+    .select('file_spaces.kind as space_kind')
+    .where(readBy(holder))
+    .where('file_entries.id', '=', id)
+    .executeTakeFirst()
+/** Those of these that somebody reads, by name. */
+export const entriesOf = (on: Sql, holder: Holder, ids: readonly string[]): Promise<EntryRow[]> =>
+  on
+    .selectFrom('file_entries')
+    .innerJoin('file_spaces', 'file_spaces.id', 'file_entries.space_id')
+    .selectAll('file_entries')
+    .where(readBy(holder))
+    .where(sql<boolean>`file_entries.id = any(${ids}::uuid[])`)
+    .orderBy('file_entries.name')
+    .execute()
+export const anyEntry = (on: Sql, id: string): Promise<EntryRow | undefined> =>
+  on.selectFrom('file_entries').selectAll().where('id', '=', id).executeTakeFirst()
+export const folderIn = (on: Sql, spaceId: string, id: string): Promise<EntryRow | undefined> =>
+  on
+    .selectFrom('file_entries')
+    .selectAll()
+    .where('space_id', '=', spaceId)
+    .where('id', '=', id)
+    .where('kind', '=', 'folder')
+    .where('bin_id', 'is', null)
+    .executeTakeFirst()
+export const entryNamed = (on: Sql, spaceId: string, parentId: string | null, name: string): Promise<EntryRow | undefined> =>
+  inFolder(on, spaceId, parentId).selectAll().where('name', '=', name).executeTakeFirst()
+
+/** Folders that something lies in, the outermost first, without itself. */
+export async function pathOf(on: Sql, id: string): Promise<{ id: string; name: string }[]> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    with recursive up as (
+      select id, name, parent_id, 0 as depth from file_entries where id = ${id}
+      union all select e.id, e.name, e.parent_id, up.depth + 1 from file_entries as e join up on e.id = up.parent_id
+    ) select id, name from up where depth > 0 order by depth desc`.execute(on)
+  return rows
+}
+
+/** Something and all within it: of what is there where `bin` is null, else of that deletion. The outermost first; at most so many. */
+export async function treeOf(on: Sql, ids: readonly string[], bin: string | null, limit: number): Promise<(EntryRow & { depth: number })[]> {
+  const { rows } = await sql<EntryRow & { depth: number }>`
+    with recursive down as (
+      select *, 0 as depth from file_entries where id = any(${ids}::uuid[])
+      union all select e.*, down.depth + 1 from file_entries as e join down on e.parent_id = down.id and e.bin_id is not distinct from ${bin}::uuid
+    ) select * from down order by depth, name limit ${limit}`.execute(on)
+  return rows
+}
+
+export const insertEntries = insertsInto('file_entries')
+export const updateEntry = async (
+  tx: Tx,
+  id: string,
+  changes: Partial<Pick<EntryRow, 'name' | 'parent_id' | 'bin_id' | 'deleted_at' | 'deleted_by_name' | 'deleted_from'>>,
+): Promise<void> => {
+  await tx
+    .updateTable('file_entries')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+/** In the bin for longer than that. */
+export const binnedBefore = (on: Sql, at: Date): Promise<EntryRow[]> =>
+  on.selectFrom('file_entries').selectAll().where('deleted_at', '<', at).orderBy('deleted_at').limit(500).execute()
+
+export const insertShare = insertsInto('file_shares')
+export type ShownShare = ShareRow & { entry_name: string; entry_kind: 'folder' | 'file' }
+const shareOrder = orderOf('file_shares', '-created_at', 'created_at', 'download_count')
+const sharesOf = (on: Sql, holder: Holder) =>
+  on
+    .selectFrom('file_shares')
+    .innerJoin('file_entries', 'file_entries.id', 'file_shares.entry_id')
+    .innerJoin('file_spaces', 'file_spaces.id', 'file_entries.space_id')
+    // What lies in the public space may be shared by many, of whom each sees their own.
+    .where(sql<boolean>`(file_shares.created_by = ${holder.user_id} or (file_spaces.kind = 'organisation' and file_spaces.bp_id = ${holder.bp_id}))`)
+    .where('file_entries.bin_id', 'is', null)
+export async function listShares(on: Sql, holder: Holder, query: QueryOf<typeof fileShares.list>): Promise<{ total: number; rows: ShownShare[] }> {
+  const filtered = sharesOf(on, holder)
+    .where(asked(query, 'file_shares', 'entry_id'))
+    .where(matching(query.keyword, 'file_entries.name'))
+  const shown = filtered.selectAll('file_shares').select(['file_entries.name as entry_name', 'file_entries.kind as entry_kind'])
+  return pageWithTotal(paged(shown, query, shareOrder), filtered, query)
+}
+export const shareOf = (on: Sql, holder: Holder, id: string): Promise<ShownShare | undefined> =>
+  sharesOf(on, holder)
+    .selectAll('file_shares')
+    .select(['file_entries.name as entry_name', 'file_entries.kind as entry_kind'])
+    .where('file_shares.id', '=', id)
+    .executeTakeFirst()
+export const deleteShare = async (tx: Sql, id: string): Promise<void> => {
+  await tx.deleteFrom('file_shares').where('id', '=', id).execute()
+}
+/** By what stands in the link; only of what is there. */
+export const shareByToken = (on: Sql, hash: Buffer) =>
+  on
+    .selectFrom('file_shares')
+    .innerJoin('file_entries', 'file_entries.id', 'file_shares.entry_id')
+    .innerJoin('file_spaces', 'file_spaces.id', 'file_entries.space_id')
+    .selectAll('file_shares')
+    .select([
+      'file_entries.name as entry_name',
+      'file_entries.kind as entry_kind',
+      'file_entries.size_bytes',
+      'file_entries.sha256',
+      'file_spaces.kind as space_kind',
+      'file_spaces.bp_id',
+    ])
+    .where('token_hash', '=', hash)
+    .where('file_entries.bin_id', 'is', null)
+    .executeTakeFirst()
+/** Counts a download. @returns false where none is left */
+export async function takeDownload(on: Sql, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await on
+    .updateTable('file_shares')
+    .set({ downloads_left: sql`downloads_left - 1`, download_count: sql`download_count + 1` })
+    .where('id', '=', id)
+    .where((where) => where.or([where('downloads_left', 'is', null), where('downloads_left', '>', 0)]))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
+}
+
+export const insertTransfer = insertsInto('file_transfers')
+export const endTransfer = async (
+  on: Sql,
+  which: { readonly id: string } | { readonly upload_id: string },
+  ended: { outcome: TransferOutcome; reason?: string | null; bytes?: number; sha256?: string },
+): Promise<void> => {
+  const [[column, id] = ['id', '']] = Object.entries(which)
+  await on
+    .updateTable('file_transfers')
+    .set({ ...ended, ended_at: sql`clock_timestamp()` })
+    .where(sql.ref(column), '=', id)
+    .where('outcome', '=', 'running')
+    .execute()
+}
+/** Downloads whose server ended without a word. */
+export const forgetRunning = async (on: Sql, before: Date, reason: string): Promise<void> => {
+  await on
+    .updateTable('file_transfers')
+    .set({ outcome: 'failed', reason, ended_at: sql`now()` })
+    .where('outcome', '=', 'running')
+    .where('upload_id', 'is', null)
+    .where('started_at', '<', before)
+    .execute()
+}
+
+export type ShownTransfer = Selectable<Tables['file_transfers']> & { bp_name: string | null }
+const transferOrder = orderOf('file_transfers', '-started_at', 'started_at', 'bytes')
+export type TransferFilters = Pick<QueryOf<typeof fileTransfers.list>, 'keyword' | 'kind' | 'outcome' | 'bp_id' | 'from' | 'to'>
+const transfers = (on: Sql, query: TransferFilters) =>
+  on
+    .selectFrom('file_transfers')
+    .where(asked(query, 'file_transfers', 'kind', 'outcome', 'bp_id'))
+    .where(matching(query.keyword, 'file_transfers.name', sql<string>`coalesce(file_transfers.user_name, '')`, 'file_transfers.ip'))
+    // Days of Beijing.
+    .where(query.from === undefined ? sql<boolean>`true` : sql<boolean>`started_at >= (${query.from}::date)::timestamp at time zone 'Asia/Shanghai'`)
+    .where(query.to === undefined ? sql<boolean>`true` : sql<boolean>`started_at < (${query.to}::date + 1)::timestamp at time zone 'Asia/Shanghai'`)
+const bpName = sql<string | null>`(select name from organisations where organisations.id = file_transfers.bp_id)`
+export async function listTransfers(on: Sql, query: QueryOf<typeof fileTransfers.list>): Promise<{ total: number; rows: ShownTransfer[] }> {
+  const filtered = transfers(on, query)
+  return pageWithTotal(paged(filtered.selectAll('file_transfers').select(bpName.as('bp_name')), query, transferOrder), filtered, query)
+}
+/** For files: the newest first, on from the last of those before. */
+export const transfersOn = (on: Sql, query: TransferFilters, last: ShownTransfer | null): Promise<ShownTransfer[]> =>
+  transfers(on, query)
+    .selectAll('file_transfers')
+    .select(bpName.as('bp_name'))
+    .where(last === null ? sql<boolean>`true` : sql<boolean>`(started_at, id) < (${last.started_at}, ${last.id}::uuid)`)
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1_000)
+    .execute()
+
+/** Sends something and all within it that is there to the bin, as one deletion. */
+export const binTree = async (tx: Tx, id: string): Promise<void> => {
+  await sql`
+    with recursive down as (
+      select id from file_entries where id = ${id}
+      union all select e.id from file_entries as e join down on e.parent_id = down.id where e.bin_id is null
+    ) update file_entries set bin_id = ${id}::uuid where id in (select id from down)`.execute(tx)
+}
+/** The same back, of one deletion. */
+export const unbinTree = async (tx: Tx, binId: string): Promise<void> => {
+  await tx.updateTable('file_entries').set({ bin_id: null }).where('bin_id', '=', binId).execute()
+}
+/** Deletes all of one deletion. What was deleted out of it before has no folder to go back to then. */
+export async function purgeTree(tx: Tx, binId: string): Promise<{ sha256: string; size_bytes: number }[]> {
+  await sql`update file_entries as e set parent_id = null from file_entries as folder
+    where e.parent_id = folder.id and folder.bin_id = ${binId}::uuid and e.bin_id is distinct from ${binId}::uuid`.execute(tx)
+  const { rows } = await sql<{ sha256: string | null; size_bytes: number | null }>`
+    delete from file_entries where bin_id = ${binId}::uuid returning sha256, size_bytes`.execute(tx)
+  return rows.flatMap(({ sha256, size_bytes }) => (sha256 === null || size_bytes === null ? [] : [{ sha256, size_bytes }]))
+}
+/** How deep folders within something reach: 0 where it has none. */
+export async function depthWithin(on: Sql, id: string): Promise<number> {
+  const { rows } = await sql<{ depth: number }>`
+    with recursive down as (
+      select id, 0 as depth from file_entries where id = ${id}
+      union all select e.id, down.depth + 1 from file_entries as e join down on e.parent_id = down.id where e.bin_id is null and e.kind = 'folder'
+    ) select max(depth) as depth from down`.execute(on)
+  return rows[0]?.depth ?? 0
+}

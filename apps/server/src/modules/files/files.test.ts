@@ -1,0 +1,383 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
+import { configs } from '@zhisuan/contract/sys/sys'
+import type { BodyInput } from '@zhisuan/contract/define'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { anyPort } from '@zhisuan/engines/registry/testing'
+import { sweepJob } from '../../platform/bytes/bytes.ts'
+import { testApp, type TestApp } from '../../testing/app.ts'
+import { call, refused } from '../../testing/call.ts'
+import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
+import { breakOff, offsetOf, sendPiece, sha256Of } from './testing.ts'
+
+let app: TestApp
+let url: string
+let admin: Person & SignedIn
+let owner: Person & SignedIn
+let colleague: Person & SignedIn
+let stranger: Person & SignedIn
+
+beforeAll(async () => {
+  const port = await anyPort()
+  url = `http://127.0.0.1:${port}`
+  app = await testApp({ PUBLIC_URL: url })
+  await app.http.listen({ port, host: '127.0.0.1' })
+  admin = await someone(app, { kind: 1 })
+  owner = await someone(app)
+  const made = await makeUser(app, { kind: 4, organisation: owner.bp_id })
+  colleague = { ...made, ...(await signIn(app, made)) }
+  stranger = await someone(app)
+})
+afterAll(() => app.close())
+
+/** What the clock does each five minutes. */
+const sweep = (): Promise<void> => app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, sweepJob, {}))
+
+type Kind = 'personal' | 'organisation' | 'public'
+const spaceOf = async (who: SignedIn, kind: Kind = 'personal'): Promise<string> => {
+  const { items } = await call(app, fileSpaces.list, { token: who.token })
+  return items.find((space) => space.kind === kind)?.id ?? ''
+}
+const announce = async (who: SignedIn, wish: Partial<BodyInput<typeof fileSpaces.upload>> & { name: string }, kind: Kind = 'personal'): Promise<FileUpload> =>
+  call(app, fileSpaces.upload, { token: who.token, params: { id: await spaceOf(who, kind) }, body: { size_bytes: 0, ...wish } })
+const ended = (who: SignedIn, { id }: FileUpload): Promise<FileUpload> =>
+  vi.waitFor(async () => {
+    const upload = await call(app, fileUploads.get, { token: who.token, params: { id } })
+    expect(upload.status).toMatch(/done|failed/)
+    return upload
+  }, 10_000)
+/** A file that is there. */
+const put = async (
+  who: SignedIn,
+  name: string,
+  bytes: Buffer = randomBytes(1_000),
+  wish: Partial<BodyInput<typeof fileSpaces.upload>> = {},
+  kind: Kind = 'personal',
+): Promise<FileEntry> => {
+  const upload = await announce(who, { name, size_bytes: bytes.length, ...wish }, kind)
+  if (bytes.length > 0) expect((await sendPiece(url, who.token, upload, 0, new Uint8Array(bytes))).status).toBe(204)
+  const { entry_id } = await ended(who, upload)
+  return call(app, fileEntries.get, { token: who.token, params: { id: entry_id ?? '' } })
+}
+const list = async (who: SignedIn, query: { parent_id?: string; keyword?: string; bin?: 'true' } = {}, kind: Kind = 'personal'): Promise<string[]> =>
+  (await call(app, fileSpaces.entries, { token: who.token, params: { id: await spaceOf(who, kind) }, query: { page_size: 100, ...query } })).items.map(
+    ({ name }) => name,
+  )
+const folder = async (who: SignedIn, name: string, parent_id: string | null = null, kind: Kind = 'personal'): Promise<FileEntry> =>
+  call(app, fileSpaces.createFolder, { token: who.token, params: { id: await spaceOf(who, kind) }, body: { name, parent_id } })
+const download = async (who: SignedIn, ids: string[], headers: Record<string, string> = {}, inline = false): Promise<Response> => {
+  const { path } = await call(app, fileEntries.download, { token: who.token, body: { ids, inline } })
+  return fetch(`${url}${path}`, { headers })
+}
+const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer())
+
+describe('an upload', () => {
+  it('is announced, comes in pieces, shows once its sum was made, and is downloaded, in parts too', async () => {
+    const bytes = randomBytes(3_000_000)
+    const upload = await announce(owner, { name: '数据集.bin', size_bytes: bytes.length, folders: ['训练', 'v1'], sha256: sha256Of(bytes) })
+    expect(upload).toMatchObject({ folder: '/训练/v1', status: 'uploading', offset_bytes: 0, entry_id: null })
+    expect(await list(owner, { keyword: '数据集' })).toEqual([])
+    expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes.subarray(0, 1_000_000)))).status).toBe(204)
+    expect(await offsetOf(url, owner.token, upload)).toBe(1_000_000)
+    expect((await call(app, fileUploads.list, { token: owner.token })).items).toMatchObject([{ id: upload.id, offset_bytes: 1_000_000 }])
+    expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes))).status).toBe(409)
+    expect((await sendPiece(url, owner.token, upload, 1_000_000, new Uint8Array(bytes.subarray(1_000_000)))).status).toBe(204)
+    const { entry_id } = await ended(owner, upload)
+    const entry = await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })
+    expect(entry).toMatchObject({ name: '数据集.bin', size_bytes: bytes.length, sha256: sha256Of(bytes), path: [{ name: '训练' }, { name: 'v1' }] })
+    const whole = await download(owner, [entry.id])
+    expect([whole.headers.get('content-disposition'), sha256Of(await bytesOf(whole))]).toEqual([expect.stringContaining('attachment'), entry.sha256])
+    const part = await download(owner, [entry.id], { range: 'bytes=10-19' })
+    expect([part.status, await bytesOf(part)]).toEqual([206, bytes.subarray(10, 20)])
+    const records = await vi.waitFor(async () => {
+      const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '数据集', page_size: 100 } })
+      expect(items.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done'])
+      return items
+    })
+    expect(records.map(({ kind, bytes: went, user_name }) => [kind, went, user_name])).toEqual([
+      ['download', 10, owner.name],
+      ['download', bytes.length, owner.name],
+      ['upload', bytes.length, owner.name],
+    ])
+  })
+
+  it('goes on behind what is on disk and counted: a connection that broke off, and a tail that nobody counted', async () => {
+    const bytes = randomBytes(20_000_000)
+    const upload = await announce(owner, { name: 'cut.bin', size_bytes: bytes.length })
+    for (let cut = 0; cut < 3; cut++) {
+      const from = await offsetOf(url, owner.token, upload)
+      await breakOff(url, owner.token, upload, from, bytes.subarray(from, from + 5_000_000))
+      await vi.waitFor(async () => expect(await offsetOf(url, owner.token, upload)).toBeGreaterThan(from))
+    }
+    // As a server leaves it that was killed between writing and counting.
+    await vi.waitFor(async () => {
+      const before = await offsetOf(url, owner.token, upload)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(await offsetOf(url, owner.token, upload)).toBe(before)
+    })
+    const kept = await offsetOf(url, owner.token, upload)
+    await appendFile(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id), randomBytes(777))
+    expect((await sendPiece(url, owner.token, upload, kept, new Uint8Array(bytes.subarray(kept)))).status).toBe(204)
+    const { entry_id } = await ended(owner, upload)
+    expect(await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })).toMatchObject({ sha256: sha256Of(bytes) })
+  })
+
+  it('is finished by the clock where a server was killed after its last byte, and once only', async () => {
+    const bytes = randomBytes(1_000)
+    const upload = await announce(owner, { name: 'last.bin', size_bytes: bytes.length })
+    await app.platform.db.updateTable('byte_uploads').set({ offset_bytes: bytes.length }).where('id', '=', upload.id).execute()
+    await appendFile(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id), bytes)
+    await Promise.all([offsetOf(url, owner.token, upload), offsetOf(url, owner.token, upload)])
+    await ended(owner, upload)
+    expect((await list(owner)).filter((name) => name.startsWith('last'))).toEqual(['last.bin'])
+  })
+
+  it('of other bytes than were announced fails, is told of, and counts no more', async () => {
+    const before = (await call(app, fileSpaces.list, { token: owner.token })).usage.used_bytes
+    const upload = await announce(owner, { name: 'wrong.bin', size_bytes: 100, sha256: sha256Of(randomBytes(100)) })
+    expect((await call(app, fileSpaces.list, { token: owner.token })).usage.used_bytes).toBe(before + 100)
+    await sendPiece(url, owner.token, upload, 0, new Uint8Array(randomBytes(100)))
+    expect(await ended(owner, upload)).toMatchObject({ status: 'failed', error: '收到的内容与校验值不符，请重新上传', entry_id: null })
+    expect((await call(app, fileSpaces.list, { token: owner.token })).usage.used_bytes).toBe(before)
+    expect(existsSync(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id))).toBe(false)
+    expect(await call(app, fileTransfers.list, { token: admin.token, query: { keyword: 'wrong.bin' } })).toMatchObject({
+      items: [{ outcome: 'failed', reason: '收到的内容与校验值不符，请重新上传' }],
+    })
+  })
+
+  it('is given up by who sends it, and after its week by the clock', async () => {
+    const [given, forgotten] = [await announce(owner, { name: 'given.bin', size_bytes: 10 }), await announce(owner, { name: 'forgotten.bin', size_bytes: 10 })]
+    await sendPiece(url, owner.token, given, 0, new Uint8Array(5))
+    await call(app, fileUploads.discard, { token: owner.token, params: { id: given.id } })
+    expect(await refused(app, fileUploads.get, { token: owner.token, params: { id: given.id } })).toMatchObject({ status: 404 })
+    expect((await sendPiece(url, owner.token, given, 5, new Uint8Array(5))).status).toBe(404)
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ expires_at: new Date(0) })
+      .where('id', '=', forgotten.id)
+      .execute()
+    await sweep()
+    await vi.waitFor(
+      async () => expect(await refused(app, fileUploads.get, { token: owner.token, params: { id: forgotten.id } })).toMatchObject({ status: 404 }),
+      10_000,
+    )
+  })
+
+  it('of no bytes is a file', async () => {
+    expect(await put(owner, 'empty.txt', Buffer.alloc(0))).toMatchObject({ size_bytes: 0, sha256: sha256Of(Buffer.alloc(0)) })
+  })
+
+  it('never passes the quota, however many are announced at once; what is in the bin and on its way counts', async () => {
+    const person = await someone(app)
+    await app.platform.db.insertInto('byte_accounts').values({ bp_id: person.bp_id, quota_bytes: 10_000 }).execute()
+    const spaces = [await spaceOf(person), await spaceOf(person, 'organisation')]
+    const answers = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, index) =>
+        call(app, fileSpaces.upload, { token: person.token, params: { id: spaces[index % 2] ?? '' }, body: { name: `n${index}`, size_bytes: 1_000 } }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+    expect((await call(app, fileSpaces.list, { token: person.token })).usage).toEqual({ used_bytes: 10_000, quota_bytes: 10_000 })
+    expect(await refused(app, fileSpaces.upload, { token: person.token, params: { id: spaces[0] ?? '' }, body: { name: 'one', size_bytes: 1 } })).toMatchObject(
+      {
+        code: 97604,
+        message: '空间不足：已用9.77 KB，配额为9.77 KB，还需要1 B',
+      },
+    )
+  })
+
+  it('refuses names that no disk takes, in words', async () => {
+    const id = await spaceOf(owner)
+    const of = async (name: string, folders: string[] = []) =>
+      (await refused(app, fileSpaces.upload, { token: owner.token, params: { id }, body: { name, folders, size_bytes: 1 } })).fields?.map(
+        ({ field, message }) => `${field} ${message}`,
+      )
+    expect(await of('..')).toEqual(['name 名称不能包含斜杠和反斜杠，也不能是空格、“.”或“..”'])
+    expect(await of('a/b')).toEqual(['name 名称不能包含斜杠和反斜杠，也不能是空格、“.”或“..”'])
+    expect(await of('a\u0000')).toEqual(['name 不能包含控制字符'])
+    expect(await of('photo\u202egpj.exe')).toEqual(['name 不能包含控制字符'])
+    expect(await of('好'.repeat(86))).toEqual(['name 名称不能超过255个字节，一个汉字占3个字节'])
+    expect(await of('ok', ['x', '..'])).toEqual(['folders.1 名称不能包含斜杠和反斜杠，也不能是空格、“.”或“..”'])
+    await announce(owner, { name: '好'.repeat(85), size_bytes: 1 })
+  })
+})
+
+describe('a space', () => {
+  it('is one’s own, one’s organisation’s, or everybody’s to read', async () => {
+    const [mine, ours] = [await put(colleague, 'mine.txt'), await put(colleague, 'ours.txt', randomBytes(10), {}, 'organisation')]
+    expect(await list(owner, {}, 'organisation')).toContain('ours.txt')
+    for (const who of [owner, stranger, admin]) {
+      expect(await refused(app, fileEntries.get, { token: who.token, params: { id: mine.id } })).toMatchObject({ status: 404 })
+      expect(await refused(app, fileEntries.download, { token: who.token, body: { ids: [mine.id] } })).toMatchObject({ status: 404 })
+      expect(await refused(app, fileEntries.delete, { token: who.token, body: { ids: [mine.id] } })).toMatchObject({ status: 404 })
+      expect(await refused(app, fileShares.create, { token: who.token, body: { entry_id: mine.id } })).toMatchObject({ status: 404 })
+      expect(await refused(app, fileSpaces.entries, { token: who.token, params: { id: mine.space_id } })).toMatchObject({ status: 404 })
+    }
+    for (const who of [stranger, admin])
+      expect(await refused(app, fileEntries.get, { token: who.token, params: { id: ours.id } })).toMatchObject({ status: 404 })
+    // Nor is somebody's upload anybody else's.
+    const upload = await announce(colleague, { name: 'going.bin', size_bytes: 5 })
+    expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(5))).status).toBe(404)
+    // What is copied into another's space would be theirs.
+    expect(
+      await refused(app, fileEntries.copy, { token: stranger.token, body: { ids: [(await put(stranger, 'x')).id], space_id: mine.space_id } }),
+    ).toMatchObject({ code: 97601 })
+  })
+
+  it('that is public is written by the platform, and published to by whom a policy lets', async () => {
+    const mine = await put(owner, '公告.md', Buffer.from('# 公告'))
+    const space = await spaceOf(stranger, 'public')
+    expect(await refused(app, fileSpaces.createFolder, { token: owner.token, params: { id: space }, body: { name: 'x' } })).toMatchObject({ code: 97603 })
+    expect(await refused(app, fileEntries.publish, { token: owner.token, body: { ids: [mine.id] } })).toMatchObject({ status: 403 })
+    const theirs = await put(admin, '公告.md', Buffer.from('# 公告'))
+    await call(app, fileEntries.publish, { token: admin.token, body: { ids: [theirs.id] } })
+    const [published] = (await call(app, fileSpaces.entries, { token: stranger.token, params: { id: space }, query: {} })).items
+    expect(published).toMatchObject({ name: '公告.md', sha256: sha256Of(Buffer.from('# 公告')) })
+    expect((await download(stranger, [published?.id ?? ''])).status).toBe(200)
+    expect(await refused(app, fileEntries.delete, { token: stranger.token, body: { ids: [published?.id ?? ''] } })).toMatchObject({ code: 97603 })
+  })
+})
+
+describe('what is in a space', () => {
+  it('is renamed, moved and copied, all or none, and never into itself', async () => {
+    const [a, b] = [await folder(stranger, 'a'), await folder(stranger, 'b')]
+    const inner = await folder(stranger, 'inner', a.id)
+    const file = await put(stranger, 'f.txt', randomBytes(50), { parent_id: inner.id })
+    expect(await refused(app, fileSpaces.createFolder, { token: stranger.token, params: { id: a.space_id }, body: { name: 'a' } })).toMatchObject({
+      code: 97602,
+      message: '已有名为“a”的文件或文件夹',
+    })
+    expect(await refused(app, fileEntries.move, { token: stranger.token, body: { ids: [b.id, a.id], parent_id: inner.id } })).toMatchObject({ code: 97605 })
+    expect(await list(stranger, { parent_id: inner.id })).toEqual(['f.txt'])
+    await call(app, fileEntries.copy, { token: stranger.token, body: { ids: [a.id], space_id: a.space_id, parent_id: a.id } })
+    expect(await list(stranger, { parent_id: a.id })).toEqual(['a', 'inner'])
+    await call(app, fileEntries.move, { token: stranger.token, body: { ids: [inner.id], parent_id: b.id } })
+    expect(await list(stranger, { parent_id: b.id })).toEqual(['inner'])
+    await call(app, fileEntries.copy, { token: stranger.token, body: { ids: [file.id], space_id: a.space_id, parent_id: inner.id, conflict: 'keep_both' } })
+    expect(await list(stranger, { parent_id: inner.id })).toEqual(['f (1).txt', 'f.txt'])
+    expect(await call(app, fileEntries.rename, { token: stranger.token, params: { id: b.id }, body: { name: 'c' } })).toMatchObject({ name: 'c' })
+    const { usage, items } = await call(app, fileSpaces.list, { token: stranger.token })
+    const own = items.find(({ kind }) => kind === 'personal')
+    expect(own?.used_bytes).toBe(usage.used_bytes)
+  })
+
+  it('rests in the bin, comes back with all that was in it, and goes for good', async () => {
+    const person = await someone(app)
+    const top = await folder(person, 'top')
+    const [kept, gone] = [
+      await put(person, 'kept.txt', randomBytes(10), { parent_id: top.id }),
+      await put(person, 'gone.txt', randomBytes(20), { parent_id: top.id }),
+    ]
+    await call(app, fileEntries.delete, { token: person.token, body: { ids: [gone.id] } })
+    await call(app, fileEntries.delete, { token: person.token, body: { ids: [top.id, kept.id] } })
+    expect([await list(person), await list(person, { bin: 'true' })]).toEqual([[], ['top', 'gone.txt']])
+    expect(await refused(app, fileEntries.download, { token: person.token, body: { ids: [kept.id] } })).toMatchObject({ status: 404 })
+    await folder(person, 'top')
+    await call(app, fileEntries.restore, { token: person.token, body: { ids: [top.id] } })
+    expect([await list(person), await list(person, { parent_id: top.id })]).toEqual([['top', 'top (1)'], ['kept.txt']])
+    await call(app, fileEntries.restore, { token: person.token, body: { ids: [gone.id] } })
+    expect(await list(person, { parent_id: top.id })).toEqual(['gone.txt', 'kept.txt'])
+    expect(await refused(app, fileEntries.purge, { token: person.token, body: { ids: [gone.id] } })).toMatchObject({ code: 97611 })
+    await call(app, fileEntries.delete, { token: person.token, body: { ids: [gone.id] } })
+    await call(app, fileEntries.purge, { token: person.token, body: { ids: [gone.id] } })
+    expect((await call(app, fileSpaces.list, { token: person.token })).usage.used_bytes).toBe(10)
+    const disk = () => readdirSync(join(app.config.DATA_DIR, 'bytes', 'contents'), { recursive: true }).map(String)
+    const [of, other] = [gone.sha256 ?? '', kept.sha256 ?? '']
+    await sweep()
+    await vi.waitFor(() => expect([disk().some((name) => name.endsWith(of)), disk().some((name) => name.endsWith(other))]).toEqual([false, true]), 10_000)
+  })
+
+  it('that is replaced goes to the bin; the same bytes lie on disk once, until nothing refers to them', async () => {
+    const person = await someone(app)
+    const bytes = randomBytes(99)
+    const [one, two] = [await put(person, 'one', bytes), await put(person, 'two', bytes)]
+    expect(one.sha256).toBe(two.sha256)
+    await put(person, 'one', randomBytes(5), { conflict: 'replace' })
+    expect([await list(person), await list(person, { bin: 'true' })]).toEqual([['one', 'two'], ['one']])
+    await call(app, fileEntries.purge, { token: person.token, body: { ids: [one.id] } })
+    await sweep()
+    await vi.waitFor(async () => expect(await app.platform.db.selectFrom('byte_released').selectAll().execute()).toEqual([]), 10_000)
+    expect(sha256Of(await bytesOf(await download(person, [two.id])))).toBe(sha256Of(bytes))
+  })
+
+  it('is downloaded together as an archive', async () => {
+    const top = await folder(colleague, '资料')
+    await put(colleague, '说明.txt', Buffer.from('hello archive'), { parent_id: top.id, folders: ['内'] })
+    const archive = await bytesOf(await download(colleague, [top.id]))
+    expect(archive.subarray(0, 2).toString()).toBe('PK')
+    for (const text of ['hello archive', '资料/内/说明.txt']) expect(archive.includes(text)).toBe(true)
+  })
+
+  it('is looked at without being run: what a browser would run is text, or is only saved', async () => {
+    const page = await put(colleague, 'evil.html', Buffer.from('<script>alert(1)</script>'))
+    const shown = await download(colleague, [page.id], {}, true)
+    expect([shown.headers.get('content-type'), shown.headers.get('content-security-policy'), shown.headers.get('x-content-type-options')]).toEqual([
+      'text/plain; charset=utf-8',
+      "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+      'nosniff',
+    ])
+    const program = await put(colleague, 'evil.xhtml')
+    expect(await refused(app, fileEntries.download, { token: colleague.token, body: { ids: [program.id], inline: true } })).toMatchObject({ code: 97608 })
+  })
+})
+
+describe('a share', () => {
+  it('lets whoever has its link download, with a password, so often and so long', async () => {
+    const bytes = randomBytes(64)
+    const file = await put(owner, '分享.bin', bytes)
+    const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id, password: '1234', downloads: 1 } })
+    const token = { token: share.token }
+    expect(await call(app, fileShares.look, { params: token })).toMatchObject({
+      name: '分享.bin',
+      needs_password: true,
+      downloads_left: 1,
+      shared_by: owner.name,
+    })
+    expect(await refused(app, fileShares.open, { params: token, body: {} })).toMatchObject({ code: 97621 })
+    const { path } = await call(app, fileShares.open, { params: token, body: { password: '1234' } })
+    expect(await bytesOf(await fetch(`${url}${path}`))).toEqual(bytes)
+    expect(await refused(app, fileShares.open, { params: token, body: { password: '1234' } })).toMatchObject({ code: 97622 })
+    expect((await call(app, fileShares.list, { token: owner.token, query: {} })).items).toMatchObject([{ id: share.id, token: share.token, download_count: 1 }])
+    for (const who of [stranger, admin])
+      expect(await refused(app, fileShares.delete, { token: who.token, params: { id: share.id } })).toMatchObject({ status: 404 })
+    await call(app, fileShares.delete, { token: owner.token, params: { id: share.id } })
+    const gone = await refused(app, fileShares.look, { params: token })
+    expect(gone).toMatchObject({ code: 97620 })
+    expect({ ...(await refused(app, fileShares.look, { params: { token: 'x'.repeat(22) } })), request_id: '' }).toEqual({ ...gone, request_id: '' })
+    const ending = await call(app, fileShares.create, {
+      token: owner.token,
+      body: { entry_id: file.id, ends_at: new Date(app.clock.now().getTime() + 60_000).toISOString() },
+    })
+    app.clock.advance(61_000)
+    expect(await refused(app, fileShares.look, { params: { token: ending.token } })).toMatchObject({ code: 97620 })
+  })
+
+  it('of what was deleted leads nowhere', async () => {
+    const file = await put(owner, 'soon.bin')
+    const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id } })
+    const { path } = await call(app, fileShares.open, { params: { token: share.token }, body: {} })
+    await call(app, fileEntries.delete, { token: owner.token, body: { ids: [file.id] } })
+    expect(await refused(app, fileShares.look, { params: { token: share.token } })).toMatchObject({ code: 97620 })
+    expect((await fetch(`${url}${path}`)).status).toBe(404)
+  })
+})
+
+describe('records', () => {
+  it('are the administrators’, and a file of theirs', async () => {
+    expect(await refused(app, fileTransfers.list, { token: owner.token, query: {} })).toMatchObject({ status: 403 })
+    const { path } = await call(app, fileTransfers.export, { token: admin.token, body: { format: 'csv', kind: 'upload' } })
+    const text = await (await fetch(`${url}${path}`)).text()
+    expect(text.split('\r\n')[0]).toContain('开始时间,结束时间,类型,名称')
+    expect(text).toContain('数据集.bin')
+  })
+
+  it('know the quota that the settings say', async () => {
+    await call(app, configs.set, { token: admin.token, body: { key: 'file_quota_gb', value: '0' } })
+    expect((await call(app, fileSpaces.list, { token: owner.token })).usage.quota_bytes).toBeNull()
+    await call(app, configs.set, { token: admin.token, body: { key: 'file_quota_gb', value: '2' } })
+    expect((await call(app, fileSpaces.list, { token: owner.token })).usage.quota_bytes).toBe(2 * 2 ** 30)
+  })
+})

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import type { Bytes } from '../../platform/bytes/bytes.ts'
+import { defineJob, handleJob } from '../../platform/jobs.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { createFileDownloads } from './files.download.ts'
+import { filesRoutes } from './files.routes.ts'
+import { createFiles } from './files.service.ts'
+import { fileMigrations } from './files.store.ts'
+import { createShares, type Passwords } from './shares.ts'
+import { createTransfers } from './transfers.ts'
+import { createFileUploads } from './uploads.ts'
+
+const purgeJob = defineJob({ name: 'files.bin.purge', input: z.object({}), concurrency: 1, schedule: '17 * * * *' })
+
+/** Spaces of people and organisations, and the public one: what they keep, how it comes and goes. */
+export function createFilesModule(platform: Platform, { bytes, passwords }: { bytes: Bytes; passwords: Passwords }): ModuleParts {
+  const transfers = createTransfers(platform)
+  const files = createFiles(platform, { bytes, transfers })
+  const uploads = createFileUploads(platform, { bytes, files, transfers })
+  const downloads = createFileDownloads(platform, { bytes, transfers })
+  const shares = createShares(platform, { passwords, downloads })
+  return {
+    migrations: fileMigrations,
+    kinds: { 'files.entry': { table: 'file_entries' }, 'files.transfer': { table: 'file_transfers' } },
+    handlers: filesRoutes({ files, uploads, downloads, shares, transfers }),
+    jobs: [purgeJob],
+    jobHandlers: [
+      handleJob(purgeJob, async () => {
+        await files.purgeEnded()
+        await transfers.forgetRunning()
+      }),
+    ],
+    serve: (http, authorising) => uploads.serve(http, authorising),
+  }
+}

@@ -1,0 +1,204 @@
+import { sql, type Generated, type Selectable } from 'kysely'
+import { migration, type Migrations, type Sql, type Tx } from '../db/database.ts'
+
+/** What is stored, once each, however many things refer to it: they do so by `references byte_contents`, so the database knows. */
+interface ByteContentTable {
+  sha256: string
+  size_bytes: number
+  created_at: Generated<Date>
+}
+/** What comes in. */
+interface ByteUploadTable {
+  id: string
+  /** Whose it is: whoever takes what was received. */
+  taker: string
+  bp_id: string | null
+  user_id: string
+  size_bytes: number
+  /** As the sender announced it. */
+  sha256: string | null
+  /** Bytes that are on disk for sure. */
+  offset_bytes: Generated<number>
+  /** Who writes: whoever has an older number has been overtaken. */
+  lease: Generated<number>
+  status: 'uploading' | 'verifying' | 'done' | 'failed'
+  error: string | null
+  /** What its taker knows of it. */
+  wish: unknown
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+  expires_at: Date
+}
+/** What an organisation keeps, with what is on its way; one row without an organisation is for all who have none. */
+interface ByteAccountTable {
+  bp_id: string | null
+  used_bytes: Generated<number>
+  /** Null: as the settings say. */
+  quota_bytes: number | null
+}
+/** Contents that something referred to and does not any more: whether nothing else does is found out. */
+interface ByteReleasedTable {
+  sha256: string
+}
+declare module '../db/database.ts' {
+  interface Tables {
+    byte_contents: ByteContentTable
+    byte_uploads: ByteUploadTable
+    byte_accounts: ByteAccountTable
+    byte_released: ByteReleasedTable
+  }
+}
+
+export const byteMigrations: Migrations = {
+  '20261128_80_bytes': migration(`
+    create table byte_contents (
+      sha256 text primary key check (sha256 ~ '^[0-9a-f]{64}$'),
+      size_bytes bigint not null check (size_bytes >= 0),
+      created_at timestamptz not null default now()
+    );
+    create table byte_uploads (
+      id uuid primary key,
+      taker text not null,
+      bp_id uuid,
+      user_id uuid not null,
+      size_bytes bigint not null check (size_bytes >= 0),
+      sha256 text,
+      offset_bytes bigint not null default 0 check (offset_bytes >= 0 and offset_bytes <= size_bytes),
+      lease bigint not null default 0,
+      status text not null default 'uploading' check (status in ('uploading', 'verifying', 'done', 'failed')),
+      error text,
+      wish jsonb not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      expires_at timestamptz not null
+    );
+    create index byte_uploads_expires on byte_uploads (expires_at);
+    create index byte_uploads_user on byte_uploads (user_id, created_at);
+    create table byte_accounts (
+      bp_id uuid,
+      used_bytes bigint not null default 0 check (used_bytes >= 0),
+      quota_bytes bigint,
+      unique nulls not distinct (bp_id)
+    );
+    create table byte_released (sha256 text primary key);
+  `),
+}
+
+export type UploadRow = Selectable<ByteUploadTable>
+
+export const insertUpload = async (
+  tx: Tx,
+  row: Pick<UploadRow, 'id' | 'taker' | 'bp_id' | 'user_id' | 'size_bytes' | 'sha256' | 'expires_at'> & { wish: object },
+): Promise<void> => {
+  await tx
+    .insertInto('byte_uploads')
+    .values({ ...row, wish: JSON.stringify(row.wish), error: null, status: 'uploading' })
+    .execute()
+}
+export const getUpload = (on: Sql, id: string): Promise<UploadRow | undefined> =>
+  on.selectFrom('byte_uploads').selectAll().where('id', '=', id).executeTakeFirst()
+export const lockUpload = (tx: Tx, id: string): Promise<UploadRow | undefined> =>
+  tx.selectFrom('byte_uploads').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** One’s own, the oldest first: those that go on, and those that failed since. */
+export const uploadsOf = (on: Sql, taker: string, userId: string, failedSince: Date): Promise<UploadRow[]> =>
+  on
+    .selectFrom('byte_uploads')
+    .selectAll()
+    .where('taker', '=', taker)
+    .where('user_id', '=', userId)
+    .where((where) =>
+      where.or([where('status', 'in', ['uploading', 'verifying']), where.and([where('status', '=', 'failed'), where('updated_at', '>', failedSince)])]),
+    )
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1_000)
+    .execute()
+export const updateUpload = async (on: Sql, id: string, changes: Partial<Pick<UploadRow, 'status' | 'error' | 'expires_at'>>): Promise<void> => {
+  await on
+    .updateTable('byte_uploads')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+export const deleteUpload = async (on: Sql, id: string): Promise<void> => {
+  await on.deleteFrom('byte_uploads').where('id', '=', id).execute()
+}
+/** Takes it over from whoever writes it. Undefined where nothing is to be written any more. */
+export const leaseUpload = (on: Sql, id: string): Promise<Pick<UploadRow, 'lease' | 'offset_bytes' | 'size_bytes'> | undefined> =>
+  on
+    .updateTable('byte_uploads')
+    .set({ lease: sql`lease + 1`, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .where('status', '=', 'uploading')
+    .returning(['lease', 'offset_bytes', 'size_bytes'])
+    .executeTakeFirst()
+/** @returns false where somebody has taken it over, or it has ended */
+export const commitOffset = async (on: Sql, id: string, lease: number, offset: number): Promise<boolean> => {
+  const { numUpdatedRows } = await on
+    .updateTable('byte_uploads')
+    .set({ offset_bytes: offset, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .where('lease', '=', lease)
+    .where('status', '=', 'uploading')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
+}
+/** All bytes are there, or it is over: no writer is the one any more. */
+export const closeLease = async (tx: Tx, id: string): Promise<void> => {
+  await tx
+    .updateTable('byte_uploads')
+    .set({ lease: sql`lease + 1`, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+export const expiredUploads = (on: Sql, at: Date): Promise<UploadRow[]> =>
+  on.selectFrom('byte_uploads').selectAll().where('expires_at', '<', at).where('status', '!=', 'verifying').orderBy('expires_at').limit(500).execute()
+/** Whose last byte was the last thing that a killed server did. */
+export const wholeUploads = (on: Sql): Promise<{ id: string }[]> =>
+  on.selectFrom('byte_uploads').select('id').where('status', '=', 'uploading').whereRef('offset_bytes', '=', 'size_bytes').execute()
+
+/** Nobody else makes or drops this content until the transaction ends. */
+export const lockContent = async (tx: Tx, sha256: string): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`byte_contents ${sha256}`}, 0))`.execute(tx)
+}
+export const insertContent = async (tx: Tx, sha256: string, sizeBytes: number): Promise<void> => {
+  await tx
+    .insertInto('byte_contents')
+    .values({ sha256, size_bytes: sizeBytes })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+export const getContent = (on: Sql, sha256: string): Promise<Selectable<ByteContentTable> | undefined> =>
+  on.selectFrom('byte_contents').selectAll().where('sha256', '=', sha256).executeTakeFirst()
+export const release = async (tx: Tx, sha256s: readonly string[]): Promise<void> => {
+  if (sha256s.length === 0) return
+  await sql`insert into byte_released (sha256) select distinct unnest(${sha256s}::text[]) on conflict do nothing`.execute(tx)
+}
+export const released = (on: Sql): Promise<{ sha256: string }[]> => on.selectFrom('byte_released').selectAll().limit(1_000).execute()
+export const forgetReleased = async (on: Sql, sha256: string): Promise<void> => {
+  await on.deleteFrom('byte_released').where('sha256', '=', sha256).execute()
+}
+export const deleteContent = async (on: Sql, sha256: string): Promise<void> => {
+  await on.deleteFrom('byte_contents').where('sha256', '=', sha256).execute()
+}
+
+export type AccountRow = Selectable<ByteAccountTable>
+const ofAccount = (bpId: string | null) => sql<boolean>`bp_id is not distinct from ${bpId}`
+/** Held against other changes until the transaction ends. */
+export const lockAccount = async (tx: Tx, bpId: string | null): Promise<AccountRow> => {
+  await tx
+    .insertInto('byte_accounts')
+    .values({ bp_id: bpId, quota_bytes: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return tx.selectFrom('byte_accounts').selectAll().where(ofAccount(bpId)).forUpdate().executeTakeFirstOrThrow()
+}
+export const getAccount = (on: Sql, bpId: string | null): Promise<AccountRow | undefined> =>
+  on.selectFrom('byte_accounts').selectAll().where(ofAccount(bpId)).executeTakeFirst()
+export const addUsed = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
+  await tx
+    .updateTable('byte_accounts')
+    .set({ used_bytes: sql`used_bytes + ${bytes}` })
+    .where(ofAccount(bpId))
+    .execute()
+}

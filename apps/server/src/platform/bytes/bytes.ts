@@ -1,0 +1,320 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { DataStore, Server, Upload } from '@tus/server'
+import { z } from 'zod'
+import type { Sql, Tx } from '../db/database.ts'
+import { Refusal } from '../errors.ts'
+import { uuidv7 } from '../ids.ts'
+import { defineJob, handleJob } from '../jobs.ts'
+import type { ModuleParts } from '../module.ts'
+import type { Platform } from '../platform.ts'
+import * as store from './bytes.store.ts'
+import { byteMigrations, type UploadRow } from './bytes.store.ts'
+import { createByteDirectory, type ByteDirectory } from './directory.ts'
+
+/** So many bytes at most are sent again after a kill: they are on disk, and counted, each time that many came. */
+export const committedEveryBytes = 8 * 1024 * 1024
+const uploadDays = 7
+const dayMs = 86_400_000
+
+export const sizeText = (bytes: number): string => {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB']
+  let [rest, unit] = [bytes, 0]
+  for (; rest >= 1024 && unit < units.length - 1; unit++) rest /= 1024
+  return `${Number(rest.toFixed(2))} ${units[unit]}`
+}
+
+/** What becomes of what was received; for one kind of uploads. */
+export interface Taker {
+  /** Its bytes are verified and kept: takes them, in the transaction that says so. @throws Refusal where nothing can be made of them any more */
+  readonly take: (tx: Tx, upload: UploadRow, content: { readonly sha256: string; readonly size_bytes: number }) => Promise<void>
+  /** It has ended without that: given up, expired, or not what was announced. */
+  readonly ended: (tx: Tx, upload: UploadRow, outcome: 'failed' | 'cancelled', reason: string) => Promise<void>
+}
+
+export interface Announced {
+  readonly taker: string
+  readonly bp_id: string | null
+  readonly user_id: string
+  readonly size_bytes: number
+  /** Where the sender knows it. */
+  readonly sha256: string | null
+  readonly wish: object
+}
+
+const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 1 })
+/** What has ended goes: exported for tests, which do not wait for the clock. */
+export const sweepJob = defineJob({ name: 'bytes.sweep', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
+
+export type Bytes = ReturnType<typeof createBytes>['bytes']
+
+/**
+ * The storage core: content by its SHA-256, and how it comes in. An upload is written, synced to disk, then its offset is
+ * committed, then answered; what lies behind the offset is cut off when it goes on. A lease says who writes, so whoever
+ * comes later goes on and whoever came before ends. Nothing is there before the SHA-256 of the whole was made.
+ * @param quotaBytes what an organisation may keep where nothing else is said for it; null: no limit
+ */
+export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>, { quotaBytes }: { quotaBytes: () => Promise<number | null> }) {
+  const { db, jobs, log, now } = platform
+  const directory = createByteDirectory(platform.config.DATA_DIR)
+  const takers = new Map<string, Taker>()
+  const open = new Map<ServerResponse, string>()
+  const takerOf = (upload: UploadRow): Taker => {
+    const taker = takers.get(upload.taker)
+    if (taker === undefined) throw new Error(`nobody takes uploads for ${upload.taker}`)
+    return taker
+  }
+
+  /** Counts what is kept. @throws Refusal fileQuotaExceeded */
+  const take = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
+    const account = await store.lockAccount(tx, bpId)
+    const quota = account.quota_bytes ?? (await quotaBytes())
+    // Whoever runs the platform has no organisation, and no limit.
+    if (bpId !== null && quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
+      throw new Refusal('fileQuotaExceeded', { values: { used: sizeText(account.used_bytes), limit: sizeText(quota), wanted: sizeText(bytes) } })
+    await store.addUsed(tx, bpId, bytes)
+  }
+  const give = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
+    await store.lockAccount(tx, bpId)
+    await store.addUsed(tx, bpId, -bytes)
+  }
+
+  /** All bytes are here: their sum is made, once. */
+  const whole = (id: string): Promise<void> =>
+    db.transaction().execute(async (tx) => {
+      const upload = await store.lockUpload(tx, id)
+      if (upload?.status !== 'uploading' || upload.offset_bytes !== upload.size_bytes) return
+      await store.closeLease(tx, id)
+      await store.updateUpload(tx, id, { status: 'verifying' })
+      await jobs.send(tx, finishJob, { id })
+    })
+
+  const end = async (tx: Tx, upload: UploadRow, outcome: 'failed' | 'cancelled', reason: string): Promise<void> => {
+    await store.closeLease(tx, upload.id)
+    await give(tx, upload.bp_id, upload.size_bytes)
+    await takerOf(upload).ended(tx, upload, outcome, reason)
+    if (outcome === 'failed') await store.updateUpload(tx, upload.id, { status: 'failed', error: reason, expires_at: new Date(now().getTime() + dayMs) })
+    else await store.deleteUpload(tx, upload.id)
+  }
+
+  const finish = async (id: string, signal: AbortSignal): Promise<void> => {
+    const upload = await store.getUpload(db, id)
+    if (upload?.status !== 'verifying') return
+    // The directory of one of no bytes has nothing of it.
+    if (upload.size_bytes === 0) await (await directory.openUpload(id, 0)).close()
+    const sha256 = await directory.hashUpload(id, signal)
+    const wrong = (await directory.uploadSize(id)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
+    const fail = (reason: string): Promise<void> =>
+      db.transaction().execute(async (tx) => {
+        const locked = await store.lockUpload(tx, id)
+        if (locked?.status === 'verifying') await end(tx, locked, 'failed', reason)
+      })
+    if (wrong) await fail(new Refusal('fileUploadWrong').message)
+    else {
+      try {
+        await db.transaction().execute(async (tx) => {
+          await store.lockContent(tx, sha256)
+          const locked = await store.lockUpload(tx, id)
+          if (locked?.status !== 'verifying') return
+          await directory.keep(id, sha256)
+          await store.insertContent(tx, sha256, upload.size_bytes)
+          await takerOf(upload).take(tx, locked, { sha256, size_bytes: upload.size_bytes })
+          await store.updateUpload(tx, id, { status: 'done', expires_at: new Date(now().getTime() + dayMs) })
+        })
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        await fail(error.message)
+        // Nothing refers to it, where it was new.
+        await db.transaction().execute((tx) => store.release(tx, [sha256]))
+      }
+    }
+    await directory.dropUpload(id)
+  }
+
+  /** Contents that nothing refers to any more. */
+  const dropReleased = async (): Promise<void> => {
+    for (const { sha256 } of await store.released(db)) {
+      await db
+        .transaction()
+        .execute(async (tx) => {
+          // Held until its file is gone too: whoever brings the same meanwhile waits.
+          await store.lockContent(tx, sha256)
+          const gone = await deleteUnreferenced(db, sha256)
+          if (gone) await directory.drop(sha256)
+          await store.forgetReleased(tx, sha256)
+        })
+        .catch((error: unknown) => log.warn({ err: error, sha256 }, 'a content could not be dropped'))
+    }
+  }
+
+  const sweep = async (): Promise<void> => {
+    for (const { id } of await store.wholeUploads(db)) await whole(id)
+    for (const { id } of await store.expiredUploads(db, now())) {
+      await db.transaction().execute(async (tx) => {
+        const upload = await store.lockUpload(tx, id)
+        if (upload === undefined || upload.status === 'verifying' || upload.expires_at > now()) return
+        if (upload.status === 'uploading') await end(tx, upload, 'cancelled', texts.expired)
+        else await store.deleteUpload(tx, id)
+      })
+      await directory.dropUpload(id)
+    }
+    await dropReleased()
+    // What a server left that was killed between the row and its file.
+    for (const id of await directory.uploadIds()) if ((await store.getUpload(db, id)) === undefined) await directory.dropUpload(id)
+  }
+
+  const tus = createDoor({ db, directory, whole })
+
+  const bytes = {
+    /** Once for each kind of uploads, by whoever keeps what comes. */
+    receive(kind: string, taker: Taker): void {
+      if (takers.has(kind)) throw new Error(`uploads for ${kind} are taken twice`)
+      takers.set(kind, taker)
+    },
+    take,
+    give,
+    account: async (on: Sql, bpId: string | null): Promise<{ used_bytes: number; quota_bytes: number | null }> => {
+      const account = await store.getAccount(on, bpId)
+      return { used_bytes: account?.used_bytes ?? 0, quota_bytes: bpId === null ? null : (account?.quota_bytes ?? (await quotaBytes())) }
+    },
+    /** Nothing refers to these through the caller any more. */
+    release: store.release,
+    /** Announces an upload; its bytes count from now on. @throws Refusal fileQuotaExceeded, filesExhausted */
+    async announce(tx: Tx, { wish, ...about }: Announced): Promise<string> {
+      if ((await directory.room()) < about.size_bytes) throw new Refusal('filesExhausted')
+      await take(tx, about.bp_id, about.size_bytes)
+      const id = uuidv7()
+      await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + uploadDays * dayMs) })
+      return id
+    },
+    /** Of one of no bytes nothing will be sent. */
+    begun: (id: string): Promise<void> => whole(id),
+    upload: (on: Sql, id: string) => store.getUpload(on, id),
+    uploadsOf: (on: Sql, taker: string, userId: string) => store.uploadsOf(on, taker, userId, new Date(now().getTime() - dayMs)),
+    /** Gives it up. @throws Refusal fileUploadOver where it has come in whole, or ended */
+    async discard(id: string): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const upload = await store.lockUpload(tx, id)
+        if (upload === undefined || upload.status === 'done' || upload.status === 'verifying') throw new Refusal('fileUploadOver')
+        if (upload.status === 'uploading') await end(tx, upload, 'cancelled', texts.discarded)
+        else await store.deleteUpload(tx, id)
+      })
+      for (const [response, of] of open) if (of === id) response.destroy()
+      await directory.dropUpload(id)
+    },
+    /** The tus door, for whoever has found that it is theirs: HEAD and PATCH. */
+    async handle(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+      open.set(response, id)
+      try {
+        await tus.handle(request, response)
+      } finally {
+        open.delete(response)
+      }
+    },
+    /** @throws ENOENT where the disk has lost it */
+    read: (sha256: string, range?: { start: number; end: number }): Promise<Readable> => directory.read(sha256, range),
+  }
+
+  const module: ModuleParts = {
+    migrations: byteMigrations,
+    handlers: [],
+    jobs: [finishJob, sweepJob],
+    jobHandlers: [handleJob(finishJob, ({ id }, { signal }) => finish(id, signal)), handleJob(sweepJob, sweep)],
+    start: async () => {
+      directory.makeRoot()
+      for (const { id } of await store.wholeUploads(db)) await whole(id)
+    },
+    // Uploads go on where they were.
+    drain: () => {
+      for (const response of open.keys()) response.destroy()
+    },
+  }
+  return { ...module, bytes }
+}
+
+const texts = { expired: '超过7天没有继续，已自动清理', discarded: '已放弃' } as const
+
+/** By another connection than the one that holds the lock: the database says whether something refers to it. */
+async function deleteUnreferenced(db: Sql, sha256: string): Promise<boolean> {
+  try {
+    await store.deleteContent(db, sha256)
+    return true
+  } catch (error) {
+    // 23503: something does.
+    if (error instanceof Error && 'code' in error && error.code === '23503') return false
+    throw error
+  }
+}
+
+/** tus 1.0.0 over what the database and the directory say. */
+function createDoor({ db, directory, whole }: { db: Sql; directory: ByteDirectory; whole: (id: string) => Promise<void> }): Server {
+  class Rows extends DataStore {
+    override async getUpload(id: string): Promise<Upload> {
+      const upload = await store.getUpload(db, id)
+      if (upload === undefined || upload.status === 'failed') throw gone()
+      return new Upload({ id, size: upload.size_bytes, offset: upload.offset_bytes, creation_date: upload.created_at.toISOString() })
+    }
+    override write(bytes: Readable, id: string, offset: number): Promise<number> {
+      return receive(db, directory, bytes, id, offset)
+    }
+  }
+  return new Server({
+    path: '/',
+    allowedOrigins: [],
+    datastore: new Rows(),
+    getFileIdFromRequest: (request) => new URL(request.url).pathname.split('/').at(-2),
+    onUploadFinish: async (_, { id }) => {
+      await whole(id)
+      return {}
+    },
+  })
+}
+
+/** As tus's own errors are: what its client is answered. */
+class Ended extends Error {
+  readonly status_code: number
+  readonly body: string
+  constructor(status: number, body: string) {
+    super(body)
+    this.status_code = status
+    this.body = `${body}\n`
+  }
+}
+const gone = (): Ended => new Ended(410, 'The upload has ended')
+const elsewhere = (): Ended => new Ended(409, 'Somebody else goes on with this upload')
+
+/**
+ * Writes what comes, from an offset on.
+ * @returns the offset that is on disk and committed
+ */
+async function receive(db: Sql, directory: ByteDirectory, source: Readable, id: string, from: number): Promise<number> {
+  const leased = await store.leaseUpload(db, id)
+  if (leased === undefined) throw gone()
+  if (leased.offset_bytes !== from) throw elsewhere()
+  const file = await directory.openUpload(id, from)
+  let [offset, committed] = [from, from]
+  const commit = async (): Promise<void> => {
+    if (offset === committed) return
+    await file.datasync()
+    if (!(await store.commitOffset(db, id, leased.lease, offset))) throw elsewhere()
+    committed = offset
+  }
+  try {
+    try {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        if (offset + chunk.length > leased.size_bytes) throw new Ended(413, 'More than was announced')
+        for (let written = 0; written < chunk.length;) written += (await file.write(chunk, written, chunk.length - written, offset + written)).bytesWritten
+        offset += chunk.length
+        if (offset - committed >= committedEveryBytes) await commit()
+      }
+    } catch (error) {
+      // What came before the connection went is kept.
+      if (!(error instanceof Ended)) await commit()
+      throw error
+    }
+    await commit()
+    return committed
+  } finally {
+    await file.close()
+  }
+}
