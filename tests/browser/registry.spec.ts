@@ -126,7 +126,10 @@ test.describe('a registry that the platform runs', () => {
     await visit(page, `${origin}/containerApplicationService/addcontainer`)
     await fill(page, { 名称: 'made' })
     await field(page, '镜像').fill('team/app')
-    await page.locator('.ant-select-item-option', { hasText: image.replace(':1.0', '') }).last().click()
+    await page
+      .locator('.ant-select-item-option', { hasText: image.replace(':1.0', '') })
+      .last()
+      .click()
     await field(page, '镜像').fill(`${image.replace(':1.0', '')}:`)
     await page.locator('.ant-select-item-option', { hasText: image }).last().click()
     await shot(page, 'registry-container')

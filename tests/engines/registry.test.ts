@@ -75,7 +75,9 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
 
   const at = (name: string) => ({ id: registry.id, pid: project.id, name })
   const tagsOf = async (name: string): Promise<string[]> =>
-    (await owner.call(repositories.tags, { params: at(name), query: { page_size: '100' } }).catch(() => ({ items: [] }))).items.map((one) => one.name).toSorted()
+    (await owner.call(repositories.tags, { params: at(name), query: { page_size: '100' } }).catch(() => ({ items: [] }))).items
+      .map((one) => one.name)
+      .toSorted()
   const shown = (): Promise<Registry> => admin.call(registries.get, { params: { id: registry.id } }) as Promise<Registry>
   /** All that it has, by itself. */
   const client = (): RegistryClient =>
@@ -153,7 +155,15 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
       { ...other, os: 'linux', architecture: 'arm64' },
     ])
     await registryClient.close()
-    await skopeo('copy', '--all', '--preserve-digests', ...from(login()), ...to(login()), `docker://${address}/team/many:latest`, `docker://${address}/team/copy:v1`)
+    await skopeo(
+      'copy',
+      '--all',
+      '--preserve-digests',
+      ...from(login()),
+      ...to(login()),
+      `docker://${address}/team/many:latest`,
+      `docker://${address}/team/copy:v1`,
+    )
     await untilTold(async () => (await tagsOf('copy')).length > 0, 'the copy to be there')
     const [tag] = (await owner.call(repositories.tags, { params: at('copy') })).items
     expect(tag).toMatchObject({ digest, platforms: [{ architecture: 'amd64' }, { architecture: 'arm64' }] })
@@ -167,11 +177,13 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     const made = await owner.call(accessKeys.create, { body: { name: 'reader', scheme: 'bearer', password, document } })
     const reader = `${made.key.id}:${made.secret}`
     await skopeo('copy', ...from(reader), `docker://${address}/team/app:1.0`, `dir:${join(data.path, 'read')}`)
-    expect(await refusedCli('skopeo', 'copy', ...to(reader), `dir:${join(data.path, 'read')}`, `docker://${address}/team/app:2.0`)).toMatch(/denied|unauthorized/i)
+    expect(await refusedCli('skopeo', 'copy', ...to(reader), `dir:${join(data.path, 'read')}`, `docker://${address}/team/app:2.0`)).toMatch(
+      /denied|unauthorized/i,
+    )
   })
 
   it('refuses a wrong password, another organisation, and a key whose time is over', async () => {
-    const inspect = ['inspect', ...['--cert-dir', certificates()], `docker://${address}/team/app:1.0`]
+    const inspect = ['inspect', '--cert-dir', certificates(), `docker://${address}/team/app:1.0`]
     const refusedTo = (as: string) => refusedCli('skopeo', ...inspect, '--creds', as)
     expect(await refusedTo(`${account.owner}:wrong`)).toMatch(/unauthorized|用户名或密码错误/)
     expect(await refusedTo(`${account.stranger}:${registryPassword}`)).toMatch(/unauthorized|denied/i)
@@ -195,7 +207,8 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
         const now = await admin.call(preheats.get, { params: { id } })
         return now.ended_at !== null && now
       }, 'the images to be there')
-    await docker.images.remove(image, { force: true })
+    // Docker asks nobody for layers that it has under another name.
+    for (const one of [image, local]) await docker.images.remove(one, { force: true })
     const { status, targets } = await ended((await order(['team/app', 'team/none'])).id)
     expect(status).toBe('partial')
     expect(targets).toMatchObject([
@@ -223,7 +236,14 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
       if (now.status === 'error') throw new Error(now.error ?? 'error')
       return now.status === 'running'
     }, 'the container to run')
-    await until(async () => admin.call(containers.delete, { params }).then(() => true, () => false), 'the deletion to be taken')
+    await until(
+      async () =>
+        admin.call(containers.delete, { params }).then(
+          () => true,
+          () => false,
+        ),
+      'the deletion to be taken',
+    )
     await until(async () => (await admin.call(containers.list)).total === 0, 'the container to be gone')
     await cli('docker', 'pull', image)
   })
@@ -286,7 +306,14 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     await registryClient.close()
     await start()
     const again = client()
-    await until(async () => again.check().then(() => true).catch(() => false), 'the registry to be there again')
+    await until(
+      async () =>
+        again
+          .check()
+          .then(() => true)
+          .catch(() => false),
+      'the registry to be there again',
+    )
     await until(async () => admin.call(registries.action, { params: { id: registry.id }, query: { action: 'reconcile' } }).catch(() => null), 'the comparison')
     const there = (await again.tags('team/killed')).items.toSorted()
     expect(await tagsOf('killed')).toEqual(there)
@@ -297,8 +324,15 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
 
   it('goes with all that is in it, where that is wanted', async () => {
     await expect(admin.call(registries.delete, { params: { id: registry.id } })).rejects.toThrow(/97006/)
-    await until(async () => admin.call(registries.delete, { params: { id: registry.id }, query: { force: 'true' } }).then(() => true, () => false), 'the deletion to be taken')
+    await until(
+      async () =>
+        admin.call(registries.delete, { params: { id: registry.id }, query: { force: 'true' } }).then(
+          () => true,
+          () => false,
+        ),
+      'the deletion to be taken',
+    )
     await until(async () => (await admin.call(registries.list)).total === 0, 'it to be gone')
-    expect(programs()).toEqual([])
+    await until(async () => programs().length === 0, 'its program to be gone')
   })
 })

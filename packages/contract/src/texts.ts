@@ -383,3 +383,12 @@ export const heldTexts = {
   floatingIps: '{count}个浮动 IP',
   securityGroups: '{count}个安全组',
 } as const
+
+/** What is wrong with a certificate that is given for a registry. */
+export const certificateTexts = {
+  unreadable: '无法读取',
+  keyUnreadable: '私钥无法读取，不能有密码',
+  keyOther: '私钥与证书不是一对',
+  hostOther: '证书里没有 {host}',
+  ended: '证书已过期',
+} as const

@@ -215,7 +215,8 @@ export const registries = {
     id: 'ims.registry.update',
     method: 'PUT',
     path: `${registriesPath}/{id}`,
-    summary: 'Change name, description, region, how one is reached that is registered (its password stays where none is given), or the certificate of one that the platform runs',
+    summary:
+      'Change name, description, region, how one is reached that is registered (its password stays where none is given), or the certificate of one that the platform runs',
     access: admins,
     body: z.object({
       ...about,
@@ -230,7 +231,8 @@ export const registries = {
     id: 'ims.registry.delete',
     method: 'DELETE',
     path: `${registriesPath}/{id}`,
-    summary: 'Take one away. With projects in it only by force: our index goes; images of one that is registered stay where they are, of one that the platform runs they go too',
+    summary:
+      'Take one away. With projects in it only by force: our index goes; images of one that is registered stay where they are, of one that the platform runs they go too',
     access: admins,
     query: z.object({ force: flag.default(false) }),
     response: empty,

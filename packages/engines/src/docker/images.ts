@@ -25,9 +25,7 @@ export function nameAndTag(image: string): { name: string; tag: string } {
 }
 
 const authOf = ({ username, password, serverAddress, token }: RegistryAuth): string =>
-  Buffer.from(
-    JSON.stringify(token === undefined ? { username, password, serveraddress: serverAddress ?? '' } : { registrytoken: token }),
-  ).toString('base64url')
+  Buffer.from(JSON.stringify(token === undefined ? { username, password, serveraddress: serverAddress ?? '' } : { registrytoken: token })).toString('base64url')
 
 export function createImages(asker: DockerAsker): Images {
   /** Says how it goes; what goes wrong after the head stands in a line. */
@@ -60,18 +58,19 @@ export function createImages(asker: DockerAsker): Images {
       }
     },
     inRegistry: (name, options = {}) =>
-      asker.done({
+      asker
+        .done({
           path: `/distribution/${at(name).slice('/images/'.length)}/json`,
           ...(options.auth !== undefined && { headers: { 'x-registry-auth': authOf(options.auth) } }),
           ...signalOf(options),
         })
         .then(
-        () => true,
-        (error: unknown) => {
-          if (isEngineError(error, 'not_found', 'unauthorized')) return false
-          throw error
-        },
-      ),
+          () => true,
+          (error: unknown) => {
+            if (isEngineError(error, 'not_found', 'unauthorized')) return false
+            throw error
+          },
+        ),
     pull(image, options = {}) {
       const { name, tag } = nameAndTag(image)
       return told({

@@ -26,7 +26,17 @@ export function imageParts(image: string): { readonly address: string; readonly 
   return { address, name: rest.replace(/@.*$/, '').replace(/:[\w.-]+$/, '') }
 }
 
-export function createImageAuth({ db, endpoints, tokens, third }: { db: Db; endpoints: RegistryEndpoints; tokens: Tokens; third: Pick<ThirdService, 'connectionOf'> }): ImageAuth {
+export function createImageAuth({
+  db,
+  endpoints,
+  tokens,
+  third,
+}: {
+  db: Db
+  endpoints: RegistryEndpoints
+  tokens: Tokens
+  third: Pick<ThirdService, 'connectionOf'>
+}): ImageAuth {
   return async (image, bpId) => {
     const parts = imageParts(image)
     if (parts === null) return undefined

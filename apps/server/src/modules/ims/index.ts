@@ -48,7 +48,10 @@ export interface ImsParts {
 }
 
 /** Registries: who pushes and pulls by our rights, and what is there. */
-export function createIms(platform: Platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }: ImsParts): ModuleParts & { readonly imageAuth: ImageAuth } {
+export function createIms(
+  platform: Platform,
+  { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }: ImsParts,
+): ModuleParts & { readonly imageAuth: ImageAuth } {
   const tokens = createTokens(platform)
   const endpoints = createRegistryEndpoints(platform, tokens)
   const index = createIndex(platform, { endpoints })
@@ -69,7 +72,6 @@ export function createIms(platform: Platform, { passwords, accessKeys, personOf,
     kept,
     authority,
     operations: { notQuiet, ...operations },
-    isConnected: (id) => edges.connected(id) !== null,
   })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
   const third = createThirdRegistries(platform, { guard })

@@ -26,9 +26,7 @@ export function ImageField({ edgeId }: { readonly edgeId: string | null }) {
     <Field name={['spec', 'image']} label={t('field.image')} extra={t('field.imageNote')} schema={containerSpec.shape.image}>
       <AutoComplete
         className="zs-code"
-        options={groups
-          .filter(({ images }) => images.length > 0)
-          .map(({ label, images }) => ({ label, options: images.map((value) => ({ value })) }))}
+        options={groups.filter(({ images }) => images.length > 0).map(({ label, images }) => ({ label, options: images.map((value) => ({ value })) }))}
         // A repository that was chosen is followed by the choice of its tags.
         onChange={(value: string) => setTyped(value)}
         showSearch={{ onSearch: setTyped, filterOption: false }}

@@ -54,9 +54,7 @@ export default function PreheatDialog({ third, onClose }: Dialog<{ third: ThirdR
       onClose={onClose}
       onSubmit={({ registry_id = '', starts_at = '', ...rest }) => {
         const body = { ...rest, ...(starts_at !== '' && { starts_at }) }
-        return third === null
-          ? create.mutateAsync({ params: { id: registry_id }, body })
-          : createThird.mutateAsync({ params: { id: third.id }, body })
+        return third === null ? create.mutateAsync({ params: { id: registry_id }, body }) : createThird.mutateAsync({ params: { id: third.id }, body })
       }}
     >
       {third === null && (

@@ -25,7 +25,9 @@ export default function PreheatList() {
           note: ({ images }) => (images.length > 1 ? t('preheat.more', { count: images.length - 1 }) : ''),
         }),
         col.text<Preheat>('from', t('preheat.from'), ({ registry, third_registry: third }) => (registry ?? third)?.name, { width: 140 }),
-        col.status<Preheat>('status', t('column.status'), ({ status }) => ({ tone: preheatTones[status], text: t(`preheat.status.${status}`) }), { width: 110 }),
+        col.status<Preheat>('status', t('column.status'), ({ status }) => ({ tone: preheatTones[status], text: t(`preheat.status.${status}`) }), {
+          width: 110,
+        }),
         col.text<Preheat>('nodes', t('preheat.progress'), (row) => t('preheat.nodesOf', { done: row.done_count, all: row.node_count }), {
           width: 170,
           note: ({ failed_count: failed, away_count: away }) =>
@@ -50,7 +52,7 @@ export default function PreheatList() {
             disabledReason: whyNot('cancel'),
             confirm: { title: t('preheat.cancelTitle', { name }), body: t('preheat.cancelBody') },
             doneText: t('preheat.cancelled'),
-            run: () => remove.mutateAsync({ body: { ids: [id], keep: true } }),
+            run: () => remove.mutateAsync({ query: { ids: id, keep: 'true' } }),
           },
           {
             key: 'retry',
@@ -68,7 +70,7 @@ export default function PreheatList() {
             disabledReason: whyNot('delete'),
             confirm: { title: t('preheat.deleteTitle', { name }), body: t('preheat.deleteBody') },
             doneText: t('preheat.deleted'),
-            run: () => remove.mutateAsync({ body: { ids: [id] } }),
+            run: () => remove.mutateAsync({ query: { ids: id } }),
           },
         ]
       }}

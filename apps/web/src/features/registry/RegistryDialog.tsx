@@ -1,6 +1,15 @@
 import Form from 'antd/es/form'
 import { regions } from '@zhisuan/contract/ecrm/region'
-import { registries, registryAccount, registryConnection, registryEngines, type Registry, type RegistryEngine, type RegistryPlace, type RegistryTls } from '@zhisuan/contract/ims/registry'
+import {
+  registries,
+  registryAccount,
+  registryConnection,
+  registryEngines,
+  type Registry,
+  type RegistryEngine,
+  type RegistryPlace,
+  type RegistryTls,
+} from '@zhisuan/contract/ims/registry'
 import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { CheckField, PasswordField, RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'

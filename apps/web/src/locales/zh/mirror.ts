@@ -203,7 +203,8 @@ export default {
     collectingNote: '正在释放空间，一分钟内暂不能推送',
     collect: '回收空间',
     collectTitle: '现在回收“{{name}}”的空间吗？',
-    collectBody: '释放已彻底删除的内容（约 {{size}}）。期间最多一分钟不能推送，推送的人会看到“请一分钟后再推送”；拉取不受影响。平台每天也会在没有人推送时自动回收。',
+    collectBody:
+      '释放已彻底删除的内容（约 {{size}}）。期间最多一分钟不能推送，推送的人会看到“请一分钟后再推送”；拉取不受影响。平台每天也会在没有人推送时自动回收。',
     collectBegun: '“{{name}}”开始回收空间',
     empty: '还没有镜像仓库',
     emptyNote: '在平台的节点上新建一个，或登记已有的镜像仓库（CNCF Distribution 或 Harbor），之后租户就可以创建项目、推送和拉取镜像。',

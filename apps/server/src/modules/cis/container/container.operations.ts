@@ -42,7 +42,10 @@ interface At {
  * The long work on containers. On Docker a container is known by labels that name our row and its
  * generation: a step that is run again finds what it made, and makes nothing twice.
  */
-export function createContainerOperations(platform: Pick<Platform, 'db' | 'secrets'>, parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode; imageAuth: ImageAuth }) {
+export function createContainerOperations(
+  platform: Pick<Platform, 'db' | 'secrets'>,
+  parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode; imageAuth: ImageAuth },
+) {
   const { db, secrets } = platform
   const { edges, workOnNode } = parts
 

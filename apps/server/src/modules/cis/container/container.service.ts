@@ -34,7 +34,13 @@ export type ContainerService = ReturnType<typeof createContainers>
 
 export function createContainers(
   platform: Pick<Platform, 'db' | 'operations' | 'secrets'>,
-  parts: { edges: Pick<EdgeReach, 'reach' | 'choose'>; refusedByNode: RefusedByNode; operations: ContainerOperations; otherProgram: string; imageAuth: ImageAuth },
+  parts: {
+    edges: Pick<EdgeReach, 'reach' | 'choose'>
+    refusedByNode: RefusedByNode
+    operations: ContainerOperations
+    otherProgram: string
+    imageAuth: ImageAuth
+  },
 ) {
   const { db, secrets } = platform
   const { edges, refusedByNode, operations } = parts

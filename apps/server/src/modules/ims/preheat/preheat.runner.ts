@@ -97,7 +97,12 @@ export function createPreheatRunner(
         const total = totalBytes ?? before?.total_bytes ?? null
         const done = /^(Download complete|Pull complete|Already exists|Verifying)/.test(status) ? (total ?? 0) : (currentBytes ?? before?.done_bytes ?? 0)
         // Bytes of what is unpacked are of another size.
-        layers.set(id, { id, status, done_bytes: status === 'Extracting' ? (before?.done_bytes ?? 0) : done, total_bytes: status === 'Extracting' ? (before?.total_bytes ?? null) : total })
+        layers.set(id, {
+          id,
+          status,
+          done_bytes: status === 'Extracting' ? (before?.done_bytes ?? 0) : done,
+          total_bytes: status === 'Extracting' ? (before?.total_bytes ?? null) : total,
+        })
         if (Date.now() - told >= tellEveryMs) await tell()
       }
       await tell()

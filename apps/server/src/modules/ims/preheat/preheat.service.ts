@@ -55,7 +55,12 @@ export function createPreheats(
         ? []
         : await all()
             .$if(region_id !== undefined, (query) =>
-              query.where('edges.site_id', 'in', (eb) => eb.selectFrom('sites').select('sites.id').where('sites.region_id', '=', region_id ?? '')),
+              query.where('edges.site_id', 'in', (eb) =>
+                eb
+                  .selectFrom('sites')
+                  .select('sites.id')
+                  .where('sites.region_id', '=', region_id ?? ''),
+              ),
             )
             .where(sql<boolean>`edges.labels @> ${JSON.stringify(wanted)}::jsonb`)
             .execute()
@@ -111,7 +116,15 @@ export function createPreheats(
       .where(matching(query.keyword, 'edges.name'))
       .$if(query.region_id !== undefined, (all) => all.where('regions.id', '=', query.region_id ?? ''))
     const page = paged(
-      filtered.select(['edges.id', 'edges.name', 'edges.status', 'edges.docker_away', 'edges.labels', 'regions.id as region_id', 'regions.name as region_name']),
+      filtered.select([
+        'edges.id',
+        'edges.name',
+        'edges.status',
+        'edges.docker_away',
+        'edges.labels',
+        'regions.id as region_id',
+        'regions.name as region_name',
+      ]),
       query,
       { by: { name: 'edges.name' }, fallback: 'name', id: 'edges.id' },
     )
@@ -180,7 +193,7 @@ export function createPreheats(
     },
 
     /** Cancelled where it is under way; and forgotten, unless it is to be kept. All or none. */
-    async remove(actor: Actor, { ids, keep }: BodyOf<Calls['delete']>): Promise<void> {
+    async remove(actor: Actor, { ids, keep }: QueryOf<Calls['delete']>): Promise<void> {
       await db.transaction().execute(async (tx) => {
         for (const id of ids.toSorted()) {
           const row = found(await store.lockPreheat(tx, scopeOf(actor), id))

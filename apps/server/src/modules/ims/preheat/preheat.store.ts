@@ -71,13 +71,7 @@ const openStates: TargetRow['state'][] = ['waiting', 'pulling', 'away']
 
 /** Those that have something to do now. */
 export const duePreheats = (on: Sql, now: Date): Promise<PreheatRow[]> =>
-  on
-    .selectFrom('preheats')
-    .selectAll()
-    .where('status', 'in', ['waiting', 'running'])
-    .where('starts_at', '<=', now)
-    .orderBy('created_at')
-    .execute()
+  on.selectFrom('preheats').selectAll().where('status', 'in', ['waiting', 'running']).where('starts_at', '<=', now).orderBy('created_at').execute()
 
 /**
  * Takes a target of one of these nodes, so that no more nodes than wanted are at it at once; those of nodes that are away
@@ -107,9 +101,7 @@ export const claimTarget = (db: Db, id: string, connected: (edgeId: string) => b
     const isHeld = ({ claimed_until }: TargetRow): boolean => claimed_until !== null && claimed_until > now
     const busy = new Set(open.filter(isHeld).map(({ edge_id }) => edge_id))
     if (busy.size >= row.at_once) return null
-    const next = open.find(
-      (one) => !isHeld(one) && !busy.has(one.edge_id) && (one.next_at === null || one.next_at <= now) && connected(one.edge_id),
-    )
+    const next = open.find((one) => !isHeld(one) && !busy.has(one.edge_id) && (one.next_at === null || one.next_at <= now) && connected(one.edge_id))
     if (next === undefined) return null
     await tx
       .updateTable('preheat_targets')

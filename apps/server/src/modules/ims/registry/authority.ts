@@ -1,6 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, X509Certificate, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
+import { fillText } from '@zhisuan/contract/errors'
 import type { RegistryTls } from '@zhisuan/contract/ims/registry'
+import { certificateTexts } from '@zhisuan/contract/texts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
@@ -73,8 +75,13 @@ export function createAuthority({ db, secrets }: { db: Db; secrets: Secrets }) {
     /** For a name or an IP address. */
     async issue(host: string): Promise<ServerCertificate> {
       const { sealed, certificate: authority } = await read()
-      const { X509CertificateGenerator, X509Certificate: Certificate, BasicConstraintsExtension, ExtendedKeyUsageExtension, SubjectAlternativeNameExtension } =
-        await x509()
+      const {
+        X509CertificateGenerator,
+        X509Certificate: Certificate,
+        BasicConstraintsExtension,
+        ExtendedKeyUsageExtension,
+        SubjectAlternativeNameExtension,
+      } = await x509()
       const key = newKey()
       const { notBefore, notAfter } = span(serverDays)
       const certificate = await X509CertificateGenerator.create({
@@ -107,19 +114,19 @@ export function readGiven(given: Extract<RegistryTls, { kind: 'given' }>, host: 
     try {
       return new X509Certificate(given.certificate)
     } catch (error) {
-      throw unfit('certificate', '无法读取', error)
+      throw unfit('certificate', certificateTexts.unreadable, error)
     }
   })()
   const key = (() => {
     try {
       return createPrivateKey(given.key)
     } catch (error) {
-      throw unfit('key', '私钥无法读取，不能有密码', error)
+      throw unfit('key', certificateTexts.keyUnreadable, error)
     }
   })()
-  if (!certificate.checkPrivateKey(key)) throw unfit('key', '私钥与证书不是一对')
-  if ((isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) === undefined) throw unfit('certificate', `证书里没有 ${host}`)
+  if (!certificate.checkPrivateKey(key)) throw unfit('key', certificateTexts.keyOther)
+  if ((isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) === undefined) throw unfit('certificate', fillText(certificateTexts.hostOther, { host }))
   const endsAt = new Date(certificate.validTo)
-  if (endsAt <= now) throw unfit('certificate', '证书已过期')
+  if (endsAt <= now) throw unfit('certificate', certificateTexts.ended)
   return { certificate: given.certificate, key: given.key, authority: given.certificate_authority ?? null, endsAt }
 }

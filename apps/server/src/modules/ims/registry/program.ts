@@ -27,7 +27,13 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const isLoopback = (host: string): boolean => host === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'))
 
 /** Where the configuration has its data. No cache of what is there: the collector takes away what it would remember. */
-const storage = ['version: 0.1', 'log: {level: warn, accesslog: {disabled: true}}', 'storage:', "  filesystem: {rootdirectory: '${KEPT_DATA}'}", '  delete: {enabled: true}']
+const storage = [
+  'version: 0.1',
+  'log: {level: warn, accesslog: {disabled: true}}',
+  'storage:',
+  "  filesystem: {rootdirectory: '${KEPT_DATA}'}",
+  '  delete: {enabled: true}',
+]
 
 /** A registry as its node keeps it: CNCF distribution with TLS, our tokens, and telling us of pushes and pulls. */
 export function wantedRegistry({ host, port, certificate, tokens, notifications }: RegistryProgram): KeptWanted {

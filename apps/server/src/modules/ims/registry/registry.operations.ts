@@ -111,9 +111,7 @@ export function createRegistryOperations({ db, now }: Pick<Platform, 'db' | 'now
           if (path === null) throw new Refusal('registryBusy')
           await db
             .transaction()
-            .execute((tx) =>
-              kept.want(tx, { id: input.program_id, node_id, owner: { kind: 'ims.registry', id: resource_id }, wanted: wantedCollector(path) }),
-            )
+            .execute((tx) => kept.want(tx, { id: input.program_id, node_id, owner: { kind: 'ims.registry', id: resource_id }, wanted: wantedCollector(path) }))
         },
       },
       preflight,

@@ -39,8 +39,6 @@ export function createRegistryService(
     kept: Kept
     authority: RegistryAuthority
     operations: RegistryOperations
-    /** Whether a node is there now. */
-    isConnected: (nodeId: string) => boolean
   },
 ) {
   const { db, config, now } = platform
@@ -79,7 +77,10 @@ export function createRegistryService(
     collecting_until: row.collecting_until !== null && row.collecting_until > now() ? iso(row.collecting_until) : null,
     tls: row.tls_kind === null || row.tls_ends_at === null ? null : { kind: row.tls_kind, ends_at: iso(row.tls_ends_at) },
     // One that the platform runs was told all of it.
-    token_service: row.origin === 'registered' && row.ours && certificate !== null ? { realm: new URL(tokenPath, base).href, service: row.id, issuer: tokenIssuer, certificate } : null,
+    token_service:
+      row.origin === 'registered' && row.ours && certificate !== null
+        ? { realm: new URL(tokenPath, base).href, service: row.id, issuer: tokenIssuer, certificate }
+        : null,
     notifications: row.notify_hash === null || row.origin === 'kept' ? null : { url: new URL(eventsPath(row.id), base).href, secret },
     error: row.error,
     operation_id: row.operation_id,
@@ -351,8 +352,7 @@ export function createRegistryService(
     /** Certificates of our authority that end soon. */
     async renewCertificates(): Promise<void> {
       for (const { id, status, tls_kind, tls_ends_at, url } of await store.allRegistries(db)) {
-        if (tls_kind !== 'ours' || !changeable.includes(status) || tls_ends_at === null || tls_ends_at.getTime() > now().getTime() + renewBeforeMs)
-          continue
+        if (tls_kind !== 'ours' || !changeable.includes(status) || tls_ends_at === null || tls_ends_at.getTime() > now().getTime() + renewBeforeMs) continue
         const certificate = await authority.issue(hostOf({ url }))
         await db
           .transaction()
@@ -367,7 +367,9 @@ export function createRegistryService(
         refuseUnless(registryCan.delete, row)
         const { projects, tags } = await store.countProjects(tx, id)
         if (projects > 0 && !force) throw new Refusal('registryNotEmpty', { values: { projects, tags } })
-        if (row.origin === 'kept' && row.node_id !== null && (!force || parts.isConnected(row.node_id))) {
+        const isAway =
+          row.node_id === null || (await tx.selectFrom('edges').select('status').where('id', '=', row.node_id).executeTakeFirst())?.status !== 'online'
+        if (row.origin === 'kept' && (!force || !isAway)) {
           await kept.leave(tx, id)
           await store.updateRegistry(tx, id, { status: 'removing', error: null })
           await platform.operations.begin(tx, operations.remove, { resource_id: id, bp_id: null, actor, input: {} })

@@ -72,8 +72,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       return await look(connection)
     } catch (error) {
       // It is there, and knows us: it only wants to be asked less.
-      if (error instanceof RegistrySlow)
-        return { health: 'slow', health_message: null, slowed_until: slowed(error), checked_at: now(), browsable: false }
+      if (error instanceof RegistrySlow) return { health: 'slow', health_message: null, slowed_until: slowed(error), checked_at: now(), browsable: false }
       throw fetchRefusal(error) ?? (await explainRegistry(error, { url: 'url', account: 'account' }))
     }
   }

@@ -16,9 +16,7 @@ const order = orderOf('third_registries', '-created_at', 'name', 'created_at')
 const visible = (scope: Scope) =>
   'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(${within(scope, 'third_registries.bp_id')} or third_registries.bp_id is null)`
 const shown = <T>(query: SelectQueryBuilder<Tables, 'third_registries', T>) =>
-  query
-    .selectAll('third_registries')
-    .select(sql<string | null>`(select name from organisations where organisations.id = third_registries.bp_id)`.as('bp_name'))
+  query.selectAll('third_registries').select(sql<string | null>`(select name from organisations where organisations.id = third_registries.bp_id)`.as('bp_name'))
 
 export async function listThird(on: Sql, scope: Scope, query: QueryOf<typeof thirdRegistries.list>): Promise<{ total: number; rows: ShownThird[] }> {
   const filtered = on
