@@ -87,6 +87,7 @@ export function createIms(
       },
       'ims.repository': { table: 'registry_repositories' },
       'ims.tag': { table: 'registry_tags' },
+      'ims.preheat': {},
       'ims.thirdRegistry': { table: 'third_registries' },
     },
     handlers: imsRoutes({
