@@ -90,6 +90,6 @@ it('of a call that is handed on, nobody asks for more than its lean form has', (
       [...readFileSync(join(root, 'src', file), 'utf8').matchAll(/\bcall\.(\w+)/g)].map(([text, name]) => ({ name, where: `${file}: ${text}` })),
     )
   expect(asked.length).toBeGreaterThan(10)
-  const lean = ['id', 'method', 'path', 'access', 'lines', 'paged', 'audit']
+  const lean = ['id', 'method', 'path', 'access', 'lines', 'paged', 'audit', 'keyed']
   expect(asked.filter(({ name = '', where }) => !lean.includes(name) && where !== inDevelopment).map(({ where }) => where)).toEqual([])
 })

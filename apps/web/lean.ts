@@ -5,13 +5,14 @@ import { Visitor, parseSync, transformWithOxc, type ESTree, type Plugin } from '
 import { edited, type Edit, type Span } from './edits.ts'
 
 /** What a client needs of a call: to make it, and to know who may. Its schemas are for whoever checks what is in it: the server, and forms. */
-const leanCall = ({ id, method, path, access, lines, paged, audit }: Call) => ({
+const leanCall = ({ id, method, path, access, lines, paged, audit, keyed }: Call) => ({
   id,
   method,
   path,
   access,
   ...(lines && { lines }),
   ...(paged && { paged }),
+  ...(keyed && { keyed }),
   // Told of reads only: what a browser asks early it must not make by asking.
   ...(method === 'GET' && audit && { audit }),
 })

@@ -3,6 +3,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { benchAgent } from './agent.ts'
 import { benchBilling } from './billing.ts'
 import { benchBytes } from './bytes.ts'
+import { benchChange } from './change.ts'
 import { benchCreate } from './create.ts'
 import { benchFleet } from './fleet.ts'
 import { benchList } from './list.ts'
@@ -30,6 +31,7 @@ const parts = {
   start: benchStart,
   list: benchList,
   resources: benchResources,
+  change: benchChange,
   create: benchCreate,
   bytes: benchBytes,
   pages: benchPages,

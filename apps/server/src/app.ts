@@ -16,16 +16,20 @@ import { createFilesModule } from './modules/files/index.ts'
 import { createIam } from './modules/iam/index.ts'
 import { createIms } from './modules/ims/index.ts'
 import { createIssue } from './modules/issue/index.ts'
+import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
 import { createUms } from './modules/ums/index.ts'
-import { createAudit } from './platform/audit.ts'
+import { createAudit, entryQuery } from './platform/audit.ts'
 import { platformScope } from './platform/auth/actor.ts'
 import { createBytes } from './platform/bytes/bytes.ts'
 import type { Config } from './platform/config.ts'
 import { Refusal } from './platform/errors.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
+import { createChanging } from './platform/http/changing.ts'
+import { createAnswerKeys } from './platform/http/keys.ts'
+import { ownerOf } from './platform/kinds.ts'
 import { serveConsole } from './platform/http/console.ts'
 import { serveDocs } from './platform/http/docs.ts'
 import { answerProblems } from './platform/http/problems.ts'
@@ -90,6 +94,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   add(createFilesModule(platform, { bytes, passwords }))
+  add(createModelsModule(platform, { bytes }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }
@@ -142,6 +147,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
         // What cannot be an id is nobody's.
         return (byId.safeParse({ id }).success ? kinds.get(kind)?.tags?.(scope, id) : undefined) ?? {}
       },
+      owner: (of, id, kind) => ownerOf(platform.db, platform.kinds(), { of, id, kind }),
     }
     const audit = createAudit(platform.db)
     await http.register(cookie)
@@ -181,7 +187,13 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
       modules.flatMap((module) => module.handlers),
       {
         ...authorising,
-        audit,
+        openStreams: platform.openStreams,
+        changing: createChanging({
+          db: platform.db,
+          entryQuery: (entry) => entryQuery(platform.db, entry),
+          tableOf: (kind) => (platform.kinds() as ReadonlyMap<string, KindParts>).get(kind)?.table,
+          keys: createAnswerKeys(platform.secrets),
+        }),
         checkResponses: config.ZHISUAN_ENV !== 'production',
       },
     )

@@ -1,4 +1,5 @@
-import type { Call } from '@zhisuan/contract/define'
+import { allCalls } from '@zhisuan/contract/calls'
+import type { Also, Call } from '@zhisuan/contract/define'
 import { policyLimits, type PolicyStatement } from '@zhisuan/contract/policy/document'
 import { referenceOutcome } from '@zhisuan/contract/policy/reference'
 import { mayAccess, roles, type Role } from '@zhisuan/contract/roles'
@@ -73,11 +74,52 @@ export function declaredAccess(calls: readonly Call[]): void {
   })
 }
 
-/** Bodies of calls that are about what stands in them: without one they would be refused for that. */
 const someId = '018f0000-0000-7000-8000-000000000000'
+const someFingerprint = 'a'.repeat(64)
+const ordered = { period: 'month', count: 1 }
+const newVm = { cloud_id: someId, name: 'a', type: 'container', image_fingerprint: someFingerprint, flavor_id: someId, network: 'lan', user_data: '#!/bin/sh' }
+/** Bodies of calls that are about what stands in them, or do other things according to them: without one they would be refused for that. */
 const bodies: Readonly<Record<string, unknown>> = {
   'nextstack.command.create': { vm_ids: [someId], script: 'true' },
   'ecrm.edge.unbind': { ids: [someId] },
+  'nextstack.snapshot.create': { vm_id: someId, name: 'a' },
+  'nextstack.snapshotSchedule.create': { vm_id: someId, name: 'a', rhythm: 'daily', at: '03:00' },
+  'nextstack.volume.create': { cloud_id: someId, name: 'a', size_bytes: 2 ** 30, attach: { vm_id: someId } },
+  'nextstack.volume.attach': { vm_id: someId },
+  'nextstack.volumeSnapshot.create': { volume_id: someId, name: 'a' },
+  'nextstack.volumeBackup.create': { volume_id: someId, name: 'a' },
+  'nextstack.eip.bind': { kind: 'vm', target_id: someId },
+  'nextstack.nat.addRule': { eip_id: someId, protocol: 'tcp', outside_ports: '80', vm_id: someId },
+  'nextstack.nat.create': { name: 'a', snat: true, snat_eip_id: someId, vpc_id: someId },
+  'nextstack.nat.update': { name: 'a', snat: true, snat_eip_id: someId },
+  'nextstack.image.fromVm': { name: 'a', vm_id: someId },
+  'compute.instance.create': {
+    name: 'a',
+    flavor_id: someId,
+    source: { type: 'volume', volume_id: someId },
+    disks: [{ size_bytes: 2 ** 30 }],
+    networks: [],
+  },
+  'compute.instance.attachInterface': { network_id: someId },
+  'compute.instance.attachVolume': { volume_id: someId },
+  'compute.volume.attach': { server_id: someId },
+  'compute.volume.detach': { server_id: someId },
+  'compute.volumeSnapshot.create': { name: 'a', volume_id: someId },
+  'compute.volumeBackup.create': { name: 'a', volume_id: someId },
+  'compute.volumeTransfer.create': { name: 'a', volume_id: someId },
+  'compute.volumeBackup.restore': { volume_id: null, name: 'a' },
+  'compute.floatingIp.allocate': { network_id: someId, port_id: someId },
+  'compute.floatingIp.bind': { port_id: someId },
+  'compute.floatingIp.unbind': { from_port_id: someId },
+  'aos.stack.create': { name: 'a', template_id: someId, values: {}, placement: { edge_ids: [someId] } },
+  'aos.stack.action': { action: 'update', template_id: someId, values: {} },
+  'aos.stackConfig.put': { stack_id: someId, configs: [] },
+  'aos.nodeStack.create': { name: 'a', template_id: someId, values: {}, edge_id: someId },
+  'cis.container.deploy': { name: 'a', spec: { image: 'alpine' }, placement: { edge_ids: [someId] } },
+  'cis.config.put': { name: 'a', content: 'a', restart: true },
+  'bill.order.create': { resource_type: 'nextstack.vm', create: newVm, ...ordered },
+  'bill.prepaid.setAutoRenew': { auto_renew: true, ...ordered },
+  'iam.policy.addVersion': { document: policyOf(allow('*')), default: true },
   'files.entry.move': { ids: [someId] },
   'files.entry.copy': { ids: [someId], space_id: someId },
   'files.entry.delete': { ids: [someId] },
@@ -85,6 +127,22 @@ const bodies: Readonly<Record<string, unknown>> = {
   'files.entry.purge': { ids: [someId] },
   'files.entry.download': { ids: [someId] },
   'files.share.create': { entry_id: someId },
+}
+
+/** What a call does besides, made as the sweep makes it. */
+const alsoOf = (call: Call): readonly Also[] => call.also?.({ params: params(call), body: bodies[call.id] }) ?? []
+
+/** Whether a body says what it does. */
+function asksBody(call: Call): boolean {
+  let asked = false
+  call.also?.({
+    params: {},
+    get body() {
+      asked = true
+      return undefined
+    },
+  })
+  return asked || call.subjects !== undefined
 }
 
 /** Each of these calls under policies that allow it, deny it, and bound whoever makes it. */
@@ -109,8 +167,14 @@ export function customPolicies(calls: readonly Call[]): void {
   const each = (of: (actions: string[]) => PolicyStatement, actions: string[]): PolicyStatement[] =>
     Array.from({ length: Math.ceil(actions.length / policyLimits.items) }, (_, at) => of(actions.slice(at * policyLimits.items, (at + 1) * policyLimits.items)))
   const resourceOf = (call: Call): string => {
-    const [service, type] = (bodies[call.id] === undefined ? call.id : (call.subjects?.(bodies[call.id])[0]?.kind ?? '')).split('.')
-    return `zrn:${service}:${organisation}:${type}/${bodies[call.id] !== undefined || call.path.includes('{id}') ? someId : '*'}`
+    const subject = bodies[call.id] === undefined ? undefined : call.subjects?.(bodies[call.id])[0]
+    const [service, type] = (subject?.kind ?? call.id).split('.')
+    return `zrn:${service}:${organisation}:${type}/${subject !== undefined || call.path.includes('{id}') ? someId : '*'}`
+  }
+  /** What belongs to something belongs to nothing here: nothing is there. */
+  const resourceOfAlso = ({ action, on }: Also): string => {
+    const [service, type] = (on?.kind ?? action).split('.')
+    return `zrn:${service}:${organisation}:${type}/${on === undefined || on.of !== undefined ? '*' : (on.id ?? '*')}`
   }
 
   interface Wish {
@@ -164,7 +228,8 @@ export function customPolicies(calls: readonly Call[]): void {
   )
 
   it('has a body for each call that is about what stands in one', () => {
-    expect(asked.filter(({ subjects, id }) => subjects !== undefined && bodies[id] === undefined).map(({ id }) => id)).toEqual([])
+    expect(asked.filter((call) => asksBody(call) && bodies[call.id] === undefined).map(({ id }) => id)).toEqual([])
+    for (const call of asked) if (bodies[call.id] !== undefined) expect(call.body.safeParse(bodies[call.id]).error?.issues ?? [], call.id).toEqual([])
   })
 
   it('refuses and lets pass just so, each call by an allowance, a denial and a boundary', async () => {
@@ -208,25 +273,85 @@ export function customPolicies(calls: readonly Call[]): void {
           people.set(base, await signInAs(person))
           code = await ask()
         }
-        const outcome = referenceOutcome([everybody, policyOf(...wish.statements)], wish.boundary === undefined ? [] : [policyOf(...wish.boundary)], {
-          action: call.id,
-          resource: resourceOf(call),
-          context: {
-            'zs:UserId': person.id,
-            'zs:UserName': person.name,
-            'zs:UserKind': '4',
-            'zs:OrganisationId': organisation,
-            'zs:SourceIp': ip,
-            'zs:CurrentTime': new Date().toISOString(),
-            'zs:MfaPresent': String(wish.secondFactor === true),
-            ...(wish.secondFactor === true && { 'zs:MfaAge': '1' }),
-          },
-        })
-        seen.get(call.id)?.add(outcome)
+        const context = {
+          'zs:UserId': person.id,
+          'zs:UserName': person.name,
+          'zs:UserKind': '4',
+          'zs:OrganisationId': organisation,
+          'zs:SourceIp': ip,
+          'zs:CurrentTime': new Date().toISOString(),
+          'zs:MfaPresent': String(wish.secondFactor === true),
+          ...(wish.secondFactor === true && { 'zs:MfaAge': '1' }),
+        }
+        const outcomes = [
+          { action: call.id, resource: resourceOf(call) },
+          ...alsoOf(call).map((also) => ({ action: also.action, resource: resourceOfAlso(also) })),
+        ].map((one) =>
+          referenceOutcome([everybody, policyOf(...wish.statements)], wish.boundary === undefined ? [] : [policyOf(...wish.boundary)], { ...one, context }),
+        )
+        for (const one of outcomes) seen.get(call.id)?.add(one)
+        const outcome = outcomes.find((one) => one !== 'allowed') ?? 'allowed'
         if (outcome === 'allowed') expect(denied, `${call.id}: ${name}`).not.toContain(code)
         else expect(code, `${call.id}: ${name}`).toBe(3000)
       }
     }
     for (const [id, outcomes] of seen) expect([...outcomes], id).toEqual(expect.arrayContaining(['allowed', 'explicitDeny', 'outsideBoundary']))
+  })
+}
+
+/** Each of these calls that does another one's work, or acts on something else, by somebody who is denied just that. */
+export function underlyingActions(calls: readonly Call[]): void {
+  const doing = calls.filter(({ access, always, also }) => access !== 'public' && !always && also !== undefined)
+  let app: TestApp
+  let admin: SignedIn
+  beforeAll(async () => {
+    app = await testApp()
+    admin = await someone(app, { kind: 1 })
+  })
+  afterAll(() => app.close())
+
+  it('names calls, which whoever may make the call by their role may make too', () => {
+    for (const call of doing) {
+      for (const { action, on } of alsoOf(call)) {
+        const other = allCalls.find(({ id }) => id === action)
+        expect(other, `${call.id}: ${action}`).toBeDefined()
+        expect(on === undefined || allCalls.some(({ id }) => id.startsWith(`${on.kind}.`)), `${call.id}: ${on?.kind}`).toBe(true)
+        for (const role of roles) {
+          const who = { kind: role === 'ADMIN' ? 1 : 4, roles: [role] } as const
+          if (mayAccess(call.access, who))
+            expect(other !== undefined && mayAccess(other.access, who) && !other.onlyByPolicy.includes(role), `${call.id}: ${action} for ${role}`).toBe(true)
+        }
+      }
+    }
+  })
+
+  it('refuses a call where what it does besides is denied, and says which', async () => {
+    const organisation = await makeOrganisation(app)
+    const denials = new Map<string, { statement: PolicyStatement; of: { call: Call; action: string }[] }>()
+    for (const call of doing) {
+      for (const also of alsoOf(call)) {
+        const [service, type] = (also.on?.kind ?? also.action).split('.')
+        const statement = deny(also.action, { Resource: `zrn:${service}:*:${type}/*` })
+        const key = JSON.stringify(statement)
+        const known = denials.get(key) ?? { statement, of: [] }
+        known.of.push({ call, action: also.action })
+        denials.set(key, known)
+      }
+    }
+    for (const { statement, of } of denials.values()) {
+      const policy = await keeping(app).makePolicy(admin, [allow('*'), statement])
+      const tokens = new Map<Role, string>()
+      for (const { call, action } of of) {
+        const base = roles.find((role) => mayAccess(call.access, { kind: 4, roles: [role] })) ?? 'TENANT'
+        if (!tokens.has(base)) {
+          const person = await makeUser(app, { kind: 4, roles: [base], organisation })
+          await keeping(app).give(admin, policy, { user_id: person.id })
+          tokens.set(base, (await signIn(app, person)).token)
+        }
+        const token = tokens.get(base)
+        const answer = await send(app, call, { token, params: params(call), ...(bodies[call.id] !== undefined && { body: bodies[call.id] }) })
+        expect(answer.body, `${call.id} without ${action}`).toMatchObject({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
+      }
+    }
   })
 }

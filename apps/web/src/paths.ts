@@ -184,6 +184,7 @@ export const paths = {
     },
     gateway: { list: path('/middleware/service/gateway'), detail: path('/middleware/service/gateway/detail/{id}') },
   },
+  share: path('/share/{token}'),
   files: { personal: path('/personalSpace'), public: path('/publicSpace'), transfers: path('/transferRecord') },
   operations: {
     statistics: path('/statistics'),

@@ -134,6 +134,7 @@ const table = {
     parent({ path: '/warehouse', title: 'warehouse', access: 'public', kind: 'page', pending: true }, [
       { path: '/warehouse/{id}', title: 'warehouseDetail', pending: true },
     ]),
+    { path: '/share/{token}', title: 'share', access: 'public', kind: 'page' },
     { path: '/404', title: 'notFound', access: 'public', kind: 'page', plain: true },
     { path: '/403', title: 'forbidden', access: 'public', kind: 'page', plain: true },
   ],
@@ -322,9 +323,9 @@ const table = {
     ]),
   ],
   fileTransfer: [
-    { path: '/personalSpace', title: 'personalSpace', access: tenants, sort: 990, pending: true },
-    { path: '/publicSpace', title: 'publicSpace', access: tenants, sort: 980, pending: true },
-    { path: '/transferRecord', title: 'transferRecord', access: admins, sort: 970, pending: true },
+    { path: '/personalSpace', title: 'personalSpace', access: tenants, sort: 990 },
+    { path: '/publicSpace', title: 'publicSpace', access: tenants, sort: 980 },
+    { path: '/transferRecord', title: 'transferRecord', access: admins, sort: 970 },
   ],
   statistics: [
     { path: '/statistics', title: 'statistics', access: tenants, section: 'monitor', sort: 990, pending: true },

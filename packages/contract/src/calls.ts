@@ -37,6 +37,7 @@ import { keptProjects } from './iam/project.ts'
 import { customRoles } from './iam/role.ts'
 import { resourceTypes, services as callServices } from './iam/service.ts'
 import { projects } from './issue/project.ts'
+import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
 import { hosts } from './nextstack/host.ts'
 import { flavors } from './nextstack/flavor.ts'
@@ -66,7 +67,7 @@ import { organisations, users } from './ums/user.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
-  sys: { system, configs, licences, messages, bundles },
+  sys: { system, configs, licences, messages, bundles, changes },
   ums: {
     auth,
     verification,
@@ -115,7 +116,6 @@ export const calls = {
     imageLibrary,
     networks,
     quotas,
-    changes,
     vpcs,
     securityGroups,
     natGateways,
@@ -159,6 +159,7 @@ export const calls = {
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
   files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
+  models: { models, modelFiles, modelRevisions },
   issue: { projects },
   root: { terms },
 } as const

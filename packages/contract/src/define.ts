@@ -24,10 +24,22 @@ export interface Call<
    * Otherwise it is about the resource that its own id names, and about `{id}` of its path.
    */
   readonly subjects: ((body: unknown) => readonly Subject[]) | undefined
+  /**
+   * What it does besides, which has to be allowed as well: another call whose work it does, or its own action on something
+   * else that it acts in or on. Asked before the body is read, without one, and once it is.
+   */
+  readonly also: ((input: AlsoInput) => readonly Also[]) | undefined
   /** The tags that the body would give to what it is about; undefined where it leaves them. For `zs:RequestTag/…` of policies. */
   readonly requestTags: ((body: unknown) => Tags | undefined) | undefined
   /** Whether the call is written to the audit log under its id. */
   readonly audit: boolean
+  /**
+   * What it does, it does in an engine outside, such as a cloud: what was asked is written to the audit log before, and
+   * what came of it after.
+   */
+  readonly outside: boolean
+  /** It moves money: who asks with a key (`Idempotency-Key`) and then asks again with it is answered the same, and nothing moves. */
+  readonly keyed: boolean
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -69,13 +81,42 @@ type Nothing = typeof nothing
 /** The body of a 204. */
 export const empty = z.void()
 
+/** What a call that does another one's work asks for as well. */
+export interface Also {
+  /** The id of a call. */
+  readonly action: string
+  /** On what; left out: on the whole kind that the action is about. */
+  readonly on?: AlsoSubject
+}
+
+export interface AlsoSubject {
+  readonly kind: string
+  /** Unknown where nobody said yet what it is about. */
+  readonly id: string | undefined
+  /** The id is that of a thing of this kind, and it is about what that one belongs to: the instance of a snapshot. */
+  readonly of?: string
+}
+
+/** Of the path as it was asked for, and of the body once it is read. */
+export interface AlsoInput<B = unknown> {
+  readonly params: { readonly id?: string | undefined; readonly volume_id?: string | undefined }
+  readonly body: B | undefined
+}
+
+/** What acts in or on something asks for its own action on that, and for being allowed to see it. */
+export const actsOn = (action: string, on: AlsoSubject): readonly Also[] => [
+  { action, on },
+  { action: `${on.kind}.get`, on },
+]
+
 type Definition<P, Q, B extends z.ZodType, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
-  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines'>> & {
+  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines' | 'outside' | 'keyed'>> & {
     params?: P
     query?: Q
     body?: B
     response: R
     subjects?: (body: z.output<B>) => readonly Subject[]
+    also?: (input: AlsoInput<z.output<B>>) => readonly Also[]
     requestTags?: (body: z.output<B>) => Tags | undefined
   }
 
@@ -100,9 +141,12 @@ export const defineCall = <R extends z.ZodType, P extends z.ZodType = Nothing, Q
   lines: definition.lines ?? false,
   paged: definition.query instanceof z.ZodObject && 'page_num' in definition.query.shape,
   perMinute: definition.perMinute,
+  outside: definition.outside ?? (definition.id.startsWith('compute.') && definition.method !== 'GET'),
+  keyed: definition.keyed ?? false,
   // They are asked only about bodies that the call's own schema took.
   subjects: definition.subjects as Call['subjects'],
   requestTags: definition.requestTags as Call['requestTags'],
+  also: definition.also as Call['also'],
   // The defaults stand in exactly where the type parameter fell back to its own default.
   params: definition.params ?? (nothing as unknown as P),
   query: definition.query ?? (nothing as unknown as Q),
@@ -116,6 +160,10 @@ export type ResponseOf<C extends Call> = z.output<C['response']>
 /** What a client has to give: before defaults are filled in. */
 export type QueryInput<C extends Call> = z.input<C['query']>
 export type BodyInput<C extends Call> = z.input<C['body']>
+
+/** The header that a call which moves money is asked with, so that it can be asked again: a fresh one for each wish. */
+export const idempotencyKeyHeader = 'idempotency-key'
+export const idempotencyKey = z.string().regex(/^[\w.:-]{8,128}$/)
 
 /** `{id}` in a path: our objects have UUIDs. Anything else does not exist, so it answers 404. */
 export const byId = z.object({ id: z.uuid() })

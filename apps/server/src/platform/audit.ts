@@ -1,8 +1,8 @@
-import type { Generated } from 'kysely'
+import type { CompiledQuery, Generated } from 'kysely'
 import { uuidv7 } from './ids.ts'
-import type { Db } from './db/database.ts'
-import { migration, type Migrations } from './db/database.ts'
-import type { AuditEntry } from './http/bind.ts'
+import { migration, type Migrations, type Sql } from './db/database.ts'
+import { unrecorded } from './db/recording.ts'
+import type { AuditEntry } from './http/entry.ts'
 
 interface AuditTable {
   id: string
@@ -86,24 +86,28 @@ export const auditMigrations: Migrations = {
   `),
 }
 
-/** Appends to the audit log: who asked for what, and what came of it. Payloads are not kept: they hold secrets. */
+/** An entry of the audit log, to be written: who asked for what, and what came of it. Payloads are not kept: they hold secrets. */
+export const entryQuery = (on: Sql, entry: AuditEntry): CompiledQuery =>
+  on
+    .insertInto('audit_log')
+    .values({
+      id: uuidv7(),
+      call: entry.call,
+      actor_id: entry.actor?.user_id ?? null,
+      actor_name: entry.actor?.name ?? null,
+      bp_id: entry.actor === null ? entry.bp_id : entry.actor.bp_id,
+      object_id: entry.object_id,
+      request_id: entry.request_id,
+      ip: entry.ip,
+      code: entry.code,
+      access_key_id: entry.actor?.access_key?.id ?? null,
+      access_key_name: entry.actor?.access_key?.name ?? null,
+    })
+    .compile()
+
+/** Appends to the audit log what has no change of ours beside it, such as a refusal. */
 export const createAudit =
-  (db: Db) =>
+  (on: Sql) =>
   async (entry: AuditEntry): Promise<void> => {
-    await db
-      .insertInto('audit_log')
-      .values({
-        id: uuidv7(),
-        call: entry.call,
-        actor_id: entry.actor?.user_id ?? null,
-        actor_name: entry.actor?.name ?? null,
-        bp_id: entry.actor?.bp_id ?? null,
-        object_id: entry.object_id,
-        request_id: entry.request_id,
-        ip: entry.ip,
-        code: entry.code,
-        access_key_id: entry.actor?.access_key?.id ?? null,
-        access_key_name: entry.actor?.access_key?.name ?? null,
-      })
-      .execute()
+    await unrecorded(() => on.executeQuery(entryQuery(on, entry)))
   }

@@ -1,3 +1,4 @@
+import { byId } from '@zhisuan/contract/define'
 import { kindOf, type Kind } from '@zhisuan/contract/kind'
 import { sql, type RawBuilder } from 'kysely'
 import type { Sql } from './db/database.ts'
@@ -28,6 +29,22 @@ export const operationOn = ({ kind, resource_type }: { readonly kind: string; re
 /** What something is called now; empty where it is of a kind without names, or is not there. */
 export const nameNow = (parts: KindParts | undefined, id: string): RawBuilder<string> | '' =>
   parts?.table === undefined ? '' : sql<string>`coalesce((select ${sql.ref(parts.name ?? 'name')} from ${sql.table(parts.table)} where id = ${id}), '')`
+
+/**
+ * The id of what something belongs to; null where it belongs to nothing of that kind now, undefined where it is not there.
+ * @throws Error where a kind does not say how it belongs to the other
+ */
+export async function ownerOf(
+  on: Sql,
+  kinds: ReadonlyMap<string, KindParts>,
+  { of, id, kind }: { of: string; id: string; kind: string },
+): Promise<string | null | undefined> {
+  const { table, partOf } = kinds.get(of) ?? {}
+  if (table === undefined || partOf?.kind !== kind) throw new Error(`${of} does not say to which ${kind} it belongs`)
+  if (!byId.safeParse({ id }).success) return undefined
+  const { rows } = await sql<{ owner: string | null }>`select ${sql.ref(partOf.id)} as owner from ${sql.table(table)} where id = ${id}`.execute(on)
+  return rows[0]?.owner
+}
 
 /** What things of a kind are called now, and whose page tells of each; what is gone is left out. */
 export async function namesNow(

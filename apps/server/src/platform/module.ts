@@ -54,6 +54,8 @@ export interface KindParts {
   readonly name?: string
   /** Whose page tells of it where it has none, and the column of that one's id: of an image that a node pulls the node. */
   readonly page?: { readonly kind: Kind; readonly id: string }
+  /** To what of another kind it belongs, and its column of that one's id: a snapshot to an instance. */
+  readonly partOf?: { readonly kind: Kind; readonly id: string }
   /** None of what the scope does not see. */
   readonly tags?: (scope: Scope, id: string) => Promise<Tags>
   /** Whether there is something of that name already. */
@@ -78,6 +80,8 @@ export interface CloudContents {
 export interface NodeContents {
   /** How many containers of ours each of them has; nodes without any may be left out. */
   count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Whose they are on one of them. */
+  owners(on: Sql, edgeId: string): Promise<readonly { readonly bp_id: string | null; readonly count: number }[]>
 }
 
 /** How much of each kind belongs to a project. */

@@ -17,9 +17,11 @@ export type OpenStreams = ReturnType<typeof createOpenStreams>
 export function createOpenStreams() {
   /** Each with what gives its place free. */
   const open = new Map<OpenStream, () => void>()
+  const waits = new Set<Pick<OpenStream, 'session_id' | 'end'>>()
   const held = createHeld('streams')
-  const endAll = (why: 'session' | 'server', which: (stream: OpenStream) => boolean): void => {
+  const endAll = (why: 'session' | 'server', which: (stream: Pick<OpenStream, 'session_id'>) => boolean): void => {
     for (const stream of open.keys()) if (which(stream)) stream.end(why)
+    for (const wait of waits) if (which(wait)) wait.end(why)
   }
   /** @throws Refusal 90024 where its person has too many */
   const add = (stream: OpenStream): void => void open.set(stream, held.take(stream.user_id))
@@ -28,6 +30,14 @@ export function createOpenStreams() {
     open.delete(stream)
   }
   return {
+    /**
+     * An answer that is waited for: it ends with the session that asked, and takes nobody's place.
+     * @returns once it is answered
+     */
+    addWait(wait: Pick<OpenStream, 'session_id' | 'end'>): () => void {
+      waits.add(wait)
+      return () => void waits.delete(wait)
+    },
     /** Before something is opened that cannot be refused any more. @throws Refusal 90024 */
     refuseMore: held.refuse,
     add,
@@ -46,7 +56,7 @@ export function createOpenStreams() {
       return bytes
     },
     /** Which have something open. */
-    sessions: (): ReadonlySet<string> => new Set([...open.keys()].map(({ session_id }) => session_id)),
+    sessions: (): ReadonlySet<string> => new Set([...open.keys(), ...waits].map(({ session_id }) => session_id)),
     /** Ends what a session opened that has ended; told on every server, perhaps twice. */
     sessionEnded: (sessionId: string): void => endAll('session', ({ session_id }) => session_id === sessionId),
     /** Hangs up, so that a stop does not wait for it. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { auditMigrations } from './audit.ts'
+import { answerKeyMigrations } from './http/keys.ts'
 import { openBus, type Bus } from './bus.ts'
 import { changeMigrations } from './changes.ts'
 import type { Config } from './config.ts'
@@ -119,7 +120,7 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
       async compose(all) {
         modules = all
         kinds = kindsOf(all)
-        const own = [auditMigrations, operationMigrations, sealedOperationMigrations(secrets), changeMigrations, kindMigrations]
+        const own = [auditMigrations, answerKeyMigrations, operationMigrations, sealedOperationMigrations(secrets), changeMigrations, kindMigrations]
         const stores: Migrations[] = [...own, ...all.map(({ migrations = {} }) => migrations)]
         const names = stores.flatMap((one) => Object.keys(one))
         const twice = names.find((name, index) => names.indexOf(name) !== index)

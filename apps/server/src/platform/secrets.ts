@@ -14,6 +14,18 @@ export interface Secrets {
   open(sealed: string, place: string): string
 }
 
+/** What was altered, moved, or sealed with another key. */
+export class UnreadableError extends Error {}
+
+/** Of a row among many, whose content tells less than that it is there: what cannot be read keeps nobody from the others. */
+export function readable<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+
 const format = 'v1'
 
 export function createSecrets(key: Buffer): Secrets {
@@ -26,11 +38,15 @@ export function createSecrets(key: Buffer): Secrets {
     },
     open(sealed, place) {
       const [kind, nonce, tag, body] = sealed.split('.')
-      if (kind !== format || nonce === undefined || tag === undefined || body === undefined) throw new Error('not a sealed text')
-      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'), { authTagLength: 16 })
-        .setAAD(Buffer.from(place))
-        .setAuthTag(Buffer.from(tag, 'base64'))
-      return Buffer.concat([decipher.update(Buffer.from(body, 'base64')), decipher.final()]).toString('utf8')
+      if (kind !== format || nonce === undefined || tag === undefined || body === undefined) throw new UnreadableError('not a sealed text')
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'), { authTagLength: 16 })
+          .setAAD(Buffer.from(place))
+          .setAuthTag(Buffer.from(tag, 'base64'))
+        return Buffer.concat([decipher.update(Buffer.from(body, 'base64')), decipher.final()]).toString('utf8')
+      } catch (cause) {
+        throw new UnreadableError(`what lies in ${place.split(':')[0]} was not sealed there with this key`, { cause })
+      }
     },
   }
 }

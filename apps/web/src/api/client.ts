@@ -1,5 +1,5 @@
 import { constants } from '@zhisuan/contract/constants'
-import type { BodyInput, Call, QueryInput, ResponseOf } from '@zhisuan/contract/define'
+import { idempotencyKeyHeader, type BodyInput, type Call, type QueryInput, type ResponseOf } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
 import type { EngineRequest, RefusedByPolicy } from '@zhisuan/contract/problem'
 import { auth } from '@zhisuan/contract/ums/auth'
@@ -13,7 +13,11 @@ type Part<Key extends string, T> = Record<string, never> extends T ? { readonly 
 /** What a call needs: params, query and body are asked for exactly where the contract requires them. */
 export type RequestInput<C extends Call> = Part<'params', z.input<C['params']>> &
   Part<'query', QueryInput<C>> &
-  Part<'body', BodyInput<C>> & { readonly signal?: AbortSignal }
+  Part<'body', BodyInput<C>> & {
+    readonly signal?: AbortSignal
+    /** Of a call that moves money: asked again with it, it moves none. */
+    readonly key?: string
+  }
 
 export interface FieldError {
   /** A path such as `labels.0.label`. */
@@ -100,7 +104,7 @@ let givenUp = new AbortController()
 export async function requestLast(call: Call): Promise<void> {
   givenUp.abort()
   try {
-    await send(call, urlOf(call), readToken(), undefined)
+    await send(call, urlOf(call), readToken(), { body: undefined })
   } finally {
     givenUp = new AbortController()
   }
@@ -119,16 +123,23 @@ export const request = <C extends Call>(call: C, input: RequestInput<C>): Promis
 export const requestLines = <C extends Call>(call: C, input: RequestInput<C>, tell: (line: ResponseOf<C>) => void): Promise<void> =>
   renewing(call, input, (...asked) => receive(...asked, tell))
 
-type Sending<C extends Call, Answer> = (call: C, url: string, token: string | null, body: unknown, signal: AbortSignal) => Promise<Answer>
+type Sending<C extends Call, Answer> = (call: C, url: string, token: string | null, sent: Sent, signal: AbortSignal) => Promise<Answer>
+
+/** What goes along with a call. */
+interface Sent {
+  readonly body: unknown
+  readonly key?: string | undefined
+}
 
 /** Asks once more with a new access token where the one at hand has ended. */
 async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>, sending: Sending<C, Answer>): Promise<Answer> {
   // The conditional parts of RequestInput are open here, where C is not known yet.
-  const { params, query, body, signal } = input as {
+  const { params, query, body, signal, key } = input as {
     params?: Readonly<Record<string, unknown>>
     query?: Readonly<Record<string, unknown>>
     body?: unknown
     signal?: AbortSignal
+    key?: string
   }
   const url = urlOf(call, params, query)
   if (url.split('?', 1)[0]?.includes('undefined') === true) {
@@ -137,7 +148,7 @@ async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>,
   const token = readToken()
   const until = signal === undefined ? givenUp.signal : AbortSignal.any([givenUp.signal, signal])
   try {
-    const answer = await sending(call, url, token, body, until)
+    const answer = await sending(call, url, token, { body, key }, until)
     // What is read, which whoever does something does not say when to break off: some GETs send messages. Nothing of
     // a session that has ended, and nothing of nobody.
     if (signal !== undefined && !call.audit && !call.lines && token !== null && token === readToken()) rememberAsked(call, url)
@@ -152,17 +163,17 @@ async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>,
     if (!renewable) throw error
     // A refused refresh throws its own 401, which ends the session like any other.
     const renewed = await refreshAccess(token, async () => (await request(auth.refresh, {})).token)
-    return await sending(call, url, renewed, body, until)
+    return await sending(call, url, renewed, { body, key }, until)
   }
 }
 
 /** One try. */
-async function send<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal?: AbortSignal): Promise<ResponseOf<C>> {
+async function send<C extends Call>(call: C, url: string, token: string | null, sent: Sent, signal?: AbortSignal): Promise<ResponseOf<C>> {
   const ends = endsOf(signal)
   const [response, text] = await answered(call, url, ends, async () => {
     if (call.method !== 'GET') forgetEarly()
     const early = earlyAnswer(url, token)
-    const got = (early === null ? null : await early) ?? (await fetch(url, requestOf(call, token, body, ends.signal)))
+    const got = (early === null ? null : await early) ?? (await fetch(url, requestOf(call, token, sent, ends.signal)))
     return [got, got.status === 204 ? '' : await got.text()] as const
   })
   const content = parseJson(text)
@@ -177,13 +188,13 @@ async function receive<C extends Call>(
   call: C,
   url: string,
   token: string | null,
-  body: unknown,
+  sent: Sent,
   signal: AbortSignal,
   tell: (line: ResponseOf<C>) => void,
 ): Promise<void> {
   const ends = endsOf(signal)
   await answered(call, url, ends, async () => {
-    const response = await fetch(url, requestOf(call, token, body, ends.signal))
+    const response = await fetch(url, requestOf(call, token, sent, ends.signal))
     if (!response.ok || response.body === null) throw await problemOf(call, url, parseJson(await response.text()), response)
     let rest = ''
     for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
@@ -242,10 +253,11 @@ async function answered<T>(call: Call, url: string, ends: Ends, ask: () => Promi
 }
 
 /** Cookies go along because the API has our own origin; to any other none would. */
-function requestOf(call: Call, token: string | null, body: unknown, signal: AbortSignal): RequestInit {
+function requestOf(call: Call, token: string | null, { body, key }: Sent, signal: AbortSignal): RequestInit {
   const headers = new Headers({ accept: call.lines ? 'application/x-ndjson' : 'application/json' })
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
   if (body !== undefined) headers.set('content-type', 'application/json')
+  if (key !== undefined) headers.set(idempotencyKeyHeader, key)
   return { method: call.method, headers, credentials: 'same-origin', signal, ...(body !== undefined && { body: JSON.stringify(body) }) }
 }
 

@@ -3,6 +3,7 @@ import type { Call, ResponseOf } from '@zhisuan/contract/define'
 import type { Problem } from '@zhisuan/contract/problem'
 import { useEffect, useRef, useState } from 'react'
 import type { z } from 'zod'
+import { randomUuid } from '../kit/uuid.ts'
 import { noAnswer, ApiError, request, requestLines, type RequestInput } from './client.ts'
 
 export interface CallOptions<C extends Call> {
@@ -51,9 +52,19 @@ export interface ChangeOptions<C extends Call> {
 export function useChange<C extends Call>(call: C, options: ChangeOptions<C> = {}): UseMutationResult<ResponseOf<C>, ApiError, RequestInput<C>> {
   const client = useQueryClient()
   const running = useRef(new Map<string, Promise<ResponseOf<C>>>())
+  const keys = useRef(new Map<string, string>())
   const mutation = useMutation<ResponseOf<C>, ApiError, RequestInput<C>>({
     mutationKey: [call.id],
-    mutationFn: (input) => request(call, input),
+    mutationFn: async (input) => {
+      if (!call.keyed) return request(call, input)
+      // Whatever became of it: the same wish, asked again, is the same until it is known to be done.
+      const wish = JSON.stringify(input)
+      const key = keys.current.get(wish) ?? randomUuid()
+      keys.current.set(wish, key)
+      const answer = await request(call, { ...input, key })
+      keys.current.delete(wish)
+      return answer
+    },
     meta: { silent: options.silent ?? false },
     onSuccess: (response, input) => options.onDone?.(response, input),
     // After a failure too: a 409 means that what is shown was old.

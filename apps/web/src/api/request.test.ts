@@ -1,3 +1,5 @@
+import { orders } from '@zhisuan/contract/bill/order'
+import { idempotencyKeyHeader } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
@@ -36,6 +38,14 @@ describe('a request', () => {
     const headers = new Headers(init?.headers)
     expect([headers.get('content-type'), headers.get('authorization'), init?.credentials]).toEqual(['application/json', 'Bearer t', 'same-origin'])
     expect(init?.body).toBe(JSON.stringify(body))
+  })
+
+  it('that moves money goes with its key, and any other with none', async () => {
+    sent.mockImplementation(async () => Response.json(answer))
+    await request(orders.pay, { params: { id: 'o' }, key: 'the-key-of-a-form' })
+    expect(new Headers(sent.mock.lastCall?.[1].headers).get(idempotencyKeyHeader)).toBe('the-key-of-a-form')
+    await request(auth.password, { body })
+    expect(new Headers(sent.mock.lastCall?.[1].headers).get(idempotencyKeyHeader)).toBeNull()
   })
 
   it.each([200, 201, 202])('that is answered by %d returns the body', async (status) => {

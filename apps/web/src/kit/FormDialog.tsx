@@ -27,6 +27,8 @@ export interface FormDialogProps<Values extends object, Answer> {
   /** Said when it has succeeded; of what was answered, where that is needed. Nothing where it is left out. */
   readonly doneText?: string | ((answer: Answer) => string)
   readonly onClose: () => void
+  /** It stays when it has succeeded: what was made shows in it. */
+  readonly keepOpen?: boolean
   readonly form?: FormInstance<Values>
   readonly width?: number
   readonly onValuesChange?: (changed: Partial<Values>, all: Values) => void
@@ -51,7 +53,7 @@ export function FormDialog<Values extends object, Answer = unknown>(props: FormD
     try {
       const answer = await props.onSubmit(values)
       if (props.doneText !== undefined) notify('success', typeof props.doneText === 'string' ? props.doneText : props.doneText(answer))
-      props.onClose()
+      if (props.keepOpen !== true) props.onClose()
     } catch (thrown) {
       const error = toApiError(thrown)
       const unplaced = showFieldErrors(form as FormInstance, error.fields)

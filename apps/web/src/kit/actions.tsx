@@ -82,6 +82,7 @@ function useActionRunner() {
   return { start, busy }
 }
 
+const opensDialog = ({ confirm, dialog }: Action): boolean => confirm !== undefined || dialog !== undefined
 const isOff = (action: Action): boolean => action.disabledReason !== null && action.disabledReason !== undefined
 
 /** Off where its call is refused whatever it is about; what its state says comes after that. */
@@ -116,6 +117,7 @@ function OneAction({
       loading={loading}
       disabled={disabled}
       aria-disabled={off}
+      aria-haspopup={opensDialog(action) ? 'dialog' : undefined}
       className={off ? 'zs-off' : ''}
       onClick={onStart}
     >
@@ -204,7 +206,7 @@ export function ActionMenu({
 
 /** In a menu the reason stands below the label: a tooltip on a menu entry is not reached by keyboard. */
 function MenuLabel({ action }: { readonly action: Action }): ReactNode {
-  if (!isOff(action)) return action.label
+  if (!isOff(action)) return opensDialog(action) ? <span data-opens="dialog">{action.label}</span> : action.label
   return (
     <span aria-disabled="true">
       {action.label}

@@ -29,6 +29,7 @@ export const loaders = {
   container: () => import('./zh/container.ts'),
   content: () => import('./zh/content.ts'),
   edge: () => import('./zh/edge.ts'),
+  files: () => import('./zh/files.ts'),
   fund: () => import('./zh/fund.ts'),
   hardware: () => import('./zh/hardware.ts'),
   help: () => import('./zh/help.ts'),

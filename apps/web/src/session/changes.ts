@@ -30,6 +30,7 @@ export const touched: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   'ims.project': ['ims.registry.'],
   // What is pushed and deleted is counted by its project and its registry.
   'ims.tag': ['ims.tagBin.', 'ims.project.', 'ims.registry.'],
+  'files.entry': ['files.space.', 'files.upload.', 'files.share.'],
   'aos.stack': ['aos.nodeStack.', 'aos.service.', 'aos.deployment.', 'aos.stackConfig.'],
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { container, placement } from '../cis/container.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, empty, listOf, listQuery, moment, type Also } from '../define.ts'
 import { operation } from '../operation.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -196,7 +196,8 @@ export const stackFile = z.object({
     .string()
     .trim()
     .max(128)
-    .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/, fieldTexts.stackFilePath),
+    // `.env` too, but neither what the agent writes beside it nor a way out.
+    .regex(/^(?!\.zhisuan)\.?[A-Za-z0-9_][A-Za-z0-9._-]*(\/\.?[A-Za-z0-9_][A-Za-z0-9._-]*)*$/, fieldTexts.stackFilePath),
 })
 export type StackFile = z.output<typeof stackFile>
 const stackFiles = z
@@ -207,6 +208,10 @@ const stackFiles = z
 const source = z.object({ compose: composeText.optional(), template_id: z.uuid().optional(), values, configs: stackFiles.optional() })
 const oneSource = (body: { compose?: string | undefined; template_id?: string | undefined }): boolean =>
   (body.compose === undefined) !== (body.template_id === undefined)
+
+/** Whoever deploys a template has to be allowed to see it. */
+const templateOf = (body: { template_id?: string | undefined } | undefined): readonly Also[] =>
+  body?.template_id === undefined ? [] : [{ action: 'aos.template.get', on: { kind: 'aos.template', id: body.template_id } }]
 
 /** What a stack was asked to be, once. */
 export const stackRevision = z.object({
@@ -235,6 +240,11 @@ export const stacks = {
     method: 'POST',
     path: stacksBase,
     summary: 'Deploy a compose file or a template to nodes',
+    also: ({ body }) => [
+      { action: 'cis.container.deploy' },
+      ...templateOf(body),
+      ...(body?.placement.edge_ids ?? []).flatMap((id) => actsOn('aos.stack.create', { kind: 'ecrm.edge', id })),
+    ],
     access: tenants,
     perMinute: 60,
     status: 202,
@@ -275,6 +285,10 @@ export const stacks = {
     method: 'POST',
     path: `${stacksBase}/{id}`,
     summary: 'Update to another file or other values, go back to a revision, stop, start',
+    also: ({ params, body }) =>
+      body?.action === 'update' || body?.action === 'rollback'
+        ? [{ action: 'aos.stack.create', on: { kind: 'aos.stack', id: params.id } }, ...(body.action === 'update' ? templateOf(body) : [])]
+        : [],
     access: tenants,
     perMinute: 120,
     params: byId,
@@ -319,7 +333,7 @@ export const service = z.object({
   image: z.string(),
   replicas: z.int(),
   running_count: z.int(),
-  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string() })),
+  ports: container.shape.ports,
   status: z.enum(stackStatuses),
   created_at: moment,
 })
@@ -419,6 +433,7 @@ export const stackDeployments = {
     method: 'DELETE',
     path: '/api/aos/v1/docker/deployments/{id}',
     summary: 'Take an application down on every node',
+    also: () => [{ action: 'aos.stack.delete' }],
     access: tenants,
     params: byId,
     status: 202,
@@ -451,6 +466,7 @@ export const stackConfigs = {
     method: 'PUT',
     path: `${stacksBase}/cfgs`,
     summary: 'Give a stack these configs, in their newest text; services that mount a changed one are made anew',
+    also: ({ body }) => [{ action: 'aos.stack.action', on: { kind: 'aos.stack', id: body?.stack_id } }],
     access: tenants,
     perMinute: 60,
     status: 202,
@@ -467,6 +483,12 @@ export const nodeStacks = {
     method: 'POST',
     path: nodeStacksBase,
     summary: 'Deploy a compose file or a template to one node',
+    also: ({ body }) => [
+      { action: 'aos.stack.create' },
+      { action: 'cis.container.deploy' },
+      ...templateOf(body),
+      ...(body === undefined ? [] : actsOn('aos.stack.create', { kind: 'ecrm.edge', id: body.edge_id })),
+    ],
     access: tenants,
     perMinute: 60,
     status: 202,
@@ -489,6 +511,7 @@ export const nodeStacks = {
     method: 'DELETE',
     path: `${nodeStacksBase}/{id}`,
     summary: 'Take a stack down',
+    also: ({ params }) => [{ action: 'aos.stack.delete', on: { kind: 'aos.stack', id: params.id } }],
     access: tenants,
     params: byId,
     status: 202,

@@ -99,6 +99,7 @@ export const accounts = {
   }),
   /** Refused with 24014, and 96010 where the key was used for something else. */
   charge: defineCall({
+    keyed: true,
     id: 'bill.account.charge',
     method: 'PUT',
     path: `${base}/{id}/charge`,
@@ -116,6 +117,7 @@ export const accounts = {
   }),
   /** Refused with 24011 where more is taken than there is, with 96012 of nothing, and 96010 where the key was used for something else. */
   adjust: defineCall({
+    keyed: true,
     id: 'bill.account.adjust',
     method: 'POST',
     path: `${base}/{id}/adjustments`,
@@ -158,6 +160,7 @@ export const accounts = {
     method: 'POST',
     path: `${base}/{id}/entry-exports`,
     summary: 'A file of income and expense, the oldest first',
+    also: ({ params }) => [{ action: 'bill.account.entries', on: { kind: 'bill.account', id: params.id } }],
     access: tenants,
     params: byId,
     body: z.object({ format: z.enum(exportFormats), ...entryFilters }),

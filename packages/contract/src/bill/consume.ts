@@ -218,6 +218,7 @@ export const consumes = {
     method: 'POST',
     path: `${base}/exports`,
     summary: 'A file of usage lines, the oldest first',
+    also: () => [{ action: 'bill.consume.list' }],
     access: tenants,
     body: z.object({ format: z.enum(exportFormats), ...lineFilters }),
     response: exportLink,

@@ -131,6 +131,13 @@ export const createOrderBody = z
     message: billTexts.orderOfOne,
   })
 
+/** What makes it, whoever orders it. */
+const makes = {
+  'nextstack.vm': 'nextstack.vm.create',
+  'nextstack.volume': 'nextstack.volume.create',
+  'nextstack.eip': 'nextstack.eip.allocate',
+} as const satisfies Record<PrepaidKind, string>
+
 const one = { access: tenants, params: byId, response: orderDetail } as const
 
 const filters = {
@@ -162,6 +169,7 @@ export const orders = {
     method: 'POST',
     path: `${base}/exports`,
     summary: 'A file of orders, the oldest first',
+    also: () => [{ action: 'bill.order.list' }],
     access: tenants,
     body: z.object({ format: z.enum(exportFormats), ...filters }),
     response: exportLink,
@@ -169,21 +177,31 @@ export const orders = {
   get: defineCall({ ...one, id: 'bill.order.get', method: 'GET', path: `${base}/{id}`, summary: 'One order, with its lines and what became of it' }),
   /** Refused as the call would be that makes the resource, by fields of `create`; with 24007, 96020, 96021, 96022. */
   create: defineCall({
+    keyed: true,
     id: 'bill.order.create',
     method: 'POST',
     path: base,
     summary: 'Order a month or year in advance, of something new or of what is there; it waits half an hour to be paid',
+    also: ({ body }) => (body?.create === undefined ? [] : [{ action: makes[body.resource_type] }]),
     access: tenants,
     status: 201,
     body: createOrderBody,
     response: orderDetail,
   }),
   /** Refused with 24044, 24011, 96022, 90010. */
-  pay: defineCall({ ...one, id: 'bill.order.pay', method: 'POST', path: `${base}/{id}/pay`, summary: 'Pay from the balance; what is new is made then' }),
+  pay: defineCall({
+    ...one,
+    keyed: true,
+    id: 'bill.order.pay',
+    method: 'POST',
+    path: `${base}/{id}/pay`,
+    summary: 'Pay from the balance; what is new is made then',
+  }),
   cancel: defineCall({ ...one, id: 'bill.order.cancel', method: 'POST', path: `${base}/{id}/cancel`, summary: 'Cancel an order that is not paid' }),
   /** Refused with 24007, 96021, 96022. */
   renew: defineCall({
     ...one,
+    keyed: true,
     id: 'bill.order.renew',
     method: 'POST',
     path: `${base}/{id}/renew`,
@@ -204,6 +222,7 @@ export const orders = {
   /** Refused with 96023, 96024. */
   refund: defineCall({
     ...one,
+    keyed: true,
     id: 'bill.order.refund',
     method: 'POST',
     path: `${base}/{id}/refund`,
@@ -227,6 +246,7 @@ export const prepaids = {
     method: 'PUT',
     path: `${prepaidBase}/{id}/auto-renew`,
     summary: 'Whether it is renewed by itself a day before it ends, and for how long',
+    also: ({ body }) => (body?.auto_renew === true ? [{ action: 'bill.order.renew' }] : []),
     access: tenants,
     params: byId,
     body: z.object({ auto_renew: z.boolean(), period: z.enum(prepaidPeriods).default('month'), count: count.default(1) }),

@@ -90,6 +90,7 @@ export const topups = {
     method: 'POST',
     path: `${base}/exports`,
     summary: 'A file of top-ups, the oldest first',
+    also: () => [{ action: 'bill.topup.list' }],
     access: tenants,
     body: z.object({ format: z.enum(exportFormats), ...filters }),
     response: exportLink,
@@ -97,6 +98,7 @@ export const topups = {
   get: defineCall({ id: 'bill.topup.get', method: 'GET', path: `${base}/{id}`, summary: 'One top-up', access: tenants, params: byId, response: topup }),
   /** Refused with 24014, 96012, 96030, 96031. */
   remit: defineCall({
+    keyed: true,
     id: 'bill.topup.remit',
     method: 'POST',
     path: `${base}/remittances`,
@@ -108,6 +110,7 @@ export const topups = {
   }),
   /** Refused with 24014, 96012, 96030, 96034. */
   pay: defineCall({
+    keyed: true,
     id: 'bill.topup.pay',
     method: 'POST',
     path: `${base}/payments`,
@@ -138,6 +141,7 @@ export const topups = {
   }),
   /** Refused with 24014, 24047, 24048, 90010, 96012. */
   confirm: defineCall({
+    keyed: true,
     id: 'bill.topup.confirm',
     method: 'POST',
     path: `${base}/confirmations`,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { label, labelKey } from '../ecrm/edge.ts'
 import { operation } from '../operation.ts'
 import { sizeBetween } from '../resource.ts'
@@ -84,7 +84,9 @@ export const containerSpec = z.object({
         name: z
           .string()
           .max(255)
-          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, fieldTexts.envName),
+          .min(1, fieldTexts.envName)
+          // As Docker takes it, such as `discovery.type`.
+          .regex(/^[^=\p{Cc}]*$/u, fieldTexts.envName),
         value: z
           .string()
           .max(32_768)
@@ -96,7 +98,13 @@ export const containerSpec = z.object({
     .default([]),
   working_dir: containerPath.nullable().default(null),
   ports: z
-    .array(z.object({ container_port: z.int().min(1).max(65_535), host_port: z.int().min(1).max(65_535), protocol: z.enum(['tcp', 'udp']).default('tcp') }))
+    .array(
+      z.object({
+        container_port: z.int().min(1).max(65_535),
+        host_port: z.int().min(1).max(65_535),
+        protocol: z.enum(['tcp', 'udp'], fieldTexts.portProtocol).default('tcp'),
+      }),
+    )
     .max(100)
     .refine((list) => new Set(list.map(({ host_port, protocol }) => `${host_port}/${protocol}`)).size === list.length, fieldTexts.portTwice)
     .default([]),
@@ -156,7 +164,8 @@ export const container = z.object({
   health: z.enum(['starting', 'healthy', 'unhealthy']).nullable(),
   exit_code: z.int().nullable(),
   image: z.string(),
-  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string() })),
+  /** `address`: of the node, where it is not all that it has. */
+  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string(), address: z.string().optional() })),
   /** Chinese text of what went wrong the last time. */
   error: z.string().nullable(),
   restart_count: z.int(),
@@ -225,6 +234,7 @@ export const containers = {
     method: 'POST',
     path: base,
     summary: 'Run a container on one or many nodes',
+    also: ({ body }) => (body?.placement.edge_ids ?? []).flatMap((id) => actsOn('cis.container.deploy', { kind: 'ecrm.edge', id })),
     access: tenants,
     status: 202,
     body: z.object({ name, description: description.default(''), spec: containerSpec, placement }),
@@ -238,7 +248,10 @@ export const containers = {
     summary: 'Where a deployment would go, and what is in its way',
     access: tenants,
     audit: false,
-    body: z.object({ spec: containerSpec.pick({ ports: true, gpus: true }).extend({ image: imageName.optional() }), placement }),
+    body: z.object({
+      spec: containerSpec.pick({ ports: true, gpus: true, cpu_limit: true, memory_limit_bytes: true }).extend({ image: imageName.optional() }),
+      placement,
+    }),
     /** Notes are no hindrance, such as that an image has to be pulled first. */
     response: z.object({ nodes: z.array(z.object({ id: z.uuid(), name: z.string(), problems: z.array(z.string()), notes: z.array(z.string()) })) }),
   }),
@@ -417,6 +430,7 @@ export const deployments = {
     method: 'DELETE',
     path: '/api/cis/v1/docker/deployments/{id}',
     summary: 'Remove a deployment with its containers',
+    also: () => [{ action: 'cis.container.delete' }],
     access: tenants,
     params: byId,
     status: 202,
@@ -456,6 +470,7 @@ export const configs = {
     method: 'PUT',
     path: '/api/cis/v1/docker/cfgs',
     summary: 'Make or change a config; `restart` restarts the containers that have it',
+    also: ({ body }) => (body?.restart === true ? [{ action: 'cis.container.action' }] : []),
     access: tenants,
     perMinute: 120,
     body: z.object({

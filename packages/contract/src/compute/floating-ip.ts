@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { defineCall, empty, moment } from '../define.ts'
+import { actsOn, defineCall, empty, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description } from '../validation.ts'
@@ -84,6 +84,10 @@ export const computeFloatingIps = {
     path: base,
     summary:
       'Take addresses of an external network: all of them or none. One can be bound at once, in the project of its port; which one it is is said by platform-level people',
+    also: ({ body }) =>
+      body?.port_id === undefined
+        ? []
+        : [{ action: 'compute.floatingIp.bind' }, ...actsOn('compute.floatingIp.bind', { kind: 'compute.port', id: body.port_id })],
     access: tenants,
     status: 201,
     params: cloudId,
@@ -117,6 +121,7 @@ export const computeFloatingIps = {
     method: 'POST',
     path: `${base}/{id}/bind`,
     summary: 'Lead it to a port, or from one to another; a router leads from there to its network (93183)',
+    also: ({ body }) => (body === undefined ? [] : actsOn('compute.floatingIp.bind', { kind: 'compute.port', id: body.port_id })),
     body: z.object({ ...target, from_port_id }),
   }),
   unbind: defineCall({
@@ -125,6 +130,7 @@ export const computeFloatingIps = {
     method: 'POST',
     path: `${base}/{id}/unbind`,
     summary: 'Lead it nowhere',
+    also: ({ body }) => (body === undefined ? [] : actsOn('compute.floatingIp.unbind', { kind: 'compute.port', id: body.from_port_id })),
     body: z.object({ from_port_id: engineId }),
   }),
   release: defineCall({

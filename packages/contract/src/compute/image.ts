@@ -66,7 +66,10 @@ export type ComputeImage = z.output<typeof computeImage>
 
 /** A project that an image is offered to. */
 export const computeImageMember = z.object({
-  keystone_project_id: z.string(),
+  /** By which it is withdrawn; says nothing of whose it is. */
+  id: z.string(),
+  /** Told to platform-level people only: to all others another organisation is its name. */
+  keystone_project_id: z.string().nullable(),
   /** Its organisation, and its project where it is one's; null where it is none of ours. */
   name: z.string().nullable(),
   status: z.enum(['pending', 'accepted', 'rejected']),
@@ -222,6 +225,7 @@ export const computeImages = {
     response: computeImage,
   }),
   download: defineCall({
+    outside: false,
     id: 'compute.image.download',
     method: 'POST',
     path: `${one}/download`,

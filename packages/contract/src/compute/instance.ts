@@ -322,6 +322,12 @@ export const computeInstances = {
     method: 'POST',
     path: base,
     summary: 'Create instances: all that are asked for together, or none',
+    also: ({ body }) => [
+      ...(body !== undefined && (body.disks.length > 0 || body.source.type === 'snapshot' || (body.source.type === 'image' && body.source.disk !== null))
+        ? [{ action: 'compute.volume.create' }]
+        : []),
+      ...(body?.source.type === 'volume' ? [{ action: 'compute.volume.attach', on: { kind: 'compute.volume', id: body.source.volume_id } }] : []),
+    ],
     access: tenants,
     params: cloudId,
     status: 202,
@@ -404,6 +410,7 @@ export const computeInstances = {
     method: 'POST',
     path: `${base}/{id}/rebuild`,
     summary: 'Replace the root disk by a fresh copy of an image; everything on it is lost',
+    also: ({ params }) => [{ action: 'compute.instance.create', on: { kind: 'compute.instance', id: params.id } }],
     body: z.object({ image_id: engineId, password: passwordNew.optional(), user_data: userData.optional() }),
   }),
   rescue: defineCall({
@@ -478,6 +485,7 @@ export const computeInstances = {
     response: empty,
   }),
   console: defineCall({
+    outside: false,
     id: 'compute.instance.console',
     method: 'POST',
     path: `${base}/{id}/console`,
@@ -491,6 +499,7 @@ export const computeInstances = {
     }),
   }),
   serialConsole: defineCall({
+    outside: false,
     id: 'compute.instance.serialConsole',
     method: 'POST',
     path: `${base}/{id}/serial-console`,
@@ -555,6 +564,7 @@ export const computeInstances = {
     method: 'POST',
     path: `${base}/{id}/interfaces`,
     summary: 'Connect it to a network, or to a port',
+    also: ({ body }) => (body?.network_id === undefined ? [] : [{ action: 'compute.port.create' }]),
     access: tenants,
     params: inCloud,
     status: 201,
@@ -575,6 +585,7 @@ export const computeInstances = {
     method: 'POST',
     path: `${base}/{id}/volumes`,
     summary: 'Attach a volume',
+    also: ({ body }) => (body === undefined ? [] : [{ action: 'compute.volume.attach', on: { kind: 'compute.volume', id: body.volume_id } }]),
     access: tenants,
     params: inCloud,
     status: 202,
@@ -586,6 +597,7 @@ export const computeInstances = {
     method: 'DELETE',
     path: `${base}/{id}/volumes/{volume_id}`,
     summary: 'Detach a volume; not the one that it was started from',
+    also: ({ params }) => [{ action: 'compute.volume.detach', on: { kind: 'compute.volume', id: params.volume_id } }],
     access: tenants,
     params: inVolume,
     response: empty,
@@ -595,6 +607,7 @@ export const computeInstances = {
     method: 'POST',
     path: `${base}/{id}/snapshot`,
     summary: 'Make an image of it',
+    also: () => [{ action: 'compute.image.create' }],
     access: tenants,
     params: inCloud,
     status: 202,

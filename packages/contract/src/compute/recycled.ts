@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { defineCall, moment } from '../define.ts'
+import { actsOn, defineCall, moment } from '../define.ts'
 import { admins, tenants } from '../roles.ts'
 import { lineOf } from '../line.ts'
 import { cloudId, inCloud } from './ids.ts'
@@ -58,6 +58,7 @@ export const recycledInstances = {
     method: 'POST',
     path: `${base}/{id}/restore`,
     summary: 'Take an instance out of the bin: unlocked, its floating IPs back where they are free, started where it ran',
+    also: ({ params }) => actsOn('compute.recycled.restore', { kind: 'compute.instance', id: params.id }),
   }),
   purge: defineCall({
     ...one,
@@ -65,6 +66,7 @@ export const recycledInstances = {
     method: 'POST',
     path: `${base}/{id}/purge`,
     summary: 'Delete for good, with the volumes that go with it',
+    also: ({ params }) => [{ action: 'compute.instance.delete', on: { kind: 'compute.instance', id: params.id } }],
   }),
 } as const
 

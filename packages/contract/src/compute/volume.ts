@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { defineCall, empty, flag, moment } from '../define.ts'
+import { actsOn, defineCall, empty, flag, moment } from '../define.ts'
 import { inProject, sizeBetween } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -234,6 +234,7 @@ export const computeVolumes = {
     method: 'POST',
     path: `${volumesAt}/{id}/attach`,
     summary: 'Give it to an instance of its project',
+    also: ({ body }) => (body === undefined ? [] : [{ action: 'compute.instance.attachVolume', on: { kind: 'compute.instance', id: body.server_id } }]),
     body: z.object({ server_id: engineId }),
   }),
   detach: defineCall({
@@ -242,6 +243,7 @@ export const computeVolumes = {
     method: 'POST',
     path: `${volumesAt}/{id}/detach`,
     summary: 'Take it from an instance',
+    also: ({ body }) => (body === undefined ? [] : [{ action: 'compute.instance.detachVolume', on: { kind: 'compute.instance', id: body.server_id } }]),
     body: z.object({ server_id: engineId }),
   }),
   setBootable: defineCall({
@@ -266,6 +268,7 @@ export const computeVolumes = {
     method: 'POST',
     path: `${volumesAt}/{id}/image`,
     summary: 'Make an image of it; `force` also while it is in use',
+    also: () => [{ action: 'compute.image.create' }],
     access: tenants,
     params: inCloud,
     status: 202,
@@ -391,6 +394,7 @@ export const computeVolumeSnapshots = {
     method: 'POST',
     path: snapshotsAt,
     summary: 'Keep a volume as it is now; of one in use only with `force`',
+    also: ({ body }) => (body === undefined ? [] : actsOn('compute.volumeSnapshot.create', { kind: 'compute.volume', id: body.volume_id })),
     access: tenants,
     params: cloudId,
     status: 202,
@@ -493,6 +497,7 @@ export const computeVolumeBackups = {
     method: 'POST',
     path: backupsAt,
     summary: 'Back up a volume, or one of its snapshots: whole, or what changed since the last backup; of one in use only with `force`',
+    also: ({ body }) => (body === undefined ? [] : actsOn('compute.volumeBackup.create', { kind: 'compute.volume', id: body.volume_id })),
     access: tenants,
     params: cloudId,
     status: 202,
@@ -514,6 +519,12 @@ export const computeVolumeBackups = {
     method: 'POST',
     path: `${backupsAt}/{id}/restore`,
     summary: 'Write it to a volume, all of which is overwritten, or to a new one',
+    also: ({ body }) =>
+      body === undefined
+        ? []
+        : body.volume_id === null
+          ? [{ action: 'compute.volume.create' }]
+          : actsOn('compute.volumeBackup.restore', { kind: 'compute.volume', id: body.volume_id }),
     access: tenants,
     params: inCloud,
     status: 202,
@@ -569,6 +580,7 @@ export const computeVolumeTransfers = {
     method: 'POST',
     path: transfersAt,
     summary: 'Offer a volume to another project; the key is told this once',
+    also: ({ body }) => (body === undefined ? [] : actsOn('compute.volumeTransfer.create', { kind: 'compute.volume', id: body.volume_id })),
     access: tenants,
     params: cloudId,
     status: 201,

@@ -6,6 +6,9 @@ import { keyword, plainLine } from '../validation.ts'
 
 const text = z.string().trim().max(128).regex(plainLine, fieldTexts.controlCharacters)
 
+/** Of what is done in an engine outside: that it was asked. What came of it is an entry of its own, of the same request. */
+export const auditAsked = -1
+
 /** Who asked for what, and what came of it; what was sent is not kept, as it may hold secrets. */
 export const auditRecord = z.object({
   id: z.uuid(),
@@ -23,7 +26,7 @@ export const auditRecord = z.object({
   object_name: z.string().nullable(),
   request_id: z.string(),
   ip: z.string(),
-  /** 0 for success, else the code of the refusal. */
+  /** 0 for success, `auditAsked` where the outcome is an entry of its own, else the code of the refusal. */
   code: z.int(),
   /** SHA-256, hexadecimal. */
   hash: z.string(),
@@ -60,6 +63,7 @@ export const audits = {
     method: 'POST',
     path: '/api/iam/v1/audits/exports',
     summary: 'A file of the audit log',
+    also: () => [{ action: 'iam.audit.list' }],
     access: keepers,
     body: z.object({ format: z.enum(auditFormats).default('csv'), ...filters }),
     response: z.object({ path: z.string(), expires_at: moment }),

@@ -135,6 +135,7 @@ export const policies = {
     method: 'POST',
     path: `${base}/{id}/versions`,
     summary: 'Add a version, at most five; it counts from now on where it is made the default',
+    also: ({ params, body }) => (body?.default === true ? [{ action: 'iam.policy.setDefault', on: { kind: 'iam.policy', id: params.id } }] : []),
     access: keepers,
     perMinute: 60,
     params: byId,

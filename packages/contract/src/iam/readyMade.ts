@@ -65,7 +65,8 @@ export const readyMade: readonly ReadyMade[] = [
       'compute.serverGroup',
       'compute.recycled',
     ],
-    calls: ['bill.quote.ask'],
+    // What their calls do besides.
+    calls: ['bill.quote.ask', 'compute.volume.create', 'compute.volume.attach', 'compute.volume.detach', 'compute.port.create', 'compute.image.create'],
   },
   {
     key: 'containers',
@@ -125,15 +126,15 @@ export const readyMade: readonly ReadyMade[] = [
       'compute.volumeBackup',
       'compute.volumeTransfer',
     ],
-    calls: ['bill.quote.ask'],
+    calls: ['bill.quote.ask', 'compute.instance.attachVolume', 'compute.instance.detachVolume'],
   },
   {
     key: 'files',
     name: '文件管理',
-    about: '上传、下载、整理和分享自己与组织的文件；不能发布到公共空间',
+    about: '上传、下载、整理和分享自己与组织的文件，维护组织的模型；不能发布到公共空间',
     base: 'TENANT',
     reads: [],
-    all: ['files'],
+    all: ['files', 'models'],
     calls: [],
   },
   {

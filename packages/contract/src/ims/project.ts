@@ -207,6 +207,7 @@ export const repositories = {
     response: repository,
   }),
   delete: defineCall({
+    outside: true,
     id: 'ims.repository.delete',
     method: 'DELETE',
     path: `${repositoriesPath}/{name}`,
@@ -226,6 +227,7 @@ export const repositories = {
     response: listOf(imageTag),
   }),
   deleteTag: defineCall({
+    outside: true,
     id: 'ims.tag.delete',
     method: 'DELETE',
     path: `${repositoriesPath}/{name}/tags/{tag}`,
@@ -285,6 +287,7 @@ export const tagBin = {
     response: listOf(binnedTag),
   }),
   restore: defineCall({
+    outside: true,
     id: 'ims.tagBin.restore',
     method: 'POST',
     path: `${projectsPath}/{pid}/bin/{bin_id}`,
@@ -294,6 +297,7 @@ export const tagBin = {
     response: imageTag,
   }),
   delete: defineCall({
+    outside: true,
     id: 'ims.tagBin.delete',
     method: 'DELETE',
     path: `${projectsPath}/{pid}/bin/{bin_id}`,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { keyword, name, plainText } from '../validation.ts'
@@ -78,6 +78,7 @@ export const commands = {
     method: 'POST',
     path: base,
     summary: 'Run a shell script in several running instances at once, as root',
+    also: ({ body }) => (body?.vm_ids ?? []).flatMap((id) => actsOn('nextstack.command.create', { kind: 'nextstack.vm', id })),
     access: tenants,
     status: 202,
     body: z.object({

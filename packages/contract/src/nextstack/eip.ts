@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { compareAddresses, isAddress } from '../ip.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -212,6 +212,7 @@ export const eips = {
     method: 'POST',
     path: `${base}/{id}/bind`,
     summary: 'Lead it to an instance of a private network, or give it to a NAT gateway',
+    also: ({ body }) => (body === undefined ? [] : actsOn('nextstack.eip.bind', { kind: `nextstack.${body.kind}`, id: body.target_id })),
     body: z.object({ kind: z.enum(['vm', 'nat']), target_id: z.uuid() }),
   }),
   unbind: defineCall({
@@ -220,6 +221,7 @@ export const eips = {
     method: 'POST',
     path: `${base}/{id}/unbind`,
     summary: 'Lead it nowhere; with rules of a NAT gateway on it refused (94136)',
+    also: ({ params }) => actsOn('nextstack.eip.unbind', { kind: 'nextstack.vm', id: params.id, of: 'nextstack.eip' }),
   }),
   release: defineCall({
     id: 'nextstack.eip.release',

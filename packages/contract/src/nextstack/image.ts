@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
-import { onEngine, reference, sizeBetween, sizeBytes } from '../resource.ts'
+import { onEngine, sizeBetween, sizeBytes } from '../resource.ts'
 import { vmTypes } from './vm.ts'
 
 /** `uploading`: bytes come from a client (tus). `fetching`: from a URL. `importing`: into the engine. */
@@ -48,8 +48,8 @@ export const image = z.object({
   min_disk_bytes: z.int(),
   /** Whether it is the asker's own to change. */
   mine: z.boolean(),
-  /** Organisations that may use it. Emptied for those who do not own it. */
-  shared_with: z.array(reference),
+  /** Organisations that may use it, by the names that it was shared by. Emptied for those who do not own it. */
+  shared_with: z.array(z.object({ name: z.string() })),
   vm_count: z.int(),
 })
 export type Image = z.output<typeof image>
@@ -128,6 +128,7 @@ export const imageLibrary = {
     method: 'POST',
     path: `${base}/from-vm`,
     summary: 'Make an image of a stopped instance, or of a snapshot',
+    also: ({ body }) => (body === undefined ? [] : actsOn('nextstack.image.fromVm', { kind: 'nextstack.vm', id: body.vm_id })),
     access: tenants,
     status: 202,
     body: z.object({ ...about, vm_id: z.uuid(), snapshot_id: z.uuid().nullable().default(null), visibility: z.enum(imageVisibilities).default('private') }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byId, defineCall, listOf, listQuery } from '../define.ts'
+import { actsOn, byId, defineCall, listOf, listQuery } from '../define.ts'
 import { isAddress } from '../ip.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -91,6 +91,7 @@ export const natGateways = {
     method: 'POST',
     path: base,
     summary: 'Give a network a NAT gateway; it may have one (94121)',
+    also: ({ body }) => (body?.snat_eip_id == null ? [] : [{ action: 'nextstack.eip.bind', on: { kind: 'nextstack.eip', id: body.snat_eip_id } }]),
     access: tenants,
     status: 202,
     body: z.object({ ...settings, vpc_id: z.uuid() }),
@@ -102,6 +103,7 @@ export const natGateways = {
     method: 'PUT',
     path: `${base}/{id}`,
     summary: 'Change name, description, and how instances get out',
+    also: ({ body }) => (body?.snat_eip_id == null ? [] : [{ action: 'nextstack.eip.bind', on: { kind: 'nextstack.eip', id: body.snat_eip_id } }]),
     body: z.object(settings),
   }),
   delete: defineCall({
@@ -117,6 +119,13 @@ export const natGateways = {
     method: 'POST',
     path: `${base}/{id}/rules`,
     summary: 'Lead ports of an EIP to an instance (DNAT)',
+    also: ({ body }) =>
+      body === undefined
+        ? []
+        : [
+            { action: 'nextstack.eip.bind', on: { kind: 'nextstack.eip', id: body.eip_id } },
+            ...(body.vm_id === null ? [] : actsOn('nextstack.nat.addRule', { kind: 'nextstack.vm', id: body.vm_id })),
+          ],
     body: ruleBody,
   }),
   removeRule: defineCall({

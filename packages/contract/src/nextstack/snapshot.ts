@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, empty, listOf, listQuery, moment, type AlsoSubject } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named } from '../validation.ts'
@@ -34,6 +34,8 @@ export type VmSnapshot = z.output<typeof snapshot>
 
 const base = '/api/nextstack/v1/snapshots'
 
+const instanceOf = (id: string | undefined): AlsoSubject => ({ kind: 'nextstack.vm', id, of: 'nextstack.snapshot' })
+
 export const snapshots = {
   list: defineCall({
     id: 'nextstack.snapshot.list',
@@ -63,6 +65,7 @@ export const snapshots = {
     method: 'POST',
     path: base,
     summary: 'Keep the root disk of an instance as it is now',
+    also: ({ body }) => (body === undefined ? [] : actsOn('nextstack.snapshot.create', { kind: 'nextstack.vm', id: body.vm_id })),
     access: tenants,
     status: 202,
     body: z.object({ vm_id: z.uuid(), name, description: description.default('') }),
@@ -83,6 +86,7 @@ export const snapshots = {
     method: 'POST',
     path: `${base}/{id}/restore`,
     summary: 'Set the instance back to the snapshot; what was written since is lost',
+    also: ({ params }) => [{ action: 'nextstack.vm.rebuild', on: instanceOf(params.id) }, ...actsOn('nextstack.snapshot.restore', instanceOf(params.id))],
     access: tenants,
     params: byId,
     status: 202,
@@ -93,6 +97,7 @@ export const snapshots = {
     method: 'POST',
     path: `${base}/{id}/clone`,
     summary: 'Make a new instance whose root disk begins as the snapshot; size and network are the old one’s where none are given',
+    also: ({ params }) => [{ action: 'nextstack.vm.create' }, ...actsOn('nextstack.snapshot.clone', instanceOf(params.id))],
     access: tenants,
     params: byId,
     status: 202,
@@ -147,7 +152,11 @@ const scheduleBody = z
   .refine((value) => (value.rhythm === 'hourly') !== value.at.includes(':'), { path: ['at'], message: fieldTexts.scheduleAt })
   .refine((value) => (value.rhythm === 'weekly') === (value.weekday !== null), { path: ['weekday'], message: fieldTexts.scheduleWeekday })
 
+/** What JavaScript takes beside the names of IANA: abbreviations of long ago, whose meaning depends on whom one asks, and offsets. */
+const noTimeZone = /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST)$|^[+-]|^SystemV\/|^Etc\/Unknown$/i
+
 function isTimeZone(zone: string): boolean {
+  if (noTimeZone.test(zone)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })
     return true
@@ -173,6 +182,15 @@ export const snapshotSchedules = {
     method: 'POST',
     path: schedulesBase,
     summary: 'Make snapshots of an instance by the clock',
+    also: ({ body }) => [
+      { action: 'nextstack.snapshot.create' },
+      ...(body === undefined
+        ? []
+        : [
+            { action: 'nextstack.snapshot.create', on: { kind: 'nextstack.vm', id: body.vm_id } },
+            ...actsOn('nextstack.snapshotSchedule.create', { kind: 'nextstack.vm', id: body.vm_id }),
+          ]),
+    ],
     access: tenants,
     status: 201,
     body: scheduleBody.safeExtend({ vm_id: z.uuid() }),
@@ -183,6 +201,12 @@ export const snapshotSchedules = {
     method: 'PUT',
     path: `${schedulesBase}/{id}`,
     summary: 'Change a schedule',
+    also: ({ params }) => [
+      { action: 'nextstack.snapshot.create' },
+      ...['nextstack.snapshot.create', 'nextstack.snapshotSchedule.update'].flatMap((action) =>
+        actsOn(action, { kind: 'nextstack.vm', id: params.id, of: 'nextstack.snapshotSchedule' }),
+      ),
+    ],
     access: tenants,
     params: byId,
     body: scheduleBody,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { terminalOpened, terminalWish } from '../terminal.ts'
 import { fieldTexts } from '../texts.ts'
@@ -248,6 +248,7 @@ export const vms = {
     method: 'POST',
     path: `${base}/{id}/rebuild`,
     summary: 'Replace the root disk by a fresh copy of an image; everything on it is lost',
+    also: ({ params }) => [{ action: 'nextstack.vm.create', on: { kind: 'nextstack.vm', id: params.id } }],
     body: z.object({ image_fingerprint: fingerprint, ...access }),
   }),
   setSecurityGroups: defineCall({
@@ -307,7 +308,7 @@ export const vms = {
     id: 'nextstack.vm.consoleLog',
     method: 'GET',
     path: `${base}/{id}/console-log`,
-    summary: 'What the instance printed on its console since it started, at most 1 MiB',
+    summary: 'What the instance printed on its console, also before it was started anew; the last 1 MiB',
     access: tenants,
     params: byId,
     response: z.object({ text: z.string() }),
@@ -320,6 +321,7 @@ export const terminals = {
     method: 'POST',
     path: `${base}/{id}/terminals`,
     summary: 'Open a terminal in a running instance, or with `terminal_id` come back to one. 409 (94009) while another is open',
+    also: ({ params }) => actsOn('nextstack.terminal.open', { kind: 'nextstack.vm', id: params.id }),
     access: tenants,
     params: byId,
     status: 201,

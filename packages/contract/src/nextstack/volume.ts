@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named, plainLine } from '../validation.ts'
@@ -102,6 +102,10 @@ export const volumes = {
     method: 'POST',
     path: base,
     summary: 'Make a volume, empty or from a snapshot or backup, and attach it where asked to',
+    also: ({ body }) =>
+      body?.attach === undefined
+        ? []
+        : [{ action: 'nextstack.volume.attach' }, ...actsOn('nextstack.volume.attach', { kind: 'nextstack.vm', id: body.attach.vm_id })],
     access: tenants,
     status: 202,
     body: z
@@ -139,6 +143,7 @@ export const volumes = {
     method: 'POST',
     path: `${base}/{id}/attach`,
     summary: 'Attach to an instance, also while it runs',
+    also: ({ body }) => (body === undefined ? [] : actsOn('nextstack.volume.attach', { kind: 'nextstack.vm', id: body.vm_id })),
     body: attachment,
   }),
   detach: defineCall({
@@ -147,6 +152,7 @@ export const volumes = {
     method: 'POST',
     path: `${base}/{id}/detach`,
     summary: 'Detach; refused while a process in the instance uses it (94154), unless forced',
+    also: ({ params }) => actsOn('nextstack.volume.detach', { kind: 'nextstack.vm', id: params.id, of: 'nextstack.volume' }),
     body: z.object({ force: z.boolean().default(false) }),
   }),
   grow: defineCall({
@@ -227,6 +233,7 @@ export const volumeSnapshots = {
     method: 'POST',
     path: snapshotsBase,
     summary: 'Keep a volume as it is now',
+    also: ({ body }) => (body === undefined ? [] : actsOn('nextstack.volumeSnapshot.create', { kind: 'nextstack.volume', id: body.volume_id })),
     access: tenants,
     status: 202,
     body: z.object({ volume_id: z.uuid(), name, description: description.default('') }),
@@ -304,6 +311,7 @@ export const volumeBackups = {
     method: 'POST',
     path: backupsBase,
     summary: 'Write a volume to a file',
+    also: ({ body }) => (body === undefined ? [] : actsOn('nextstack.volumeBackup.create', { kind: 'nextstack.volume', id: body.volume_id })),
     access: tenants,
     status: 202,
     body: z.object({ volume_id: z.uuid(), name, description: description.default('') }),

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { NoticeKind } from '../bill/notice.ts'
 import { defineCall, empty, flag, listOf, listQuery, moment } from '../define.ts'
 import { kind } from '../kind.ts'
-import { tenants } from '../roles.ts'
 import { keyword } from '../validation.ts'
 
 const base = '/api/sys/v1/messages'
@@ -56,6 +55,7 @@ export type Message = z.output<typeof message>
  * administrators, the one person of a personal one), and those of {@link categoryForMembers} by all its members; the
  * platform's by its administrators, who do not see those of organisations. Each reads for themselves. Unread is what was
  * told since somebody is there and sees it: whoever comes later finds what was told before as read.
+ * Whoever it is told to may read it, whatever roles and policies they have.
  */
 export const messages = {
   list: defineCall({
@@ -63,7 +63,7 @@ export const messages = {
     method: 'GET',
     path: base,
     summary: 'What one was told, newest first',
-    access: tenants,
+    access: 'all',
     query: listQuery(['at'], { category: z.enum(messageCategories).optional(), unread: flag.optional(), keyword }),
     response: listOf(message),
   }),
@@ -72,7 +72,7 @@ export const messages = {
     method: 'GET',
     path: `${base}/unread`,
     summary: `How many of them one has not read; ${unreadMost} where there are more`,
-    access: tenants,
+    access: 'all',
     response: z.object({ count: z.int() }),
   }),
   /** Nothing of those that are not told to whoever asks. */
@@ -81,7 +81,7 @@ export const messages = {
     method: 'POST',
     path: `${base}/read`,
     summary: 'Mark some as read',
-    access: tenants,
+    access: 'all',
     audit: false,
     body: z.object({ ids: z.array(z.uuid()).min(1).max(1000) }),
     response: empty,
@@ -91,7 +91,7 @@ export const messages = {
     method: 'POST',
     path: `${base}/read-all`,
     summary: 'Mark all as read, or all of a category',
-    access: tenants,
+    access: 'all',
     audit: false,
     body: z.object({ category: z.enum(messageCategories).optional() }),
     response: empty,

@@ -147,6 +147,7 @@ export const accessKeys = {
     method: 'POST',
     path: `${base}/{id}/rotation`,
     summary: 'A new secret, told once',
+    also: () => [{ action: 'ums.accessKey.create' }],
     access: 'all',
     params: byId,
     perMinute: 10,

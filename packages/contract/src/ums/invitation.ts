@@ -40,6 +40,7 @@ export const invitations = {
     method: 'POST',
     path: base,
     summary: 'Invite somebody by a link',
+    also: () => [{ action: 'ums.user.create' }],
     access: keepers,
     status: 201,
     body: z.object({

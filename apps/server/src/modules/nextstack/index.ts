@@ -45,6 +45,7 @@ import { createMetrics } from './vm/vm.metrics.ts'
 import { createVmOperations } from './vm/vm.operations.ts'
 import { vmRoutes } from './vm/vm.routes.ts'
 import { createVmService } from './vm/vm.service.ts'
+import { consoleMigrations } from './vm/vm.console.ts'
 import { countByCloud, forgetCloud, vmCounter, vmMigrations } from './vm/vm.store.ts'
 import { createVmSuspension } from './vm/vm.suspension.ts'
 import { createVmSync } from './vm/vm.sync.ts'
@@ -97,6 +98,7 @@ export function createNextstack(
       ...quotaMigrations,
       ...flavorMigrations,
       ...vmMigrations,
+      ...consoleMigrations,
       ...keyPairMigrations,
       ...commandMigrations,
       ...sealedCommandMigrations(platform.secrets),
@@ -112,14 +114,15 @@ export function createNextstack(
     publicKeys: { publicKey: (scope, id) => publicKeyOf(platform.db, scope, id), names: (scope) => namesOfKeys(platform.db, scope) },
     kinds: {
       'nextstack.vm': { table: 'vms', suspendable: createVmSuspension(platform, { clouds, operations }), sold: sellsVms(vms) },
-      'nextstack.snapshot': { table: 'vm_snapshots' },
+      'nextstack.snapshot': { table: 'vm_snapshots', partOf: { kind: 'nextstack.vm', id: 'vm_id' } },
+      'nextstack.snapshotSchedule': { table: 'vm_snapshot_schedules', partOf: { kind: 'nextstack.vm', id: 'vm_id' } },
       'nextstack.command': {},
       'nextstack.image': { table: 'images' },
       'nextstack.vpc': { table: 'vpcs' },
       'nextstack.securityGroup': { table: 'security_groups' },
       'nextstack.nat': { table: 'nat_gateways' },
-      'nextstack.eip': { table: 'eips', sold: sellsEips(networking.eips) },
-      'nextstack.volume': { table: 'volumes', sold: sellsVolumes(storage.volumes) },
+      'nextstack.eip': { table: 'eips', partOf: { kind: 'nextstack.vm', id: 'vm_id' }, sold: sellsEips(networking.eips) },
+      'nextstack.volume': { table: 'volumes', partOf: { kind: 'nextstack.vm', id: 'vm_id' }, sold: sellsVolumes(storage.volumes) },
       'nextstack.volumeSnapshot': { table: 'volume_snapshots' },
       'nextstack.volumeBackup': { table: 'volume_backups' },
       'nextstack.storagePool': { table: 'storage_pools' },

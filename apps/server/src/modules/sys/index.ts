@@ -2,6 +2,7 @@ import { changes as changeCalls } from '@zhisuan/contract/change'
 import { system } from '@zhisuan/contract/sys/sys'
 import { scopeOf } from '../../platform/auth/actor.ts'
 import { createChanges } from '../../platform/changes.ts'
+import { Refusal } from '../../platform/errors.ts'
 import { createHeld } from '../../platform/held.ts'
 import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts } from '../../platform/module.ts'
@@ -65,7 +66,20 @@ export function createSys(platform: Platform): ModuleParts & {
         const free = held.take(actor.user_id)
         const gone = new AbortController()
         reply.raw.once('close', () => gone.abort())
-        return changes.wait(scopeOf(actor), query.after, gone.signal).finally(free)
+        let ended = false
+        const answered = platform.openStreams.addWait({
+          session_id: actor.session_id,
+          end: (why) => {
+            ended = why === 'session'
+            gone.abort()
+          },
+        })
+        const answer = await changes.wait(scopeOf(actor), query.after, gone.signal).finally(() => {
+          free()
+          answered()
+        })
+        if (ended) throw new Refusal('tokenInvalid')
+        return answer
       }),
       ...settingsRoutes(settings, config),
       ...licenceRoutes(licence),

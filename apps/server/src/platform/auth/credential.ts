@@ -10,7 +10,7 @@ export type Credential = { readonly token: string } | { readonly signature: Requ
  */
 export function readCredential(request: Pick<FastifyRequest, 'headers' | 'method' | 'protocol' | 'host' | 'raw'>): Credential | null {
   const { authorization, signature, 'signature-input': input } = request.headers
-  if (signature === undefined && input === undefined) return authorization?.startsWith('Bearer ') === true ? { token: authorization.slice(7) } : null
+  if (signature === undefined && input === undefined) return bearerOf(authorization)
   if (authorization !== undefined) throw signatureBesideToken()
   return {
     signature: readSignature({
@@ -21,4 +21,10 @@ export function readCredential(request: Pick<FastifyRequest, 'headers' | 'method
       rawHeaders: request.raw.rawHeaders,
     }),
   }
+}
+
+/** Schemes are written in any case (RFC 9110, 11.1). */
+function bearerOf(authorization: string | undefined): { readonly token: string } | null {
+  const token = authorization === undefined ? undefined : /^bearer +(\S.*)$/i.exec(authorization)?.[1]
+  return token === undefined ? null : { token }
 }

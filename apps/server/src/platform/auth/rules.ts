@@ -1,5 +1,5 @@
 import { allCalls } from '@zhisuan/contract/calls'
-import type { Call, Tags } from '@zhisuan/contract/define'
+import type { Also, Call, Tags } from '@zhisuan/contract/define'
 import { policyLanguage, type PolicyDocument } from '@zhisuan/contract/policy/document'
 import { asksForTags, compilePolicies, decide, type Decision, type Policies, type PolicySource } from '@zhisuan/contract/policy/evaluate'
 import type { TagPrefix } from '@zhisuan/contract/policy/keys'
@@ -69,6 +69,15 @@ export interface Asking {
 /** The tags of something; none where the asker does not see it. Kinds are the first two parts of an id of a call. */
 export type ReadTags = (kind: string, id: string) => Promise<Tags>
 
+/**
+ * The id of what something belongs to, by the kinds of both: of a snapshot its instance. Null where it belongs to nothing
+ * of that kind now, undefined where it is not there.
+ */
+export type ReadOwner = (of: string, id: string, kind: string) => Promise<string | null | undefined>
+
+/** A call as far as deciding it goes. */
+export type Decided = Pick<Call, 'id' | 'subjects' | 'requestTags'> & Partial<Pick<Call, 'also'>>
+
 const asks = ({ policies, boundaries }: Rules, call: Pick<Call, 'id'>, prefix: TagPrefix): boolean => asksForTags([policies, ...boundaries], call.id, prefix)
 
 /** Whether the body has to be read first: it names what the call is about, or policies ask which tags it gives. */
@@ -77,10 +86,61 @@ export const isDecidedByBody = (rules: Rules, call: Pick<Call, 'id' | 'subjects'
 
 const prefixed = (prefix: TagPrefix, tags: Tags): Context => Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${prefix}${key}`, value]))
 
-/** About each thing that the call is about; of none it is about the whole kind. */
+/**
+ * About each thing that the call is about; of none it is about the whole kind. Then whatever else it does has to be allowed too.
+ * @returns with the action that decided
+ */
 export async function decideCall(
+  asking: Asking,
+  call: Decided,
+  input: { params: unknown; body?: unknown },
+  context: Context,
+  readTags: ReadTags,
+  readOwner: ReadOwner = async () => undefined,
+): Promise<Decision & { readonly action: string }> {
+  const decision = await decideItself(asking, call, input, context, readTags)
+  if (decision.outcome !== 'allowed') return { ...decision, action: call.id }
+  const refused = await decideAlso(asking, call, input, context, readTags, readOwner)
+  return refused ?? { ...decision, action: call.id }
+}
+
+/** What a call does besides. @returns what of it is refused; null where nothing is */
+export async function decideAlso(
   { rules, bp_id }: Asking,
-  call: Pick<Call, 'id' | 'subjects' | 'requestTags'>,
+  call: Decided,
+  { params, body }: { params: unknown; body?: unknown },
+  context: Context,
+  readTags: ReadTags,
+  readOwner: ReadOwner = async () => undefined,
+): Promise<(Decision & { readonly action: string }) | null> {
+  for (const { action, on } of call.also?.({ params: { id: partOf(params, 'id'), volume_id: partOf(params, 'volume_id') }, body }) ?? []) {
+    const id = await subjectId(on, readOwner)
+    if (id === null) continue
+    const { service, type } = subjectOf({ id: on?.kind ?? action })
+    const tagged = id !== undefined && asks(rules, { id: action }, 'zs:ResourceTag/')
+    const decision = decide(rules.policies, rules.boundaries, {
+      action,
+      resource: resourceName(service, type, bp_id, id),
+      context: tagged ? { ...context, ...prefixed('zs:ResourceTag/', await readTags(`${service}.${type}`, id)) } : context,
+    })
+    if (decision.outcome !== 'allowed') return { ...decision, action }
+  }
+  return null
+}
+
+/** Undefined for the whole kind; null where there is nothing of it to ask about. */
+const subjectId = async (on: Also['on'], readOwner: ReadOwner): Promise<string | null | undefined> =>
+  on?.of === undefined || on.id === undefined ? (on?.of === undefined ? on?.id : undefined) : readOwner(on.of, on.id, on.kind)
+
+/** A part of the path, as it was asked for. */
+function partOf(params: unknown, name: string): string | undefined {
+  const value: unknown = typeof params === 'object' && params !== null ? new Map(Object.entries(params)).get(name) : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+async function decideItself(
+  { rules, bp_id }: Asking,
+  call: Decided,
   input: { params: unknown; body?: unknown },
   context: Context,
   readTags: ReadTags,
@@ -109,6 +169,5 @@ function subjectsOf(
   if (named.length > 0) {
     return named.map(({ kind, id }) => ({ ...subjectOf({ id: kind }), id }))
   }
-  const id = typeof params === 'object' && params !== null && 'id' in params && typeof params.id === 'string' ? params.id : undefined
-  return [{ ...subjectOf(call), id }]
+  return [{ ...subjectOf(call), id: partOf(params, 'id') }]
 }

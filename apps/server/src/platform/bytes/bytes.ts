@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { DataStore, Server, Upload } from '@tus/server'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Sql, Tx } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
@@ -202,13 +203,21 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
       for (const [response, of] of open) if (of === id) response.destroy()
       await directory.dropUpload(id)
     },
-    /** The tus door, for whoever has found that it is theirs: HEAD and PATCH. */
-    async handle(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-      open.set(response, id)
+    /** The tus door (HEAD and PATCH), for whoever has found that the upload is theirs. */
+    async door(upload: UploadRow, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const { id } = upload
+      // Its last byte was the last thing that a killed server did.
+      if (upload.status === 'uploading' && upload.offset_bytes === upload.size_bytes) await whole(id)
+      reply.hijack()
+      for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+      open.set(reply.raw, id)
       try {
-        await tus.handle(request, response)
+        await tus.handle(request.raw, reply.raw)
+      } catch (error) {
+        log.warn({ err: error, upload: id }, 'an upload broke off')
+        reply.raw.destroy()
       } finally {
-        open.delete(response)
+        open.delete(reply.raw)
       }
     },
     /** @throws ENOENT where the disk has lost it */

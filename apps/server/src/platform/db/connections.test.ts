@@ -6,6 +6,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { testApp } from '../../testing/app.ts'
 import { freshDatabase } from '../../testing/database.ts'
+import { toRefusal } from '../http/problems.ts'
 import { createLog } from '../log.ts'
 import { listen } from './connections.ts'
 
@@ -33,6 +34,28 @@ it('outlives connections that the database ends, in the middle of whatever they 
     app.platform.bus.subscribe('again', resolve)
   })
   await expect.poll(() => app.platform.bus.publish(app.platform.db, 'again', 'yes').then(() => Promise.race([heard, 'not yet']))).toBe('yes')
+  await other.end()
+  await app.close()
+})
+
+it('tells what ended a transaction, and not that it could not be taken back', async () => {
+  const app = await testApp()
+  const other = new pg.Client({ connectionString: app.databaseUrl })
+  await other.connect()
+  const errors: unknown[] = []
+  for (let round = 0; round < 3; round++) {
+    await app.platform.db
+      .transaction()
+      .execute(async (tx) => {
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+        await other.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+        // Whoever is in the middle of something else finds out with the next statement, or with the commit.
+        if (round > 0) await wait(round * 20)
+        await sql`select 1`.execute(tx)
+      })
+      .catch((error: unknown) => errors.push(error))
+  }
+  expect(errors.map((error) => toRefusal(error).refusal)).toEqual(['databaseUnavailable', 'databaseUnavailable', 'databaseUnavailable'])
   await other.end()
   await app.close()
 })

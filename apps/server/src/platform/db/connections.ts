@@ -114,6 +114,8 @@ export function isConnectionError(error: unknown): error is { message: string } 
     (code !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|08|57P)/.test(code)) ||
     // The socket of a database that is down; any other missing file is none of its.
     (code === 'ENOENT' && syscall === 'connect') ||
-    (message !== undefined && /Connection terminated|timeout exceeded when trying to connect/.test(message))
+    // So many may connect, and no more.
+    code === '53300' ||
+    (message !== undefined && /Connection terminated|timeout exceeded when trying to connect|is not queryable/.test(message))
   )
 }

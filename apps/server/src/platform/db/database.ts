@@ -1,7 +1,8 @@
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Kysely, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { openPool } from './connections.ts'
+import { RecordingDialect } from './recording.ts'
 import { squashed } from './squashed.ts'
 
 /**
@@ -27,7 +28,7 @@ export interface Database {
 
 export function openDatabase(url: string, options: { poolSize: number; log: Logger }): Database {
   const pool = openPool(url, 'zhisuan', options.poolSize, options.log)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new RecordingDialect({ pool }) })
   return { db, pool, close: () => db.destroy() }
 }
 

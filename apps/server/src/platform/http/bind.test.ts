@@ -1,6 +1,9 @@
+import { changes } from '@zhisuan/contract/change'
 import { configs } from '@zhisuan/contract/sys/sys'
+import { auth } from '@zhisuan/contract/ums/auth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
+import { call, send } from '../../testing/call.ts'
 import { someone } from '../../testing/people.ts'
 
 let app: TestApp
@@ -37,4 +40,26 @@ describe('a request that says JSON', () => {
     const answer = await app.http.inject({ method: 'POST', url: configs.set.path, headers, payload })
     expect(answer.json()).toMatchObject({ code })
   })
+})
+
+it('a token is told by its scheme in any case, as HTTP has it', async () => {
+  const { token } = await someone(app, { kind: 1 })
+  const ask = async (authorization: string) => (await app.http.inject({ method: 'GET', url: configs.list.path, headers: { authorization } })).statusCode
+  expect(await Promise.all(['Bearer', 'bearer', 'BEARER', 'bearer  '].map((scheme) => ask(`${scheme} ${token}`)))).toEqual([200, 200, 200, 200])
+  expect(await Promise.all(['Basic', 'bearer,', ''].map((scheme) => ask(`${scheme} ${token}`)))).toEqual([401, 401, 401])
+})
+
+it('a question that is kept open ends with the session that asked it', async () => {
+  const person = await someone(app)
+  const { cursor } = await call(app, changes.wait, { token: person.token })
+  const asked = send(app, changes.wait, { token: person.token, query: { after: cursor } })
+  const other = await someone(app)
+  const { cursor: others } = await call(app, changes.wait, { token: other.token })
+  const stays = send(app, changes.wait, { token: other.token, query: { after: others } })
+  await expect.poll(() => app.platform.openStreams.sessions().size).toBe(2)
+  expect((await send(app, auth.logout, { token: person.token })).status).toBe(204)
+  expect(await asked).toMatchObject({ status: 401, body: { code: 90008 } })
+  expect(app.platform.openStreams.sessions().size).toBe(1)
+  await send(app, auth.logout, { token: other.token })
+  await stays
 })

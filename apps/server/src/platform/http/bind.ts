@@ -9,10 +9,13 @@ import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
 import type { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../auth/actor.ts'
 import { readCredential, type Credential } from '../auth/credential.ts'
-import { decideCall, isDecidedByBody } from '../auth/rules.ts'
+import { decideAlso, decideCall, isDecidedByBody, type ReadOwner } from '../auth/rules.ts'
 import { checkDigest, signatureUnsupported } from '../auth/signature.ts'
 import { Refusal } from '../errors.ts'
 import { createHeld } from '../held.ts'
+import type { OpenStreams } from '../openStreams.ts'
+import type { Changing } from './changing.ts'
+import './entry.ts'
 import type { Handler } from './handler.ts'
 import { serializerOf } from './schema.ts'
 import { createShared } from './shared.ts'
@@ -38,25 +41,18 @@ export interface BindOptions {
   authenticate(credential: Credential, ip: string): Promise<Actor | null> | Actor | null
   /** Those of something that the scope sees; none of what has none or is not there. For policies that ask. */
   tags(scope: Scope, kind: string, id: string): Promise<Tags>
-  /** Written before the answer goes out; see Call.audit. */
-  audit(entry: AuditEntry): Promise<void>
+  /** The id of what something belongs to, for calls that act on that: see `Call.also`. */
+  owner: ReadOwner
+  /** What ends with the session that asked for it. */
+  openStreams: Pick<OpenStreams, 'addWait'>
+  /** Makes calls that change something, with their entries in the audit log: see Call.audit. */
+  changing: Changing
   /** Parse answers against their declaration too: in tests and development. */
   checkResponses: boolean
 }
 
 /** What decides whether a request may be made. */
-export type Authorising = Pick<BindOptions, 'authenticate' | 'tags'>
-
-export interface AuditEntry {
-  call: string
-  actor: Actor | null
-  /** The id in the path, where there is one. */
-  object_id: string | null
-  request_id: string
-  ip: string
-  /** 0 for success, else the code of the refusal. */
-  code: number
-}
+export type Authorising = Pick<BindOptions, 'authenticate' | 'tags' | 'owner'>
 
 /**
  * Serves the declared calls. The order is one and the same for each: rate limit, authenticated,
@@ -68,6 +64,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   const bound = new Set<Call>()
   app.decorateRequest('actor', null)
   app.decorateRequest('signedBody', null)
+  app.decorateRequest('note', null)
   app.addHook('preParsing', checkSignedBody)
   // The specified client says JSON with every request, also where it sends nothing: that reads as an absent body.
   const json = app.getDefaultJsonParser('error', 'error')
@@ -128,11 +125,15 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         const query = parse(call.query, request.query, 'query')
         // An absent body reads as an empty object: the missing fields are then named one by one.
         const body = hasBody ? parse(call.body, request.body ?? {}, 'body') : {}
-        if (request.actor !== null && isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params, body }, options)
+        if (request.actor !== null) await decideByBody(request, request.actor, call, { params, body }, options)
         if (handler.lines === true) {
           if (request.actor !== null) reply.raw.once('close', held.take(request.actor.user_id))
           const left = new AbortController()
           reply.raw.once('close', () => left.abort(new Error('nobody reads any more')))
+          if (request.actor !== null) {
+            const { session_id } = request.actor
+            reply.raw.once('close', options.openStreams.addWait({ session_id, end: (why) => void (why === 'session' && reply.raw.destroy()) }))
+          }
           const input = { params, query, body, actor: request.actor, request, reply, signal: left.signal } as Parameters<typeof handler.run>[0]
           const lines = await begun(handler.run(input))
           const said = reply.getSerializationFunction(String(call.status))
@@ -146,8 +147,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         }
         // What handle() bound fits the declaration; here the kinds of all calls meet.
         const input = { params, query, body, actor: request.actor, request, reply } as Parameters<typeof handler.run>[0]
-        const answer = check(call, await handler.run(input))
-        if (call.audit) await options.audit(auditEntry(request, call, 0))
+        const answer = check(call, await options.changing(request, reply, call, { params, query, body }, async () => handler.run(input)))
         reply.code(call.status)
         return call.status === 204 ? null : answer
       },
@@ -169,20 +169,6 @@ async function begun(lines: AsyncIterable<unknown>): Promise<AsyncIterable<unkno
 
 async function* texts(lines: AsyncIterable<unknown>, said: (line: unknown) => string): AsyncGenerator<string> {
   for await (const line of lines) yield `${said(line)}\n`
-}
-
-export const auditEntry = (request: FastifyRequest, call: Call, code: number): AuditEntry => ({
-  call: call.id,
-  actor: request.actor,
-  object_id: objectId(request.params),
-  request_id: request.id,
-  ip: request.ip,
-  code,
-})
-
-function objectId(params: unknown): string | null {
-  if (typeof params !== 'object' || params === null || !('id' in params)) return null
-  return typeof params.id === 'string' ? params.id.slice(0, 64) : null
 }
 
 /** Deeper than anything that a call takes; schemas and whatever walks through a body would run out of stack. */
@@ -240,7 +226,7 @@ async function checkSignedBody(request: FastifyRequest, _reply: unknown, payload
 /** The one place that decides whether a request may reach its handler. */
 export async function authorise(
   request: FastifyRequest,
-  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags'>,
+  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags' | 'also'>,
   options: Authorising,
 ): Promise<void> {
   const credential = readCredential(request)
@@ -262,12 +248,32 @@ async function refuseUnlessAllowed(
   request: FastifyRequest,
   call: Parameters<typeof authorise>[1],
   input: { params: unknown; body?: unknown },
-  { tags }: Pick<BindOptions, 'tags'>,
+  { tags, owner }: Pick<BindOptions, 'tags' | 'owner'>,
 ): Promise<void> {
   const { actor } = request
-  if (actor === null || call.always || call.access === 'public') return
-  const { outcome, by } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))
-  if (outcome !== 'allowed') throw new Refusal('noPermission', { refused: { action: call.id, outcome, by } })
+  if (actor === null || isFree(call)) return
+  const decision = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id), owner)
+  if (decision.outcome !== 'allowed') throw denied(decision)
+}
+
+/** What could not be decided before: where the body names what the call is about all of it, else what it does besides. */
+async function decideByBody(
+  request: FastifyRequest,
+  actor: Actor,
+  call: Call,
+  input: { params: unknown; body: unknown },
+  { tags, owner }: Pick<BindOptions, 'tags' | 'owner'>,
+): Promise<void> {
+  if (isDecidedByBody(actor.rules, call)) return refuseUnlessAllowed(request, call, input, { tags, owner })
+  if (call.also === undefined || isFree(call)) return
+  const refused = await decideAlso(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id), owner)
+  if (refused !== null) throw denied(refused)
+}
+
+const isFree = ({ always, access }: Pick<Call, 'always' | 'access'>): boolean => always || access === 'public'
+
+function denied({ action, outcome, by }: Awaited<ReturnType<typeof decideCall>>): Refusal {
+  return outcome === 'allowed' ? new Refusal('noPermission') : new Refusal('noPermission', { refused: { action, outcome, by } })
 }
 
 /** What a request says of itself to policies: policy/keys.ts. */

@@ -1,5 +1,5 @@
 import { allCalls } from '@zhisuan/contract/calls'
-import type { Call } from '@zhisuan/contract/define'
+import { idempotencyKey, type Call } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
 import { problem } from '@zhisuan/contract/problem'
 import { z } from 'zod'
@@ -30,7 +30,11 @@ function operation(call: Call): Json {
     operationId: call.id,
     summary: call.summary,
     tags: [call.id.split('.')[0]],
-    parameters: [...parameters(call.params, 'path'), ...parameters(call.query, 'query')],
+    parameters: [
+      ...parameters(call.params, 'path'),
+      ...parameters(call.query, 'query'),
+      ...(call.keyed ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: schemaOf(idempotencyKey, 'input') }] : []),
+    ],
     ...(hasBody && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     security: call.access === 'public' ? [] : [{ bearer: [] }],
     'x-access': call.access,

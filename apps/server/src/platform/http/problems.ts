@@ -7,7 +7,8 @@ import type { FastifyError, FastifyInstance } from 'fastify'
 import { isConnectionError } from '../db/connections.ts'
 import { isUnstorableText } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
-import { auditEntry, type BindOptions } from './bind.ts'
+import { UnreadableError } from '../secrets.ts'
+import { auditEntry, type AuditEntry } from './entry.ts'
 
 /** What each way of failing on an engine is to the person who asked. */
 const engineRefusals = {
@@ -58,6 +59,7 @@ export function toRefusal(error: unknown): Refusal {
   if (isEngineError(error)) return new Refusal(engineRefusals[error.kind], { cause: error })
   // Where a call's schema forgot to refuse them.
   if (isUnstorableText(error)) return new Refusal('requestInvalid', { cause: error })
+  if (error instanceof UnreadableError) return new Refusal('contentUnreadable', { cause: error })
   if (isConnectionError(error)) return new Refusal('databaseUnavailable', { cause: error })
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('bodyTooLarge', { cause: error })
@@ -81,11 +83,11 @@ export const problemOf = (refusal: Refusal, requestId: string): Problem => ({
 })
 
 /** Every answer that is not a success is a {@link Problem}; causes go to the log, never to the caller. */
-export function answerProblems(app: FastifyInstance, audit: BindOptions['audit']): void {
+export function answerProblems(app: FastifyInstance, audit: (entry: AuditEntry) => Promise<void>): void {
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error)
     const entry = errors[refusal.refusal]
-    if (entry.status >= 500) request.log.error({ err: refusal.cause ?? refusal }, 'request failed')
+    if (entry.status >= 500 || refusal.refusal === 'contentUnreadable') request.log.error({ err: refusal.cause ?? refusal }, 'request failed')
     else request.log.debug({ err: refusal }, 'request refused')
     const { call } = request.routeOptions.config
     // Attempts are part of the record too, except what is not even a request of somebody.

@@ -1,7 +1,7 @@
 import Drawer from 'antd/es/drawer'
 import type { QueryInput } from '@zhisuan/contract/define'
 import { errorByCode, errors } from '@zhisuan/contract/errors'
-import { audits, type AuditRecord } from '@zhisuan/contract/iam/audit'
+import { auditAsked, audits, type AuditRecord } from '@zhisuan/contract/iam/audit'
 import type { TFunction } from 'i18next'
 import { type ReactNode } from 'react'
 import { useTranslation } from '../../i18n.ts'
@@ -22,6 +22,7 @@ type T = TFunction<'identity'>
 /** What came of it, in the catalogue's words; what a text would have filled in is not kept. */
 function resultText(t: T, code: number): string {
   if (code === 0) return t('audit.succeeded')
+  if (code === auditAsked) return t('audit.asked')
   return t('audit.refused', { reason: errorByCode.get(code)?.text.replaceAll(/[：:，]?\{\w+\}/g, '…') ?? String(code) })
 }
 
@@ -53,9 +54,14 @@ export function AuditTable({
             width: 130,
           }),
           col.text<AuditRecord>('call', t('column.action'), ({ call }) => actionText(call), { width: 200, note: ({ call }) => call }),
-          col.status<AuditRecord>('result', t('column.result'), ({ code }) => ({ tone: code === 0 ? 'good' : 'bad', text: resultText(t, code) }), {
-            width: 160,
-          }),
+          col.status<AuditRecord>(
+            'result',
+            t('column.result'),
+            ({ code }) => ({ tone: code === 0 ? 'good' : code === auditAsked ? 'rest' : 'bad', text: resultText(t, code) }),
+            {
+              width: 160,
+            },
+          ),
           col.text<AuditRecord>('object', t('column.object'), ({ object_name, object_id }) => object_name ?? object_id, {
             note: ({ object_name, object_id }) => (object_name === null ? '' : (object_id ?? '')),
             width: 160,

@@ -18,7 +18,7 @@ import '../../kit/chart.css'
 
 const CommandDialog = lazy(() => import('./CommandDialog.tsx'))
 const AboutDialog = lazy(() => import('./AboutDialog.tsx'))
-const Prose = lazy(() => import('./Prose.tsx'))
+const Prose = lazy(() => import('../../kit/Prose.tsx'))
 
 /** One repository of images: how it is pulled, what is told of it, its tags and how its size became what it is. */
 export default function RepositoryDetail() {

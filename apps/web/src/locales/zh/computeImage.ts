@@ -62,7 +62,7 @@ export default {
     protected: '删除保护',
     protectedNote: '受保护的镜像不能删除。',
   },
-  way: { file: '上传文件', address: '从地址导入' },
+  way: { file: words.uploadFile, address: '从地址导入' },
   add: { action: '创建镜像', submit: '创建镜像' },
   action: {
     createInstance: words.createInstance,

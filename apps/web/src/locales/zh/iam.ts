@@ -11,7 +11,7 @@ export default {
     contacts: '关联',
     versions: words.version,
     created: words.createdAt,
-    updated: '修改时间',
+    updated: words.changedAt,
     creator: words.creator,
     id: 'ID',
     user: '用户',

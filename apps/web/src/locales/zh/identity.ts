@@ -310,6 +310,7 @@ export default {
     refusedFilter: words.result,
     outcome: { true: '被拒绝', false: words.succeeded },
     succeeded: words.succeeded,
+    asked: '已提交，结果见同一请求的另一条记录',
     refused: '被拒绝：{{reason}}',
     action: '按操作筛选',
     actor: '按操作人筛选',

@@ -49,7 +49,7 @@ export default {
     region: '批量操作',
     selected: '已选 {{count}} 项',
     clear: '取消选择',
-    close: '完成',
+    close: words.finished,
     running: '正在处理：{{done}} / {{total}}',
     summary: '成功 {{done}} 项，失败 {{failed}} 项，跳过 {{skipped}} 项',
     ok: words.succeeded,

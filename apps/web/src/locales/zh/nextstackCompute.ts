@@ -107,7 +107,7 @@ export default {
       download: '下载 {{name}}.pem',
       copy: '复制私钥',
       use: '下载后在终端中这样登录：',
-      close: '完成',
+      close: words.finished,
       leaveTitle: '还没有保存私钥',
       leaveNote: '您没有下载也没有复制私钥。关闭后它将永远无法获取，这个密钥也就无法用来登录。',
       leave: '不保存，关闭',

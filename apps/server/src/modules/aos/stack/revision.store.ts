@@ -2,7 +2,7 @@ import { stackFile, type Stack } from '@zhisuan/contract/aos/stack'
 import { sql, type ColumnType, type Generated, type Selectable } from 'kysely'
 import { z } from 'zod'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import type { Secrets } from '../../../platform/secrets.ts'
+import { readable, type Secrets } from '../../../platform/secrets.ts'
 
 /** What a stack is made from, once. */
 const revisionContent = z.object({ compose: z.string(), values: z.record(z.string(), z.string()), configs: z.array(stackFile) })
@@ -70,6 +70,8 @@ export const getRevision = async (on: Sql, secrets: Secrets, stackId: string, re
   return row === undefined ? null : open(secrets, row)
 }
 
-/** Newest first. */
-export const revisionsOf = async (on: Sql, secrets: Secrets, stackId: string): Promise<Revision[]> =>
-  (await on.selectFrom('stack_revisions').selectAll().where('stack_id', '=', stackId).orderBy('revision', 'desc').execute()).map((row) => open(secrets, row))
+/** Newest first, which has to be readable; of the others those that are. */
+export async function revisionsOf(on: Sql, secrets: Secrets, stackId: string): Promise<Revision[]> {
+  const [newest, ...others] = await on.selectFrom('stack_revisions').selectAll().where('stack_id', '=', stackId).orderBy('revision', 'desc').execute()
+  return newest === undefined ? [] : [open(secrets, newest), ...others.flatMap((row) => readable(() => [open(secrets, row)], []))]
+}

@@ -8,7 +8,7 @@ import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platfor
 import { within } from '../../../platform/db/scope.ts'
 import { layOutAnew, rewriteRows } from '../../../platform/db/rewriting.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
-import type { Secrets } from '../../../platform/secrets.ts'
+import { readable, type Secrets } from '../../../platform/secrets.ts'
 
 /** As it is recorded: whether what is settled runs, its containers tell. */
 type RecordedStatus = Extract<StackStatus, 'deploying' | 'updating' | 'rolling_back' | 'deleting' | 'error'> | 'settled'
@@ -116,8 +116,8 @@ const sealSaid = (secrets: Secrets, id: string, { error_text, output }: Partial<
 })
 /** What compose said, and what is said of it. */
 export const openSaid = (secrets: Secrets, { id, error_text, output }: Pick<StackRow, 'id' | keyof Said>): Said => ({
-  error_text: error_text === null ? null : secrets.open(error_text, place('error_text', id)),
-  output: output === '' ? '' : secrets.open(output, place('output', id)),
+  error_text: error_text === null ? null : readable(() => secrets.open(error_text, place('error_text', id)), null),
+  output: output === '' ? '' : readable(() => secrets.open(output, place('output', id)), ''),
 })
 
 /** What is said of a stack: what is done to it, or how its containers are where somebody can see them. */
@@ -289,6 +289,15 @@ export const nodesWithStacks = async (on: Sql): Promise<string[]> =>
   ).map(({ id }) => id)
 
 /** Stacks without any container, by node: the others are counted by their containers. */
+/** Whose stacks are on a node. */
+export const ownersOnEdge = (on: Sql, edgeId: string): Promise<{ bp_id: string | null; count: number }[]> =>
+  on
+    .selectFrom('stacks')
+    .select(['bp_id', sql<number>`count(*)::int`.as('count')])
+    .where('edge_id', '=', edgeId)
+    .groupBy('bp_id')
+    .execute()
+
 export async function countByEdge(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   if (edgeIds.length === 0) return new Map()
   const rows = await on

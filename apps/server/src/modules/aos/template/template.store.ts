@@ -9,7 +9,7 @@ import { within } from '../../../platform/db/scope.ts'
 import { layOutAnew, rewriteRows } from '../../../platform/db/rewriting.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 import type { OwnedTable } from '../../../platform/resource.shape.ts'
-import type { Secrets } from '../../../platform/secrets.ts'
+import { readable, type Secrets } from '../../../platform/secrets.ts'
 
 /** A version of a template; those of one name are one template. */
 interface TemplateTable extends OwnedTable {
@@ -59,6 +59,12 @@ const open = (secrets: Secrets, { content, ...row }: Row): ShownTemplate => ({
   ...templateContent.parse(JSON.parse(secrets.open(content, place(row.id)))),
 })
 
+/** Among others: one that cannot be read is shown without its content. */
+const openOf = (secrets: Secrets, row: Row): ShownTemplate => {
+  const { content: _, ...shown } = row
+  return readable(() => open(secrets, row), { ...shown, compose: '', variables: [] })
+}
+
 /** Seals what lay in clear. */
 export const sealedTemplateMigrations = (secrets: Secrets): Migrations => ({
   '20261126_76_stack_templates_sealed': async (tx) => {
@@ -99,7 +105,7 @@ export async function listTemplates(
     )
     .where(matching(query.keyword, 'stack_templates.search'))
   const { total, rows } = await pageWithTotal(paged(filtered.selectAll().select(versionCount), query, order), filtered, query)
-  return { total, rows: rows.map((row) => open(secrets, row)) }
+  return { total, rows: rows.map((row) => openOf(secrets, row)) }
 }
 
 export async function getTemplate(on: Sql, secrets: Secrets, scope: Scope, id: string): Promise<ShownTemplate | undefined> {
@@ -117,7 +123,7 @@ export async function versionsOf(on: Sql, secrets: Secrets, scope: Scope, { name
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
-  return rows.map((row) => open(secrets, row))
+  return rows.map((row) => openOf(secrets, row))
 }
 
 /** In clear. */

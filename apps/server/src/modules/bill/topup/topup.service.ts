@@ -5,7 +5,7 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { z } from 'zod'
 import { authoredBy, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -77,16 +77,20 @@ export function createTopups(
     return actor.user_id
   }
 
+  const refuseMore = async (on: Sql, ownerId: string, method: TopupMethod): Promise<void> => {
+    if ((await store.countOpen(on, ownerId, method, now())) >= openTopups) throw new Refusal('topupsOpen', { values: { limit: openTopups } })
+  }
+
   const begin = async (
     actor: Actor,
-    ask: { method: TopupMethod; amount: bigint; code: string; channel_id: string | null; keptMs: number },
+    ask: { method: TopupMethod; amount: bigint; code: string; channel_id: string | null; expires_at: Date },
   ): Promise<store.TopupRow> => {
     const owner_id = await ownerOf(actor)
     const at = now()
     return db.transaction().execute(async (tx) => {
       // Who asks holds the account, so that two at once are counted one after the other.
       if (!(await lockOwner(tx, owner_id))) throw new Refusal('notFound')
-      if ((await store.countOpen(tx, owner_id, ask.method, at)) >= openTopups) throw new Refusal('topupsOpen', { values: { limit: openTopups } })
+      await refuseMore(tx, owner_id, ask.method)
       const row: store.TopupRow = {
         id: uuidv7(),
         owner_id,
@@ -101,7 +105,7 @@ export function createTopups(
         ...authoredBy(actor),
         confirmed_by_name: '',
         created_at: at,
-        expires_at: new Date(at.getTime() + ask.keptMs),
+        expires_at: ask.expires_at,
         ended_at: null,
         asked_at: null,
         transaction_id: null,
@@ -153,10 +157,10 @@ export function createTopups(
     )
   }
 
-  const urlOf = async (row: store.TopupRow): Promise<string> => {
-    const provider = await channels.provider(row.channel_id ?? '', { enabled: true })
-    const expires_at = row.expires_at ?? now()
-    return provider.create({ code: row.code, amount: BigInt(row.amount), subject: await settings.get('title'), expires_at })
+  const after = (ms: number): Date => new Date(now().getTime() + ms)
+  const urlOf = async (wish: { code: string; amount: bigint; channel_id: string | null; expires_at: Date }): Promise<string> => {
+    const provider = await channels.provider(wish.channel_id ?? '', { enabled: true })
+    return provider.create({ code: wish.code, amount: wish.amount, subject: await settings.get('title'), expires_at: wish.expires_at })
   }
 
   const askAll = async (signal?: AbortSignal): Promise<void> => {
@@ -190,16 +194,25 @@ export function createTopups(
     async remit(actor: Actor, body: BodyOf<Calls['remit']>): Promise<Topup> {
       const amount = amountOf(body.amount, 'amount')
       if ((await settings.get('remittance_account')) === '') throw new Refusal('remittanceNotSetUp')
-      const { id } = await begin(actor, { method: 'remittance', amount, code: codeOf('HK', 8), channel_id: null, keptMs: remittanceDays * 86_400_000 })
+      const { id } = await begin(actor, {
+        method: 'remittance',
+        amount,
+        code: codeOf('HK', 8),
+        channel_id: null,
+        expires_at: after(remittanceDays * 86_400_000),
+      })
       return get(actor, id)
     },
 
     /** @throws Refusal 24014, 404, 96012, 96030, 96034 */
     async pay(actor: Actor, body: BodyOf<Calls['pay']>): Promise<ResponseOf<Calls['pay']>> {
       const amount = amountOf(body.amount, 'amount')
-      await channels.provider(body.channel_id, { enabled: true })
-      const row = await begin(actor, { method: 'online', amount, code: codeOf('PY', 20), channel_id: body.channel_id, keptMs: paymentMinutes * 60_000 })
-      return { topup: await get(actor, row.id), url: await urlOf(row) }
+      await refuseMore(db, await ownerOf(actor), 'online')
+      const wish = { amount, code: codeOf('PY', 20), channel_id: body.channel_id, expires_at: after(paymentMinutes * 60_000) }
+      // Before anything is held: gateways take their time. An order there that nothing here knows is never paid.
+      const url = await urlOf(wish)
+      const row = await begin(actor, { ...wish, method: 'online' })
+      return { topup: await get(actor, row.id), url }
     },
 
     /** @throws Refusal 404, 90010, 96034 */
@@ -207,7 +220,7 @@ export function createTopups(
       const row = found(await store.showTopup(db, scopeOf(actor), id, now()))
       if (row.method !== 'online') throw new Refusal('stateForbids')
       refuseUnless(topupCan.pay, { status: row.status_now })
-      return { url: await urlOf(row) }
+      return { url: await urlOf({ ...row, amount: BigInt(row.amount), expires_at: row.expires_at ?? now() }) }
     },
 
     /** @throws Refusal 404, 90010 */

@@ -208,7 +208,7 @@ export const recordCharge = (
 export const { update: updateTopup } = rowsOf('topups')
 
 /** Those that somebody may still pay. */
-export const countOpen = (tx: Tx, ownerId: string, method: TopupMethod, now: Date): Promise<number> =>
+export const countOpen = (tx: Sql, ownerId: string, method: TopupMethod, now: Date): Promise<number> =>
   counted(tx.selectFrom('topups').where('owner_id', '=', ownerId).where('method', '=', method).where('status', '=', 'waiting').where('expires_at', '>', now))
 
 /**

@@ -7,6 +7,7 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { readable } from '../../../platform/secrets.ts'
 import { openContent, sealContent } from './config.files.ts'
 import * as store from './config.store.ts'
 
@@ -22,12 +23,15 @@ export function createConfigs(platform: Pick<Platform, 'db' | 'secrets'>, parts:
   const { db, secrets } = platform
   const others: ConfigUses[] = []
 
-  const shape = (row: store.ShownConfig): Config => ({
+  /** Among others: one that cannot be read is shown without its content. */
+  const shapeOf = (row: store.ShownConfig): Config => readable(() => shape(row), shapeWith(row, ''))
+  const shape = (row: store.ShownConfig): Config => shapeWith(row, openContent(secrets, row))
+  const shapeWith = (row: store.ShownConfig, content: string): Config => ({
     id: row.id,
     name: row.name,
     description: row.description,
     bp_id: row.bp_id,
-    content: openContent(secrets, row),
+    content,
     revision: row.revision,
     used_by: row.used_by,
     created_by: row.created_by_name,
@@ -76,7 +80,7 @@ export function createConfigs(platform: Pick<Platform, 'db' | 'secrets'>, parts:
       )
     },
 
-    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listConfigs(db, scopeOf(actor), query), shape),
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listConfigs(db, scopeOf(actor), query), shapeOf),
 
     async put(actor: Actor, body: BodyOf<Calls['put']>): Promise<Config> {
       return refusing(taken, async () => {

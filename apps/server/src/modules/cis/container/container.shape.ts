@@ -1,7 +1,7 @@
-import type { Container, Deployment } from '@zhisuan/contract/cis/container'
+import { containerSpec, type Container, type Deployment } from '@zhisuan/contract/cis/container'
 import { errors } from '@zhisuan/contract/errors'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
-import type { Secrets } from '../../../platform/secrets.ts'
+import { readable, type Secrets } from '../../../platform/secrets.ts'
 import { openSpec } from './container.seal.ts'
 import { statusCodeOf } from './container.state.ts'
 import type { ShownContainer } from './container.store.ts'
@@ -37,7 +37,8 @@ export const shapeDeployment = (secrets: Secrets, row: ShownDeployment): Deploym
   description: row.description,
   bp_id: row.bp_id,
   image: row.image,
-  spec: openSpec(secrets, row),
+  // Of one that cannot be read, what the row says of it.
+  spec: readable(() => openSpec(secrets, row), null) ?? containerSpec.parse({ image: row.image }),
   placement: { edge_ids: row.placement.edge_ids, labels: row.placement.labels },
   instance_count: row.instances,
   running_count: row.running,

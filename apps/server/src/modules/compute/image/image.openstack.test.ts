@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { computeImages } from '@zhisuan/contract/compute/image'
 import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { errors } from '@zhisuan/contract/errors'
+import { auditAsked } from '@zhisuan/contract/iam/audit'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { ownName, until } from '@zhisuan/engines/openstack/testing'
 import { cloudIsThere } from '@zhisuan/engines/openstack/local'
@@ -120,6 +121,7 @@ describe.runIf(cloudIsThere)('images', () => {
       .execute()
     expect(deeds.slice(1)).toEqual([
       { call: 'compute.image.upload', code: errors.notFound.code },
+      { call: 'compute.image.upload', code: auditAsked },
       { call: 'compute.image.upload', code: 0 },
     ])
     const again = await fetch(address + upload_path, {
@@ -209,8 +211,7 @@ describe.runIf(cloudIsThere)('images', () => {
     expect((await answer(false)).body).toMatchObject({ offer: 'rejected' })
     expect(await listed(other.token)).toBeUndefined()
 
-    const member_id =
-      ((await send(app, computeImages.get, { token, ...at })).body as { members: { keystone_project_id: string }[] }).members[0]?.keystone_project_id ?? ''
+    const member_id = ((await send(app, computeImages.get, { token, ...at })).body as { members: { id: string }[] }).members[0]?.id ?? ''
     expect((await send(app, computeImages.withdraw, { token, params: { ...at.params, member_id } })).body).toMatchObject({ members: [] })
     expect((await answer(true)).status).toBe(404)
   })

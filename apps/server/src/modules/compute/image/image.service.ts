@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { computeImageCan, type ComputeImage, type ComputeImageDetail, type computeImages } from '@zhisuan/contract/compute/image'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { isEngineError } from '@zhisuan/engines/errors'
@@ -44,7 +45,12 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
     const shown = shape(view, { ...image, offer })
     const members = shown.mine && image.visibility === 'shared' ? await cloud.images.members.list(image.id) : []
     const names = members.length === 0 ? new Map<string, string>() : await tenancy.namesOfAll(cloudId)
-    return { ...shown, virtual_size_bytes: image.virtualSizeBytes, digest: image.digest, members: members.map((member) => memberShape(member, names)) }
+    return {
+      ...shown,
+      virtual_size_bytes: image.virtualSizeBytes,
+      digest: image.digest,
+      members: members.map((member) => memberShape(view, image.id, member, names)),
+    }
   }
 
   return {
@@ -145,8 +151,9 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
       const { one, cloud, view } = await own(actor, cloudId, id, 'share')
       // Of an image that is not shared Glance refuses the question itself.
       const members = one.visibility === 'shared' ? await cloud.images.members.list(id) : []
-      if (!members.some(({ projectId }) => projectId === memberId)) throw new Refusal('notFound')
-      await cloud.images.members.remove(id, memberId)
+      const member = members.find(({ projectId }) => memberIdOf(id, projectId) === memberId)
+      if (member === undefined) throw new Refusal('notFound')
+      await cloud.images.members.remove(id, member.projectId)
       return detail(cloudId, view, one, cloud, null)
     },
 
@@ -226,14 +233,22 @@ const shape = (view: View, image: Image & { offer?: Offer }): ComputeImage => {
     snapshot: image.snapshot,
     instance_id: image.instanceId,
     tags: [...image.tags],
-    keystone_project_id: image.projectId,
+    keystone_project_id: mine ? image.projectId : null,
     created_at: image.createdAt.toISOString(),
     updated_at: image.updatedAt.toISOString(),
   }
 }
 
-const memberShape = ({ projectId, status, updatedAt }: ImageMember, names: ReadonlyMap<string, string>): ComputeImageDetail['members'][number] => ({
-  keystone_project_id: projectId,
+const memberIdOf = (imageId: string, projectId: string): string => createHash('sha256').update(`${imageId} ${projectId}`).digest('hex').slice(0, 32)
+
+const memberShape = (
+  view: View,
+  imageId: string,
+  { projectId, status, updatedAt }: ImageMember,
+  names: ReadonlyMap<string, string>,
+): ComputeImageDetail['members'][number] => ({
+  id: memberIdOf(imageId, projectId),
+  keystone_project_id: view.everything ? projectId : null,
   name: names.get(projectId) ?? null,
   status,
   updated_at: updatedAt.toISOString(),

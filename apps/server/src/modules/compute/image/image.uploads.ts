@@ -2,9 +2,11 @@ import { Readable } from 'node:stream'
 import { computeImages } from '@zhisuan/contract/compute/image'
 import { inCloud } from '@zhisuan/contract/compute/ids'
 import { errors } from '@zhisuan/contract/errors'
+import { auditAsked } from '@zhisuan/contract/iam/audit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { found, Refusal } from '../../../platform/errors.ts'
-import { auditEntry, authorise, type Authorising, type BindOptions } from '../../../platform/http/bind.ts'
+import { authorise, type Authorising } from '../../../platform/http/bind.ts'
+import { auditEntry, type AuditEntry } from '../../../platform/http/entry.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import type { RefuseWhileSuspended } from '../suspended.ts'
 import { uploadPath, type Images } from './image.service.ts'
@@ -19,7 +21,12 @@ const upload = { ...computeImages.create, id: 'compute.image.upload' }
  * Files of announced images: the bytes flow to Glance as they come, nothing of them is kept here. What breaks off
  * leaves the image `queued`, to be sent again from the beginning.
  */
-export function createImageUploads(parts: { images: Images; refuseWhileSuspended: RefuseWhileSuspended; audit: BindOptions['audit']; maxBytes: number }) {
+export function createImageUploads(parts: {
+  images: Images
+  refuseWhileSuspended: RefuseWhileSuspended
+  audit: (entry: AuditEntry) => Promise<void>
+  maxBytes: number
+}) {
   const { images, maxBytes } = parts
   /** Attempts are part of the record too. */
   const audited = async (request: FastifyRequest, work: () => Promise<void>): Promise<void> => {
@@ -40,6 +47,8 @@ export function createImageUploads(parts: { images: Images; refuseWhileSuspended
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new Refusal('bodyTooLarge')
     await parts.refuseWhileSuspended(actor, upload.id)
     const { cloud } = await images.forUpload(actor, params.data.cloud_id, params.data.id)
+    // What comes of it the cloud says at the end.
+    await parts.audit(auditEntry(request, upload, auditAsked))
     const controller = new AbortController()
     open.add(controller)
     let tooLarge = false

@@ -18,7 +18,7 @@ const found = (on: Sql, scope: Scope, filters: AuditFilters) =>
     .$if(filters.object_id !== undefined, (q) => q.where('object_id', '=', filters.object_id ?? ''))
     .$if(filters.request_id !== undefined, (q) => q.where('request_id', '=', filters.request_id ?? ''))
     .$if(filters.bp_id !== undefined, (q) => q.where('audit_log.bp_id', '=', filters.bp_id ?? ''))
-    .$if(filters.refused !== undefined, (q) => q.where('code', filters.refused === 'true' ? '<>' : '=', 0))
+    .$if(filters.refused !== undefined, (q) => q.where('code', filters.refused === 'true' ? '>' : '<=', 0))
     .$if(filters.from !== undefined, (q) => q.where('at', '>=', new Date(filters.from ?? 0)))
     .$if(filters.to !== undefined, (q) => q.where('at', '<', new Date(filters.to ?? 0)))
     .where(matching(filters.keyword, 'call', 'actor_name', 'ip'))

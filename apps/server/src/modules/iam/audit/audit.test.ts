@@ -65,13 +65,19 @@ describe('the audit log', () => {
     expect(await named(admin)).toEqual(['只看云主机', '只看云主机'])
   })
 
-  it('names who signed in, and nobody where that was refused', async () => {
-    const { id, name, bp_id } = await someone(app)
+  it('names who signed in, and where that was refused the account that was tried, to its own organisation too', async () => {
+    const { id, name, bp_id, token } = await someone(app)
     await refused(app, auth.password, { body: { username: name, password: 'Not-the-one-1' } })
+    await refused(app, auth.password, { body: { username: 'nobody-has-this-name', password: 'Not-the-one-1' } })
     const { items } = await call(app, audits.list, { token: admin.token, query: { call: auth.password.id, page_size: '50' } })
-    expect(items.find((record) => record.actor?.id === id)).toMatchObject({ code: 0, bp_id, actor: { name } })
-    expect(items[0]).toMatchObject({ code: expect.any(Number), actor: null })
-    expect(items[0]?.code).not.toBe(0)
+    expect(items.find((record) => record.actor?.id === id)).toMatchObject({ code: 0, bp_id, actor: { name }, object_id: id })
+    expect(items[0]).toMatchObject({ code: 1101, actor: null, object_id: null, bp_id: null })
+    const tried = { code: 1101, actor: null, object_id: id, object_name: name, bp_id }
+    expect(items[1]).toMatchObject(tried)
+    const theirs = await call(app, audits.list, { token, query: { call: auth.password.id, refused: 'true' } })
+    expect(theirs).toMatchObject({ total: 1, items: [tried] })
+    const stranger = await someone(app)
+    expect((await call(app, audits.list, { token: stranger.token, query: { call: auth.password.id, refused: 'true' } })).total).toBe(0)
   })
 
   it('is a file, too, of the same', async () => {
@@ -83,7 +89,10 @@ describe('the audit log', () => {
     }
     const csv = await fetch('csv', boss)
     const [header, line, end] = csv.split('\r\n')
-    expect(header).toBe('\uFEFFnumber,at,call,actor_id,actor_name,bp_id,object_id,request_id,ip,code,access_key_id,access_key_name,hash')
+    expect(header).toBe('\uFEFF编号,时间,操作,操作人ID,操作人,组织ID,对象ID,请求ID,来源IP,结果码,访问密钥ID,访问密钥,校验值')
+    const [record] = (await call(app, audits.list, { token: boss.token, query: { call: 'ums.user.updateCurrent' } })).items
+    const beijing = new Date(Date.parse(record?.at ?? '') + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+    expect(line?.split(',')[1]).toBe(beijing)
     expect(line?.split(',').slice(2, 6)).toEqual(['ums.user.updateCurrent', boss.id, boss.name, boss.bp_id])
     expect(end).toBe('')
     const lines = (await fetch('jsonl', boss))

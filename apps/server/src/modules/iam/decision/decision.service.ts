@@ -105,7 +105,15 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
         if (call.access === 'public' || call.always || call.onlyByPolicy.length > 0 || !mayAccess(call.access, actor)) continue
         const { service, type } = subjectOf(call)
         const resource = call.subjects !== undefined || call.path.includes('{id}') ? null : resourceName(service, type, actor.bp_id)
-        const decision = refusedAlways(policies, boundaries, { action: call.id, resource, context })
+        let decision = refusedAlways(policies, boundaries, { action: call.id, resource, context })
+        for (const also of call.also?.({ params: {}, body: undefined }) ?? []) {
+          const about = subjectOf({ id: also.action })
+          decision ??= refusedAlways(policies, boundaries, {
+            action: also.action,
+            resource: also.on === undefined ? resourceName(about.service, about.type, actor.bp_id) : null,
+            context,
+          })
+        }
         if (decision !== null) refused.push({ action: call.id, ...decision })
         // Somebody may have many policies: others are answered meanwhile.
         if (performance.now() - since > 20) {

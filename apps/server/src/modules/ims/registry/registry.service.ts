@@ -4,6 +4,7 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -311,7 +312,8 @@ export function createRegistryService(
     async act(id: string, action: QueryOf<Calls['action']>['action']): Promise<Registry> {
       if (action === 'reconcile') {
         refuseUnless(registryCan.reconcile, found(await store.getRegistry(db, id)))
-        await parts.reconcile(id)
+        // Of others, too, who ask at the same time: what it finds is nobody's change.
+        await unrecorded(() => parts.reconcile(id))
         return show(id)
       }
       await db.transaction().execute(async (tx) => {

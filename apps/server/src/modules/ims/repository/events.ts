@@ -42,7 +42,7 @@ export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; inde
     )
     within.post<{ Params: { id: string } }>(`${registriesPath}/:id/events`, async (request, reply) => {
       const registry = /^[0-9a-f-]{36}$/.test(request.params.id) ? await getRegistry(db, request.params.id) : undefined
-      const secret = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
+      const secret = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
       // Whether there is such a registry is nobody's to know who does not know its secret.
       if (registry?.notify_hash == null || !timingSafeEqual(registry.notify_hash, notifySecretHash(secret))) throw new Refusal('tokenInvalid')
       const parsed = envelope.safeParse(request.body)

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Db } from '../../../platform/db/database.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
 
 /** By which the platform's tokens are signed, and known to registries. */
@@ -15,7 +16,9 @@ const place = 'registry_key'
 const years = 20
 
 /** Made at the first need; of servers that need it at once one makes it. */
-export async function readTokenKey(db: Db, secrets: Secrets): Promise<TokenKey> {
+export const readTokenKey = (db: Db, secrets: Secrets): Promise<TokenKey> => unrecorded(() => keptOrMade(db, secrets))
+
+async function keptOrMade(db: Db, secrets: Secrets): Promise<TokenKey> {
   const kept = () => db.selectFrom('registry_key').select(['sealed', 'certificate']).executeTakeFirst()
   let row = await kept()
   if (row === undefined) {

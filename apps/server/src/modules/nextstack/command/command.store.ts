@@ -8,7 +8,7 @@ import { asked, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
-import type { Secrets } from '../../../platform/secrets.ts'
+import { readable, type Secrets } from '../../../platform/secrets.ts'
 import { first, nameOf, openOutput, openScript, openTail, programOf, sealOutput, sealScript, type Streams } from './command.seal.ts'
 
 interface CommandTable {
@@ -136,7 +136,7 @@ const order = orderOf('commands', '-created_at', 'created_at', 'name', 'status')
 const scriptShown = 1_000
 
 const open = (secrets: Secrets, row: ShownCommand): ShownCommand => {
-  const script = openScript(secrets, row)
+  const script = readable(() => openScript(secrets, row), '')
   return { ...row, script, name: row.named ? row.name : nameOf(script) }
 }
 
@@ -169,7 +169,10 @@ export async function listResults(on: Sql, secrets: Secrets, id: string): Promis
     .where('command_id', '=', id)
     .orderBy('position')
     .execute()
-  return rows.map(({ tail, ...row }) => ({ ...row, ...openTail(secrets, { command_id: row.command_id, vm_id: row.vm_id, tail }) }))
+  return rows.map(({ tail, ...row }) => ({
+    ...row,
+    ...readable(() => openTail(secrets, { command_id: row.command_id, vm_id: row.vm_id, tail }), { stdout: '', stderr: '', more: false }),
+  }))
 }
 
 export async function getResult(on: Sql, secrets: Secrets, key: RunKey): Promise<CommandResultRow | undefined> {

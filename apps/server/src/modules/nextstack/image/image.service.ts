@@ -197,7 +197,8 @@ const shape = (row: ShownImage): Image => ({
   id: row.id,
   name: row.name,
   description: row.description,
-  bp_id: row.bp_id,
+  // Another organisation is known by its name.
+  bp_id: row.mine ? row.bp_id : null,
   bp_name: row.bp_name,
   cloud_id: row.cloud_id,
   status: row.status,

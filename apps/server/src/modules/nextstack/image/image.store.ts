@@ -1,5 +1,5 @@
 import type { QueryOf } from '@zhisuan/contract/define'
-import type { imageLibrary, imageSources, ImageStatus, imageVisibilities } from '@zhisuan/contract/nextstack/image'
+import type { Image, imageLibrary, imageSources, ImageStatus, imageVisibilities } from '@zhisuan/contract/nextstack/image'
 import type { VmType } from '@zhisuan/contract/nextstack/vm'
 import { sql, type Generated, type Insertable, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
@@ -45,11 +45,7 @@ declare module '../../../platform/db/database.ts' {
 }
 export type ImageRow = Selectable<ImageTable>
 export type NewImage = Insertable<ImageTable>
-interface Reference {
-  id: string
-  name: string
-}
-export type ShownImage = ImageRow & { bp_name: string | null; operation_id: string | null; mine: boolean; shared_with: Reference[]; vm_count: number }
+export type ShownImage = ImageRow & { bp_name: string | null; operation_id: string | null; mine: boolean; shared_with: Image['shared_with']; vm_count: number }
 
 /** Names of what the engine had of itself are as they are, such as those of two types. */
 export const imageNameIndex = 'images_name'
@@ -167,8 +163,8 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'images', T>, scope: Scope) 
       'organisations.name as bp_name',
       'operations.id as operation_id',
       sql<boolean>`coalesce(${within(scope, 'images.bp_id')}, false)`.as('mine'),
-      sql<Reference[]>`(
-        select coalesce(json_agg(json_build_object('id', sharers.id, 'name', sharers.name) order by sharers.name), '[]')
+      sql<Image['shared_with']>`(
+        select coalesce(json_agg(json_build_object('name', sharers.name) order by sharers.name), '[]')
         from image_shares join organisations as sharers on sharers.id = image_shares.bp_id where image_shares.image_id = images.id
       )`.as('shared_with'),
       sql<number>`(

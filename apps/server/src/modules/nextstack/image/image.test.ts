@@ -163,7 +163,10 @@ describe('an uploaded image', () => {
       '1.0.0',
     ])
     expect(await get(image.id)).toMatchObject({ status: 'uploading', received_bytes: 70_000 })
-    expect((await tus('PATCH', upload_path, { offset: 1, content })).status).toBe(409)
+    const misplaced = await tus('PATCH', upload_path, { offset: 1, content })
+    expect([misplaced.status, await misplaced.json()]).toMatchObject([409, { code: 90030, message: '上传位置不符：服务器已收到70000字节，请从这里继续' }])
+    const wrong = await tus('PATCH', upload_path, { offset: -1, content })
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { code: 90029, message: '上传请求的请求头“Upload-Offset”缺失或有误' }])
     expect((await tus('PATCH', upload_path, { offset: 70_000, content: content.subarray(70_000) })).status).toBe(204)
     const fingerprint = sha256(content)
     expect(await settled(image.id)).toMatchObject({
@@ -453,8 +456,9 @@ describe('whose images are', () => {
       fields: [{ field: 'organisations' }],
     })
     const after = await call(app, imageLibrary.share, { token: owner.token, params: { id: image.id }, body: { organisations: [shared?.name ?? ''] } })
-    expect(after.shared_with).toEqual([{ id: stranger.bp_id, name: shared?.name }])
-    expect(await get(image.id, stranger.token)).toMatchObject({ mine: false, shared_with: [] })
+    expect(after.shared_with).toEqual([{ name: shared?.name }])
+    // Each knows the other by its name, and by nothing else.
+    expect(await get(image.id, stranger.token)).toMatchObject({ mine: false, shared_with: [], bp_id: null })
     for (const declared of [imageLibrary.delete, imageLibrary.download])
       expect(await refused(app, declared, { token: stranger.token, params: { id: image.id } })).toMatchObject({ code: 3000 })
     expect(await refused(app, imageLibrary.update, { token: stranger.token, params: { id: image.id }, body: { name: 'x' } })).toMatchObject({ code: 3000 })

@@ -1,12 +1,14 @@
-import type { ServerResponse, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { EVENTS, Server } from '@tus/server'
 import { FileStore } from '@tus/file-store'
+import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { imageCan, imageLibrary } from '@zhisuan/contract/nextstack/image'
 import type { FastifyInstance } from 'fastify'
 import { platformScope, scopeOf } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { authorise, type Authorising } from '../../../platform/http/bind.ts'
+import { problemOf, toRefusal } from '../../../platform/http/problems.ts'
 import type { Operations } from '../../../platform/operations.ts'
 import type { ImageFiles } from './image.files.ts'
 import type { ImageOperations } from './image.operations.ts'
@@ -58,6 +60,11 @@ export function createImageUploads(parts: { db: Db; operations: Operations; uplo
       },
     }),
     getFileIdFromRequest: (request) => files.nameOf(new URL(request.url).pathname.split('/').at(-2) ?? ''),
+    // What tus says by itself is English and no answer of ours.
+    onResponseError: async (request, error) => {
+      const refusal = 'status_code' in error ? new Refusal(refusalOf(error.status_code)) : toRefusal(error)
+      return { status_code: errors[refusal.refusal].status, body: JSON.stringify(problemOf(refusal, request.headers.get('x-request-id') ?? '')) }
+    },
     postReceiveInterval: tellEveryMs,
     onUploadFinish: async (_, { id }) => {
       await whole(imageOf(id))
@@ -107,6 +114,8 @@ export function createImageUploads(parts: { db: Db; operations: Operations; uplo
             const left = (image.size_bytes ?? 0) - (await files.sizeOf(id))
             if (left === 0) await whole(id)
             else if (request.method === 'PATCH' && (await files.room()) < left) throw new Refusal('filesExhausted')
+            if (request.method === 'PATCH') refuseMisplaced(request.headers, image.size_bytes ?? 0, left)
+            if (request.headers['tus-resumable'] !== '1.0.0') throw new Refusal('uploadHeadersInvalid', { values: { header: 'Tus-Resumable' } })
             reply.hijack()
             for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
             await handle(id, request.raw, reply.raw).catch((error: unknown) => {
@@ -121,3 +130,20 @@ export function createImageUploads(parts: { db: Db; operations: Operations; uplo
 }
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
+/** Whoever goes on where the file is not, or sends more than was announced. @throws Refusal 90029, 90030, 90003 */
+function refuseMisplaced(headers: IncomingHttpHeaders, size: number, left: number): void {
+  const offset = headers['upload-offset']
+  if (typeof offset !== 'string' || !/^\d{1,15}$/.test(offset)) throw new Refusal('uploadHeadersInvalid', { values: { header: 'Upload-Offset' } })
+  if (Number(offset) !== size - left) throw new Refusal('uploadOffsetMismatch', { values: { bytes: size - left } })
+  const length = headers['upload-length']
+  if (length !== undefined && length !== String(size)) throw new Refusal('uploadHeadersInvalid', { values: { header: 'Upload-Length' } })
+  if (Number(headers['content-length'] ?? 0) > left) throw new Refusal('bodyTooLarge')
+}
+
+/** What tus means by a status. */
+function refusalOf(status: number): ErrorName {
+  if (status === 404 || status === 410) return 'notFound'
+  if (status === 413) return 'bodyTooLarge'
+  return status < 500 ? 'requestInvalid' : 'unknown'
+}

@@ -367,7 +367,8 @@ describe('cancelling', () => {
     gate.open()
     expect(await onEngine(vm)).toBeNull()
     expect(await rowOf(vm.operation_id)).toMatchObject({ status: 'cancelled', error: 'operationCancelled', input: '' })
-    expect(await app.platform.db.selectFrom('audit_log').selectAll().where('object_id', '=', vm.id).execute()).toMatchObject([
+    expect(await app.platform.db.selectFrom('audit_log').selectAll().where('object_id', '=', vm.id).orderBy('number').execute()).toMatchObject([
+      { call: 'nextstack.vm.create', actor_id: owner.id, code: 0 },
       { call: 'nextstack.vm.cancelOperation', actor_id: owner.id, code: 0 },
     ])
     // Its name is free again.

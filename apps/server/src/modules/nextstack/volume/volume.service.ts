@@ -2,6 +2,7 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { volumeBackupCan, volumeCan, volumeSnapshotCan, type Volume, type VolumeStatus, type volumes } from '@zhisuan/contract/nextstack/volume'
 import { authoredBy, platformScope, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -115,7 +116,7 @@ export function createVolumeService(
     async create(actor: Actor, body: BodyOf<Calls['create']>, also: (tx: Tx, made: Volume) => Promise<void> = async () => undefined): Promise<Volume> {
       refuseOwnerless(scopeOf(actor))
       const id = uuidv7()
-      const chosen = body.snapshot_id === undefined || body.pool !== undefined ? await pools.choose(body.cloud_id, body.pool) : null
+      const chosen = body.snapshot_id === undefined || body.pool !== undefined ? await unrecorded(() => pools.choose(body.cloud_id, body.pool)) : null
       return asNamed('attach.path', () =>
         db.transaction().execute(async (tx) => {
           const cloud = await clouds.forChange(tx, body.cloud_id)

@@ -4,6 +4,7 @@ import type { Invitation, invitations as calls } from '@zhisuan/contract/ums/inv
 import type { Role } from '@zhisuan/contract/roles'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Tx } from '../../../platform/db/database.ts'
+import { noted } from '../../../platform/db/recording.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
@@ -122,6 +123,7 @@ export function createInvitationService(
           const project = await defaultProject(tx, invitation.bp_id)
           await refuseUnlessStillTheirs(tx, invitation, project)
           await verification.spend(tx, code)
+          noted({ tried: { user_id: id, name: body.username, bp_id: invitation.bp_id } })
           await insertUser(
             tx,
             {

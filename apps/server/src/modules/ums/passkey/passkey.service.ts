@@ -3,6 +3,7 @@ import { passkeysMax, type assertion, type attestation, type Passkey, type passk
 import type { z } from 'zod'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { noted, unrecorded } from '../../../platform/db/recording.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -72,7 +73,8 @@ export function createPasskeys(
     const { decodeClientDataJSON } = await helpers()
     const data = await orNull(() => decodeClientDataJSON(clientDataJSON))
     if (typeof data?.challenge !== 'string' || !/^[\w-]{16,256}$/.test(data.challenge) || data.crossOrigin === true) return null
-    return (await store.useChallenge(db, data.challenge, userId, now())) ? data.challenge : null
+    const { challenge } = data
+    return (await unrecorded(() => store.useChallenge(db, challenge, userId, now()))) ? challenge : null
   }
 
   const verifyNew = async ({ id, origin }: RelyingParty, userId: string, credential: z.output<typeof attestation>) => {
@@ -208,6 +210,7 @@ export function createPasskeys(
       return db.transaction().execute(async (tx) => {
         const user = await lockUser(tx, use.row.user_id)
         if (user === undefined) throw new Refusal('passkeyMismatch')
+        noted({ tried: { user_id: user.id, name: user.name ?? '', bp_id: user.bp_id } })
         if (!(await store.recordUse(tx, use.row.id, use.counter, now()))) throw new Refusal('passkeyCopied')
         return parts.sessions.signInAs(tx, user, client, { by: 'passkey', second: true })
       })

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { createAudit } from '../../../platform/audit.ts'
 import type { Tx } from '../../../platform/db/database.ts'
+import { noted, unrecorded } from '../../../platform/db/recording.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import { createOneAtATime } from '../../../platform/oneAtATime.ts'
@@ -72,6 +73,8 @@ export function createGuesses(
    * compared and the others find the user frozen. (With several servers each may compare one more.)
    */
   const oneAtATime = createOneAtATime()
+  /** What is counted stays counted, whatever comes of what somebody proves themselves for. */
+  const comparing = <T>(whose: string, act: () => Promise<T>): Promise<T> => unrecorded(() => oneAtATime(whose, act))
   /** Unknown logins freeze too, or a freeze would tell who exists. The most recent ones are enough. */
   const unknown = new LRUCache<string, { wrong: number; since: number; frozenUntil: number }>({ max: 10_000 })
 
@@ -116,7 +119,15 @@ export function createGuesses(
           key: `${userId} ${at.toISOString()}`,
         })
       log.warn({ user: userId }, 'the password of a user is guessed at from many addresses')
-      await createAudit(tx)({ call: auth.password.id, actor: null, object_id: userId, request_id: randomUUID(), ip: '', code: errors.userFrozen.code })
+      await createAudit(tx)({
+        call: auth.password.id,
+        actor: null,
+        bp_id: user.bp_id,
+        object_id: userId,
+        request_id: randomUUID(),
+        ip: '',
+        code: errors.userFrozen.code,
+      })
       for (const { email, phone } of await store.platformAdministrators(tx)) {
         if (email !== null) await jobs.send(tx, tellJob, { user_id: userId, channel: 'email', address: email })
         if (phone !== null) await jobs.send(tx, tellJob, { user_id: userId, channel: 'sms', address: phone })
@@ -160,8 +171,9 @@ export function createGuesses(
       wrong: Refusal,
       second: (user: UserRow) => Promise<Refusal | null> = async () => null,
     ): Promise<UserRow> =>
-      oneAtATime(userId, async () => {
+      comparing(userId, async () => {
         const user = await findById(db, userId)
+        if (user !== undefined) noted({ tried: { user_id: user.id, name: user.name ?? '', bp_id: user.bp_id } })
         const place = await placeOf(userId, from)
         if (user === undefined) throw wrong
         if (await frozen(userId, place)) throw new Refusal('userFrozen')
@@ -179,7 +191,9 @@ export function createGuesses(
 
     /** Without a password, for who proved in another way who they are. @throws Refusal 1136, and what `second` says */
     checkSecond: (userId: string, from: Answering, second: (user: Pick<UserRow, 'id'>) => Promise<Refusal | null>): Promise<void> =>
-      oneAtATime(userId, async () => {
+      comparing(userId, async () => {
+        const user = await findById(db, userId)
+        if (user !== undefined) noted({ tried: { user_id: user.id, name: user.name ?? '', bp_id: user.bp_id } })
         const { own, stranger } = await placeOf(userId, from)
         const sources: readonly store.GuessSource[] = stranger ? ['codes'] : [own]
         if (await store.isFrozen(db, userId, sources, now())) throw new Refusal('userFrozen')
@@ -191,7 +205,7 @@ export function createGuesses(
 
     /** The same for a login that nobody has: as slow, and never right. */
     checkUnknown: (login: string, password: string, from: Client, wrong: Refusal): Promise<never> =>
-      oneAtATime(login.toLowerCase(), async () => {
+      comparing(login.toLowerCase(), async () => {
         await findById(db, nobody)
         const place = await placeOf(nobody, from)
         const [own, all] = [`${login.toLowerCase()} ${place.own}`, login.toLowerCase()]

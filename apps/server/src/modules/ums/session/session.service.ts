@@ -1,6 +1,7 @@
 import type { BodyOf } from '@zhisuan/contract/define'
 import type { auth } from '@zhisuan/contract/ums/auth'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { noted } from '../../../platform/db/recording.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -76,6 +77,7 @@ export function createSessionService(
       // Asked for just before where there is one.
       second_factor_at: second || (await secondFactors.has(tx, user.id)) ? at : null,
     })
+    noted({ by: { user_id: user.id, name: user.name ?? '', bp_id: user.bp_id } })
     await updateUser(tx, user.id, { last_login_at: at })
     const device = await guesses.signedIn(tx, user.id, client, by)
     return {
@@ -111,6 +113,7 @@ export function createSessionService(
 
     /** One who proved without a password who they are. @throws Refusal 1134, 1135, 91012 */
     async signInAs(tx: Tx, user: UserRow, client: Client, proved: Proved): Promise<Tokens> {
+      noted({ tried: { user_id: user.id, name: user.name ?? '', bp_id: user.bp_id } })
       await refuseUnlessMaySignIn(tx, user)
       return begin(tx, user, client, proved)
     },

@@ -30,7 +30,15 @@ export async function resetPassword(db: Db, sessions: Pick<SessionService, 'endA
     await forgetGuesses(tx, user.id)
     await forgetDevices(tx, user.id)
     const ended = await sessions.endAll(tx, user.id, null)
-    await createAudit(tx)({ call: 'ums.user.resetPassword', actor: null, object_id: user.id, request_id: randomUUID(), ip: 'localhost', code: 0 })
+    await createAudit(tx)({
+      call: 'ums.user.resetPassword',
+      actor: null,
+      bp_id: user.bp_id,
+      object_id: user.id,
+      request_id: randomUUID(),
+      ip: 'localhost',
+      code: 0,
+    })
     return { password, user, sessions: ended.length }
   })
 }

@@ -3,6 +3,7 @@ import type { auth } from '@zhisuan/contract/ums/auth'
 import type { User, users as calls } from '@zhisuan/contract/ums/user'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
+import { noted } from '../../../platform/db/recording.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -96,6 +97,7 @@ export function createUserService(
     async signInBySms(body: BodyOf<(typeof auth)['sms']>, client: Client): Promise<Tokens> {
       const code = await verification.check('auth', body.phone, body.code)
       const known = await store.findByPhone(db, body.phone)
+      if (known !== undefined) noted({ tried: { user_id: known.id, name: known.name ?? '', bp_id: known.bp_id } })
       // A freeze by wrong passwords is ended by who has the phone; one by wrong codes of a second factor is not.
       if (known !== undefined && (await parts.secondFactors.has(db, known.id))) await guesses.checkSecond(known.id, client, parts.secondFactors.prove(body.otp))
       return db.transaction().execute(async (tx) => {
@@ -114,6 +116,7 @@ export function createUserService(
       const { id, ended } = await db.transaction().execute(async (tx) => {
         await verification.spend(tx, code)
         const user = codeHolder(await store.findByPhone(tx, body.phone))
+        noted({ tried: { user_id: user.id, name: user.name ?? '', bp_id: user.bp_id } })
         await store.updateUser(tx, user.id, { password_hash, must_change_password: false })
         await forgetGuesses(tx, user.id)
         await forgetDevices(tx, user.id)
@@ -142,6 +145,7 @@ export function createUserService(
       await refusing(userTaken, () =>
         db.transaction().execute(async (tx) => {
           await verification.spend(tx, code)
+          noted({ tried: { user_id: id, name: body.username, bp_id } })
           const { projectId } = await insertOrganisation(tx, {
             id: bp_id,
             name: body.organisation ?? body.username,

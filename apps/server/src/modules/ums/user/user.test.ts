@@ -275,7 +275,12 @@ describe('deleting a user', () => {
       expect(await app.platform.db.selectFrom('users').select('former_name').where('id', '=', person.id).executeTakeFirst()).toEqual({
         former_name: person.name,
       })
-      const audited = await app.platform.db.selectFrom('audit_log').select(['call', 'actor_name', 'code']).where('object_id', '=', person.id).execute()
+      const audited = await app.platform.db
+        .selectFrom('audit_log')
+        .select(['call', 'actor_name', 'code'])
+        .where('object_id', '=', person.id)
+        .where('call', '=', users.delete.id)
+        .execute()
       expect(audited).toEqual([{ call: 'ums.user.delete', actor_name: admin.name, code: 0 }])
       expect(await refused(app, users.delete, { token: admin.token, params: { id: person.id } })).toMatchObject({ status: 404, code: 90006 })
     } finally {

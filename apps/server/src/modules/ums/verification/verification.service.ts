@@ -1,6 +1,7 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Tx } from '../../../platform/db/database.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
@@ -117,7 +118,7 @@ export function createVerificationService(platform: Platform) {
      * @throws Refusal 1121
      */
     async check(purpose: Purpose, address: string, code: string, userId: string | null = null): Promise<CheckedCode> {
-      const row = await store.countTry(db, { purpose, address, userId }, now())
+      const row = await unrecorded(() => store.countTry(db, { purpose, address, userId }, now()))
       const right = row !== undefined && row.tries <= triesMax && timingSafeEqual(row.code_hash, hashOf(purpose, address, code))
       if (!right) throw new Refusal('verificationCodeInvalid', { field: 'code' })
       return { id: row.id }

@@ -117,7 +117,7 @@ function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDeta
       </div>
       <Table
         size="small"
-        rowKey="keystone_project_id"
+        rowKey="id"
         pagination={image.members.length > 20 ? { pageSize: 20 } : false}
         dataSource={image.members}
         locale={{ emptyText: t('members.empty') }}
@@ -144,13 +144,13 @@ function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDeta
       />
       {asking !== null && (
         <ConfirmDialog
-          confirmation={{ title: t('members.withdrawTitle', { name: asking.name ?? asking.keystone_project_id }), body: t('members.withdrawNote') }}
+          confirmation={{ title: t('members.withdrawTitle', { name: asking.name ?? asking.keystone_project_id ?? '' }), body: t('members.withdrawNote') }}
           danger
           okText={t('members.withdraw')}
           onCancel={() => setAsking(null)}
           onConfirm={async () => {
             try {
-              await withdraw.mutateAsync({ params: { cloud_id: cloudId, id: image.id, member_id: asking.keystone_project_id } })
+              await withdraw.mutateAsync({ params: { cloud_id: cloudId, id: image.id, member_id: asking.id } })
               setAsking(null)
             } catch {
               // Said already; the question stays.

@@ -3,7 +3,7 @@ import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
 import { StateTag } from '../storage/StateTag.tsx'
 import { imageTones, shareOf } from './imageRules.ts'
-import { useUpload } from './uploads.ts'
+import { useUpload } from '../../../kit/uploads.ts'
 
 /** What an image is at, how much of it is here while it comes, and what went wrong. */
 export function ImageState({ image }: { readonly image: Pick<Image, 'id' | 'status' | 'error' | 'received_bytes' | 'size_bytes' | 'mine'> }) {

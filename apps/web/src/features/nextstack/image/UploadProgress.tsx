@@ -8,7 +8,7 @@ import { useTranslation } from '../../../i18n.ts'
 import * as format from '../../../kit/format.ts'
 import './image.css'
 import { shareOf } from './imageRules.ts'
-import { pauseUpload, resumeUpload, startUpload, useUpload } from './uploads.ts'
+import { pauseUpload, resumeUpload, startUpload, useUpload } from '../../../kit/uploads.ts'
 
 /** How far a file has come: from this tab, with its speed and what can be done about it, else as the server says. */
 export function UploadProgress({ image }: { readonly image: Image }) {

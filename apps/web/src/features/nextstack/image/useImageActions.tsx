@@ -8,7 +8,7 @@ import { saveFrom } from '../../../kit/save.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ImageEdit, ImageShare } from './ImageDialogs.tsx'
 import { pathsOf, invalidatedByImage, whyNotImage } from './imageRules.ts'
-import { forgetUpload } from './uploads.ts'
+import { forgetUpload } from '../../../kit/uploads.ts'
 
 /**
  * What can be done to images.

@@ -7,7 +7,7 @@ import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { createVmBody, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { vpcCan, vpcs, type Vpc, type VpcStatus } from '@zhisuan/contract/nextstack/vpc'
 import { fieldTexts, quotaTexts } from '@zhisuan/contract/texts'
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -23,7 +23,7 @@ import { amountText } from '../../../kit/quotaLines.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
-import { writeCloudChoice } from '../../../session/cloudChoice.ts'
+import { readCloudChoice, writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
 import { BillingMode, byHour, type Billing } from '../../../kit/price/BillingMode.tsx'
 import { flavorItems } from '../../../kit/price/items.ts'
@@ -60,7 +60,7 @@ export default function VmAdd() {
   const { list, selected, loading } = useClouds()
   const clouds = list.filter(({ product }) => product === 'nextstack')
   const [form] = Form.useForm<VmTyped>()
-  const [draft, setDraft] = useState(() => readDraft(sessionStorage, userId))
+  const [draft, setDraft] = useState(() => readDraft(sessionStorage, userId, readCloudChoice()))
   const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
   const [billing, setBilling] = useState<Billing>(byHour)
   // Of a draft it is what its disk is more than its flavor wants.
@@ -98,6 +98,15 @@ export default function VmAdd() {
       networks: offered,
     })
     if (Object.keys(changes).length > 0) form.setFieldsValue(changes)
+  })
+
+  // Chosen in the switcher while the form is open: it is for that cloud from now on.
+  const chosenBefore = useRef(selected?.cloud_id)
+  useEffect(() => {
+    const now = selected?.cloud_id
+    if (now === undefined || now === chosenBefore.current) return
+    if (chosenBefore.current !== undefined && clouds.some(({ cloud_id }) => cloud_id === now)) form.setFieldValue('cloud_id', now)
+    chosenBefore.current = now
   })
 
   const create = useChange(vms.create, { invalidates: [vms.list], silent: true })
@@ -169,7 +178,7 @@ export default function VmAdd() {
             const own = typedDisk !== undefined ? typedDisk : values.disk_bytes === flavor?.disk_bytes ? null : (values.disk_bytes ?? null)
             form.setFieldValue('disk_bytes', diskFor(next, own))
           }
-          writeDraft(sessionStorage, userId, { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
+          writeDraft(sessionStorage, userId, readCloudChoice(), { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
         }}
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}

@@ -23,7 +23,7 @@ const draft = z.object({
 export type VmDraft = z.output<typeof draft>
 
 /** Somebody else who signs in to the same tab must not find it. */
-const stored = z.object({ user_id: z.string(), draft })
+const stored = z.object({ user_id: z.string(), chosen: z.string().nullable().catch(null), draft })
 
 const key = 'draft:nextstack.vm.create'
 
@@ -31,19 +31,25 @@ const key = 'draft:nextstack.vm.create'
 const isWorthKeeping = ({ name, description, ssh_public_key, user_data, image_fingerprint }: VmDraft): boolean =>
   [name, description, ssh_public_key, user_data, image_fingerprint].some((text) => text !== undefined && text !== '')
 
-export function readDraft(storage: Pick<Storage, 'getItem'>, userId: string): VmDraft | null {
+/** What is a cloud's own: of another one it means nothing. */
+const elsewhere = { cloud_id: undefined, image_fingerprint: undefined, flavor_id: undefined, network: undefined, security_group_ids: undefined } as const
+
+/** @param chosen the cloud that was chosen last: where that was after the draft was written, it counts and not the draft's */
+export function readDraft(storage: Pick<Storage, 'getItem'>, userId: string, chosen: string | null): VmDraft | null {
   try {
     const found = stored.parse(JSON.parse(storage.getItem(key) ?? 'null'))
-    return found.user_id === userId && isWorthKeeping(found.draft) ? found.draft : null
+    if (found.user_id !== userId || !isWorthKeeping(found.draft)) return null
+    const since = chosen !== null && chosen !== found.chosen && chosen !== found.draft.cloud_id
+    return since ? { ...found.draft, ...elsewhere } : found.draft
   } catch {
     return null
   }
 }
 
 /** Keeps what the schema knows: a password is not in it, so none is ever stored. */
-export function writeDraft(storage: Pick<Storage, 'setItem'>, userId: string, values: Readonly<Record<string, unknown>>): void {
+export function writeDraft(storage: Pick<Storage, 'setItem'>, userId: string, chosen: string | null, values: Readonly<Record<string, unknown>>): void {
   try {
-    storage.setItem(key, JSON.stringify({ user_id: userId, draft: draft.parse(values) }))
+    storage.setItem(key, JSON.stringify({ user_id: userId, chosen, draft: draft.parse(values) }))
   } catch {
     // A full or forbidden storage costs the draft, not the form.
   }

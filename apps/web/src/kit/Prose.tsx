@@ -1,5 +1,5 @@
 import Markdown, { type Components } from 'react-markdown'
-import './registry.css'
+import './prose.css'
 
 const components: Components = {
   // Whoever pushed it wrote it: it loads nothing from elsewhere, and leads there only by a link that says so.
@@ -17,7 +17,7 @@ const components: Components = {
 /** Markdown as people wrote it; HTML in it stays text. */
 export default function Prose({ markdown }: { readonly markdown: string }) {
   return (
-    <div className="rg-prose">
+    <div className="zs-prose">
       <Markdown components={components}>{markdown}</Markdown>
     </div>
   )

@@ -1,10 +1,10 @@
 import { auth } from '@zhisuan/contract/ums/auth'
 import { useSyncExternalStore } from 'react'
 import type { DetailedError, Upload as TusUpload } from 'tus-js-client'
-import { request } from '../../../api/client.ts'
-import { refreshAccess } from '../../../api/refresh.ts'
-import { readToken } from '../../../api/cookies.ts'
-import { paceOf, withSample, type Sample } from '../../../kit/uploadPace.ts'
+import { request } from '../api/client.ts'
+import { refreshAccess } from '../api/refresh.ts'
+import { readToken } from '../api/cookies.ts'
+import { paceOf, withSample, type Sample } from './uploadPace.ts'
 
 /** A file on its way from this tab. It goes on whatever page of the console is shown. */
 export interface LocalUpload {
@@ -50,17 +50,18 @@ const renew = (): void => {
 const statusOf = (error: Error | DetailedError): number | null => ('originalResponse' in error ? (error.originalResponse?.getStatus() ?? null) : null)
 
 /**
- * Sends a file to where an announced image takes it, from where it was: the server says how much is
+ * Sends a file to where what was announced takes it (tus 1.0.0), from where it was: the server says how much is
  * there. Resolves when it is on its way.
+ * @param id of what was announced
  */
-export async function startUpload(imageId: string, path: string, file: File, onDone: () => void): Promise<void> {
-  if (entries.has(imageId)) return
+export async function startUpload(id: string, path: string, file: File, onDone: () => void): Promise<void> {
+  if (entries.has(id)) return
   const { Upload } = await import('tus-js-client')
   const upload = new Upload(file, {
     uploadUrl: new URL(path, location.origin).href,
     chunkSize: pieceBytes,
     retryDelays: retryMs,
-    // Which image a file belongs to is known by the image.
+    // What a file belongs to is known by that.
     storeFingerprintForResuming: false,
     onBeforeRequest: (sent) => sent.setHeader('authorization', `Bearer ${readToken() ?? ''}`),
     onShouldRetry: (error) => {
@@ -69,43 +70,43 @@ export async function startUpload(imageId: string, path: string, file: File, onD
       return status === null || status === 401 || status === 409 || status === 423 || status === 429 || status >= 500
     },
     onProgress: (sentBytes) => {
-      const entry = entries.get(imageId)
+      const entry = entries.get(id)
       if (entry === undefined) return
       entry.samples = withSample(entry.samples, { atMs: performance.now(), bytes: sentBytes })
       const pace = paceOf(entry.samples, file.size)
-      change(imageId, { sentBytes, bytesPerSecond: pace?.bytesPerSecond ?? null, leftMs: pace?.leftMs ?? null })
+      change(id, { sentBytes, bytesPerSecond: pace?.bytesPerSecond ?? null, leftMs: pace?.leftMs ?? null })
     },
-    onError: () => change(imageId, { state: 'failed', bytesPerSecond: null, leftMs: null }),
+    onError: () => change(id, { state: 'failed', bytesPerSecond: null, leftMs: null }),
     onSuccess: () => {
-      forgetUpload(imageId)
+      forgetUpload(id)
       onDone()
     },
   })
-  entries.set(imageId, { upload, samples: [], shown: { state: 'running', sentBytes: 0, totalBytes: file.size, bytesPerSecond: null, leftMs: null } })
+  entries.set(id, { upload, samples: [], shown: { state: 'running', sentBytes: 0, totalBytes: file.size, bytesPerSecond: null, leftMs: null } })
   addEventListener('beforeunload', askBeforeLeaving)
   tell()
   upload.start()
 }
 
-export function pauseUpload(imageId: string): void {
-  const entry = entries.get(imageId)
+export function pauseUpload(id: string): void {
+  const entry = entries.get(id)
   if (entry === undefined) return
-  change(imageId, { state: 'paused', bytesPerSecond: null, leftMs: null })
+  change(id, { state: 'paused', bytesPerSecond: null, leftMs: null })
   void entry.upload.abort()
 }
 
-export function resumeUpload(imageId: string): void {
-  const entry = entries.get(imageId)
+export function resumeUpload(id: string): void {
+  const entry = entries.get(id)
   if (entry === undefined) return
   entry.samples = []
-  change(imageId, { state: 'running' })
+  change(id, { state: 'running' })
   entry.upload.start()
 }
 
-/** It is over, or its image is gone. */
-export function forgetUpload(imageId: string): void {
-  void entries.get(imageId)?.upload.abort()
-  entries.delete(imageId)
+/** It is over, or what it was for is gone. */
+export function forgetUpload(id: string): void {
+  void entries.get(id)?.upload.abort()
+  entries.delete(id)
   if (entries.size === 0) removeEventListener('beforeunload', askBeforeLeaving)
   tell()
 }
@@ -115,5 +116,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Null where this tab sends nothing for the image. */
-export const useUpload = (imageId: string): LocalUpload | null => useSyncExternalStore(subscribe, () => entries.get(imageId)?.shown ?? null)
+/** Null where this tab sends nothing for it. */
+export const useUpload = (id: string): LocalUpload | null => useSyncExternalStore(subscribe, () => entries.get(id)?.shown ?? null)

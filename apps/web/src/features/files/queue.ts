@@ -1,0 +1,140 @@
+import { errors } from '@zhisuan/contract/errors'
+import { fileSpaces, fileUploads, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
+import { useSyncExternalStore } from 'react'
+import { request, toApiError } from '../../api/client.ts'
+import { errorText } from '../../api/toasts.ts'
+import { forgetUpload, startUpload } from '../../kit/uploads.ts'
+
+/** A file that somebody chose, with the folders that it lay in. */
+export interface Chosen {
+  readonly file: File
+  readonly folders: readonly string[]
+}
+
+/** Where files are to go. */
+export interface Target {
+  readonly space_id: string
+  readonly parent_id: string | null
+}
+
+/** `waiting`: others go first. `conflict`: its name is taken, and nobody has said what then. `sending`: see kit/uploads.ts. */
+export type QueueState = 'waiting' | 'announcing' | 'conflict' | 'refused' | 'sending' | 'sent'
+export interface Queued {
+  readonly key: string
+  readonly name: string
+  readonly folders: readonly string[]
+  readonly size: number
+  readonly state: QueueState
+  /** Once it is announced. */
+  readonly uploadId: string | null
+  /** Why it is refused. */
+  readonly error: string | null
+}
+
+/** So many go at once: more share one connection without being faster. */
+const atOnce = 3
+
+interface Entry extends Queued {
+  readonly file: File
+  readonly target: Target
+  readonly conflict: ConflictWay
+}
+
+let entries: readonly Entry[] = []
+let made = 0
+const listeners = new Set<() => void>()
+const put = (next: readonly Entry[]): void => {
+  entries = next
+  for (const listener of listeners) listener()
+}
+const change = (key: string, to: Partial<Entry>): void => put(entries.map((entry) => (entry.key === key ? { ...entry, ...to } : entry)))
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Starts what may start by now. */
+function pump(): void {
+  const busy = entries.filter(({ state }) => state === 'announcing' || state === 'sending').length
+  for (const entry of entries.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, atOnce - busy))) void begin(entry)
+}
+
+async function begin({ key, file, folders, target, conflict }: Entry): Promise<void> {
+  change(key, { state: 'announcing', error: null })
+  try {
+    const upload = await request(fileSpaces.upload, {
+      params: { id: target.space_id },
+      body: { parent_id: target.parent_id, folders: [...folders], name: file.name, size_bytes: file.size, conflict },
+    })
+    await send(key, upload, file)
+  } catch (thrown) {
+    const error = toApiError(thrown)
+    if (error.code === errors.fileNameTaken.code && conflict === 'refuse') change(key, { state: 'conflict' })
+    else change(key, { state: 'refused', error: [...new Set([errorText(error), ...error.fields.map(({ message }) => message)])].join('；') })
+    pump()
+  }
+}
+
+async function send(key: string, upload: Pick<FileUpload, 'id' | 'upload_path'>, file: File): Promise<void> {
+  const done = (): void => {
+    change(key, { state: 'sent' })
+    pump()
+  }
+  change(key, { state: 'sending', uploadId: upload.id })
+  // One of no bytes is whole already.
+  if (file.size === 0) done()
+  else await startUpload(upload.id, upload.upload_path, file, done)
+}
+
+const entryOf = (target: Target, { file, folders }: Chosen): Entry => ({
+  key: String(++made),
+  name: file.name,
+  folders,
+  size: file.size,
+  state: 'waiting',
+  uploadId: null,
+  error: null,
+  file,
+  target,
+  conflict: 'refuse',
+})
+
+/** Files to be sent: one after the other, whatever page of the console is shown. */
+export function enqueue(target: Target, chosen: readonly Chosen[]): void {
+  put([...entries.filter(({ state }) => state !== 'sent'), ...chosen.map((one) => entryOf(target, one))])
+  pump()
+}
+
+/** Goes on with one that this tab does not send any more; the file was chosen again. */
+export function goOn(upload: FileUpload, file: File): void {
+  const entry: Entry = { ...entryOf({ space_id: upload.space_id, parent_id: null }, { file, folders: [] }), state: 'announcing' }
+  put([...entries, entry])
+  void send(entry.key, upload, file)
+}
+
+/** What is to be done where names are taken; of one, or of all that ask. */
+export function resolveConflict(key: string | null, way: 'keep_both' | 'replace' | 'skip'): void {
+  const asks = (entry: Entry): boolean => entry.state === 'conflict' && (key === null || entry.key === key)
+  put(
+    way === 'skip'
+      ? entries.filter((entry) => !asks(entry))
+      : entries.map((entry) => (asks(entry) ? { ...entry, state: 'waiting' as const, conflict: way } : entry)),
+  )
+  pump()
+}
+
+/** Gives one up: what came of it is deleted. */
+export async function discard(key: string): Promise<void> {
+  const entry = entries.find((one) => one.key === key)
+  put(entries.filter((one) => one.key !== key))
+  pump()
+  if (entry?.uploadId !== null && entry?.uploadId !== undefined) {
+    forgetUpload(entry.uploadId)
+    await request(fileUploads.discard, { params: { id: entry.uploadId } }).catch(() => undefined)
+  }
+}
+
+/** Those that are sent are shown no more. */
+export const clearSent = (): void => put(entries.filter(({ state }) => state !== 'sent'))
+
+export const useQueue = (): readonly Queued[] => useSyncExternalStore(subscribe, () => entries)

@@ -1,0 +1,127 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { accessible, button, dialog, more, rowOf, savedBy, shot, visit } from './console.ts'
+import { fill } from './forms.ts'
+import { newName } from './people.ts'
+import { expect, signIn, test, toast } from './test.ts'
+
+const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
+
+test('a folder is uploaded through a broken connection, looked at, shared, and opened by somebody without an account @journey', async ({
+  page,
+  context,
+  browser,
+  trouble,
+}) => {
+  const name = newName('资料')
+  const big = randomBytes(3_000_000)
+  const folder = join(mkdtempSync(join(tmpdir(), 'files-')), name)
+  mkdirSync(join(folder, '子目录'), { recursive: true })
+  writeFileSync(join(folder, '说明.md'), '# 你好\n\n一份**说明**。\n')
+  writeFileSync(join(folder, '子目录', '数据.bin'), big)
+  await signIn(context, 'tenant')
+  trouble.expect(/409 POST .*\/uploads$/)
+
+  await test.step('a folder goes up, and on where the connection broke off', async () => {
+    await visit(page, '/personalSpace')
+    await accessible(page, 'an empty space')
+    await shot(page, 'files-empty')
+    let broken = 0
+    await page.route('**/uploads/*/content', async (route) => {
+      // The first pieces are lost on their way.
+      if (route.request().method() === 'PATCH' && broken++ < 2) return route.abort('connectionreset')
+      await route.continue()
+    })
+    await page.locator('input[type=file]').nth(1).setInputFiles(folder)
+    await expect(rowOf(page, name)).toBeVisible()
+    await page.getByRole('link', { name, exact: true }).click()
+    await expect(rowOf(page, '说明.md')).toBeVisible()
+    await page.getByRole('link', { name: '子目录', exact: true }).click()
+    await expect(rowOf(page, '数据.bin')).toContainText('2.86 MB', { timeout: 20_000 })
+    expect(broken).toBeGreaterThan(2)
+    await shot(page, 'files-uploaded')
+    await accessible(page, 'a folder with uploads')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  await test.step('a name that is taken is asked about', async () => {
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ name: '数据.bin', mimeType: 'application/octet-stream', buffer: randomBytes(10) })
+    await expect(page.getByText('已有同名文件')).toBeVisible()
+    await shot(page, 'files-conflict')
+    await button(page, '两者都保留').click()
+    await expect(rowOf(page, '数据 \\(1\\).bin')).toBeVisible()
+  })
+
+  await test.step('Markdown is looked at', async () => {
+    await page.getByRole('link', { name, exact: true }).click()
+    await button(page, '说明.md').click()
+    await expect(dialog(page).getByRole('heading', { name: '你好' })).toBeVisible()
+    await accessible(page, 'a preview')
+    await shot(page, 'files-preview')
+    await page.keyboard.press('Escape')
+  })
+
+  let link = ''
+  await test.step('it is shared with a password', async () => {
+    await page.locator('#main').getByRole('link', { name: '个人空间', exact: true }).click()
+    await button(rowOf(page, name), '分享').click()
+    await fill(dialog(page), { 提取密码: 'abcd' })
+    await button(dialog(page), '创建链接').click()
+    await expect(toast(page, '链接已创建')).toBeVisible()
+    link = (await dialog(page).locator('.fl-shares .zs-code').first().textContent()) ?? ''
+    await accessible(page, 'shares')
+    await shot(page, 'files-share')
+    await page.keyboard.press('Escape')
+  })
+
+  await test.step('whoever has the link downloads it', async () => {
+    const visitor = await browser.newContext()
+    const theirs = await visitor.newPage()
+    await theirs.goto(link)
+    await expect(theirs.getByRole('heading', { level: 1, name })).toBeVisible()
+    await accessible(theirs, 'a shared folder')
+    await shot(theirs, 'files-shared')
+    await theirs.getByLabel('提取密码').fill('wrong')
+    await button(theirs, '打包下载').click()
+    await expect(theirs.getByText('提取密码不正确')).toBeVisible()
+    await theirs.getByLabel('提取密码').fill('abcd')
+    const { name: saved, content } = await savedBy(theirs, () => button(theirs, '打包下载').click())
+    expect(saved).toBe(`${name}.zip`)
+    expect(content.includes(big)).toBe(true)
+    await visitor.close()
+  })
+
+  await test.step('what is deleted comes back from the bin', async () => {
+    await more(rowOf(page, name), '删除')
+    await expect(dialog(page)).toContainText('7 天内可以恢复')
+    await button(dialog(page), '删除').click()
+    await expect(toast(page, '已移到回收站')).toBeVisible()
+    await page.getByRole('link', { name: '回收站' }).click()
+    await expect(rowOf(page, name)).toBeVisible()
+    await accessible(page, 'the bin')
+    await shot(page, 'files-bin')
+    await button(rowOf(page, name), '恢复').click()
+    await expect(toast(page, '已恢复')).toBeVisible()
+    await page.getByRole('link', { name: '返回文件' }).click()
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('link', { name: '子目录', exact: true }).click()
+    const { content } = await savedBy(page, () => button(rowOf(page, '数据.bin'), '下载').click())
+    expect(sha256(content)).toBe(sha256(big))
+  })
+
+  await test.step('administrators see what went', async () => {
+    const admins = await browser.newContext()
+    await signIn(admins, 'admin')
+    const theirs = await admins.newPage()
+    await visit(theirs, '/transferRecord')
+    await expect(rowOf(theirs, `${name}.zip`).first()).toContainText('访客')
+    await accessible(theirs, 'records')
+    await shot(theirs, 'files-records')
+    await admins.close()
+  })
+})
