@@ -4,6 +4,7 @@ import { fillText } from '@zhisuan/contract/errors'
 import type { RegistryTls } from '@zhisuan/contract/ims/registry'
 import { certificateTexts } from '@zhisuan/contract/texts'
 import type { Db } from '../../../platform/db/database.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
 
@@ -74,7 +75,8 @@ export function createAuthority({ db, secrets }: { db: Db; secrets: Secrets }) {
   return {
     /** For a name or an IP address. */
     async issue(host: string): Promise<ServerCertificate> {
-      const { sealed, certificate: authority } = await read()
+      // Made at the first need, which is nothing that somebody did.
+      const { sealed, certificate: authority } = await unrecorded(read)
       const {
         X509CertificateGenerator,
         X509Certificate: Certificate,
@@ -125,7 +127,8 @@ export function readGiven(given: Extract<RegistryTls, { kind: 'given' }>, host: 
     }
   })()
   if (!certificate.checkPrivateKey(key)) throw unfit('key', certificateTexts.keyOther)
-  if ((isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) === undefined) throw unfit('certificate', fillText(certificateTexts.hostOther, { host }))
+  if ((isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) === undefined)
+    throw unfit('certificate', fillText(certificateTexts.hostOther, { host }))
   const endsAt = new Date(certificate.validTo)
   if (endsAt <= now) throw unfit('certificate', certificateTexts.ended)
   return { certificate: given.certificate, key: given.key, authority: given.certificate_authority ?? null, endsAt }
