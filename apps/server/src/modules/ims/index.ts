@@ -18,7 +18,7 @@ import { createAuthority } from './registry/authority.ts'
 import { createRegistryEndpoints } from './registry/registry.endpoint.ts'
 import { createRegistryOperations } from './registry/registry.operations.ts'
 import { createRegistryService } from './registry/registry.service.ts'
-import { countByNode } from './registry/registry.store.ts'
+import { countByNode, ownersOnNode } from './registry/registry.store.ts'
 import { serveEvents } from './repository/events.ts'
 import { createIndex } from './repository/indexing.ts'
 import { createRepositories } from './repository/repository.service.ts'
@@ -100,7 +100,7 @@ export function createIms(
       preheats: createPreheats(platform, { third, begin: runner.begin, letGo: runner.letGo }),
     }),
     operations: Object.values(operations),
-    contentsOfNode: { count: countByNode },
+    contentsOfNode: { count: countByNode, owners: ownersOnNode },
     jobs: [reconcileJob, purgeJob, rulesJob, collectJob, renewJob, thirdJob],
     jobHandlers: [
       handleJob(reconcileJob, () => index.reconcileAll()),

@@ -58,7 +58,7 @@ export default {
     keepPreview: '预览保留规则',
     collect: '回收空间',
     nodes: '查看可选节点',
-    retry: '重试',
+    retry: words.retry,
     repositories: '查看镜像列表',
     tags: '查看标签',
     createThird: '从第三方仓库创建',

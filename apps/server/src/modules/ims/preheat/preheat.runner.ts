@@ -1,6 +1,7 @@
 import type { RegistryAuth } from '@zhisuan/engines/docker/types'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { platformScope } from '../../../platform/auth/actor.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
@@ -175,7 +176,8 @@ export function createPreheatRunner(
     }
     looking = true
     clearTimeout(timer)
-    void look()
+    // Whoever asked for it is not who does it.
+    void unrecorded(look)
       .catch((error: unknown) => log.warn({ err: error }, 'looking at what is to be brought to nodes'))
       .finally(() => {
         looking = false

@@ -116,6 +116,12 @@ export async function countByNode(on: Sql, ids: readonly string[]): Promise<Read
   return new Map(rows.flatMap(({ node_id, count }) => (node_id === null ? [] : [[node_id, Number(count)] as const])))
 }
 
+/** The platform's, all of them. */
+export const ownersOnNode = async (on: Sql, nodeId: string): Promise<readonly { bp_id: string | null; count: number }[]> => {
+  const count = (await countByNode(on, [nodeId])).get(nodeId) ?? 0
+  return count === 0 ? [] : [{ bp_id: null, count }]
+}
+
 /** What a look found: nothing of one that is reached otherwise meanwhile. */
 export const recordRegistry = async (
   on: Sql,
