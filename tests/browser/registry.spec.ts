@@ -76,7 +76,7 @@ test.describe('a registry that the platform runs', () => {
     await fill(dialog(page), { 名称: 'team' })
     await button(dialog(page), '创建').click()
     await expect(toast(page, '“team”已创建')).toBeVisible()
-    await button(page, '推拉命令').click()
+    await button(page, '推拉命令').first().click()
     await fill(dialog(page), { 仓库密码: password, 再次输入: password })
     await button(dialog(page), '保存').click()
     await expect(page.getByText(`docker login ${address} -u admin`)).toBeVisible()

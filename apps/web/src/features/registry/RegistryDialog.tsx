@@ -157,6 +157,7 @@ export default function RegistryDialog({ registry, onClose }: Dialog<{ registry:
           <RadioField
             name={['connection', 'engine']}
             label={t('registry.field.engine')}
+            {...(engine === 'harbor' && { extra: t('registry.field.harborNote') })}
             optionType="button"
             disabled={registry !== null}
             values={registryEngines}

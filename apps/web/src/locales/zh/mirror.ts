@@ -193,7 +193,7 @@ export default {
     engine: { distribution: 'Distribution', harbor: 'Harbor' },
     create: '添加仓库',
     outside: '外部',
-    making: '“{{name}}”开始安装，完成后状态变为启用',
+    making: '“{{name}}”开始安装，完成后状态变为“已启用”',
     origin: { kept: '由平台新建', registered: '登记已有仓库' },
     originNote: {
       kept: '平台在节点上安装并运行一个仓库（节点需有 Debian 的 docker-registry 软件包），认证、通知和证书自动配好',
@@ -251,6 +251,7 @@ export default {
       recertify: '更换 HTTPS 证书',
       recertifyNote: '更换时仓库会重启几秒；新证书不能正常服务时自动换回',
       engine: '引擎',
+      harborNote: '平台用它的账号、按通用的仓库接口访问它；请填写能列出和推拉全部项目的机器人账户',
       url: '仓库地址',
       urlNote: '平台访问它的地址，以 http:// 或 https:// 开头',
       authority: 'CA 证书',
