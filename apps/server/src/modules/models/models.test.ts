@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { offsetOf, sendPiece, sha256Of } from '../files/testing.ts'
+import { offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
 
 let app: TestApp
 let url: string

@@ -260,7 +260,7 @@ export const umsMigrations: Migrations = {
     );
   `),
   // Names that look the same are one name; where two people have it already, the other stays as it is.
-  '20261128_43_names_alike': migration(`
+  '20261128_72_names_alike': migration(`
     update users set name = normalize(name, NFKC)
     where name is not NFKC normalized
       and not exists (select from users other where other.id <> users.id and lower(normalize(other.name, NFKC)) = lower(normalize(users.name, NFKC)));

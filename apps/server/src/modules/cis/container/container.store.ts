@@ -100,7 +100,7 @@ export const containerMigrations: Migrations = {
     create trigger containers_tell_stack_changed after update on containers for each row when (old is distinct from new) execute function tell_change('aos.stack');
     create trigger container_deployments_tell_container after insert or update or delete on container_deployments for each row execute function tell_change('cis.container');
   `),
-  '20261128_45_shared_containers': migration(`
+  '20261128_74_shared_containers': migration(`
     alter table containers add column shared_cpu double precision, add column shared_memory_bytes bigint;
     -- The meters are those of the contract (bill/meter.ts): thousandths of a processor, and bytes.
     create function usage_of(container containers) returns jsonb language sql stable as $$

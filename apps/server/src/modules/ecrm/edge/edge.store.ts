@@ -110,7 +110,7 @@ export const edgeMigrations: Migrations = {
   '20261126_60_docker_trouble': migration(`
     alter table edges add column docker_trouble text check (docker_trouble in ('missing', 'stopped', 'denied'));
   `),
-  '20261128_44_shared_nodes': migration(`
+  '20261128_73_shared_nodes': migration(`
     alter table edges
       add column shared_with text not null default 'none' check (shared_with in ('none', 'all', 'named')),
       add column shared_bp_ids uuid[] not null default '{}',

@@ -14,7 +14,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const consoleMigrations: Migrations = {
-  '20261128_42_vm_consoles': migration(`
+  '20261128_71_vm_consoles': migration(`
     create table vm_consoles (vm_id uuid primary key references vms on delete cascade, text text not null);
   `),
 }
