@@ -10,6 +10,7 @@ import { benchList } from './list.ts'
 import { benchOpenStack } from './openstack.ts'
 import { benchPages } from './pages.ts'
 import { benchPolicy } from './policy.ts'
+import { benchRegistry } from './registry.ts'
 import { benchResources } from './resources.ts'
 import { benchStart } from './start.ts'
 
@@ -38,6 +39,7 @@ const parts = {
   fleet: benchFleet,
   policy: benchPolicy,
   billing: benchBilling,
+  registry: benchRegistry,
   openstack: benchOpenStack,
 }
 const figures: Figure[] = []

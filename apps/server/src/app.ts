@@ -74,7 +74,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
-  add(
+  const { kept } = add(
     createKept(platform, {
       reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
       connected: edges.connected,
@@ -82,9 +82,9 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
     }),
   )
-  const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
+  const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
+  const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
-  add(createIms(platform, { passwords, accessKeys, personOf, limits }))
   const { bytes } = add(
     createBytes(platform, {
       quotaBytes: async () => {

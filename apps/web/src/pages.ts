@@ -243,5 +243,8 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}': { load: () => import('./features/registry/RepositoryDetail.tsx'), messages: ['mirror'] },
   '/mirror/warehouse/detail': { load: () => import('./features/registry/RepositoryByQuery.tsx'), messages: ['mirror'] },
   '/mirror/service': { load: () => import('./features/registry/RegistryList.tsx'), messages: ['mirror'] },
+  '/mirror/imagesDownloadList': { load: () => import('./features/registry/PreheatList.tsx'), messages: ['mirror'] },
+  '/mirror/thirdParty': { load: () => import('./features/registry/ThirdRegistryList.tsx'), messages: ['mirror'] },
+  '/mirror/privoteParty': { load: () => import('./features/registry/ThirdRegistryList.tsx'), messages: ['mirror'] },
   '/mirror/userControl': { load: () => import('./features/registry/RegistryUserList.tsx'), messages: ['mirror'] },
 }

@@ -298,15 +298,15 @@ const table = {
   ],
   mirror: [
     { path: '/mirror/service', title: 'mirrorService', access: admins, sort: 990 },
-    { path: '/mirror/imagesDownloadList', title: 'mirrorImagesDownloadList', access: admins, sort: 980, pending: true },
+    { path: '/mirror/imagesDownloadList', title: 'mirrorImagesDownloadList', access: admins, sort: 980 },
     { path: '/mirror/userControl', title: 'mirrorUserControl', access: admins, sort: 970 },
     parent({ path: '/mirror/project', title: 'mirrorProject', access: tenants, sort: 960 }, [
       { path: '/mirror/wareserve/warehouse/{registryId}/{projectId}', title: 'mirrorWareserveWarehouse' },
       { path: '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}', title: 'mirrorWareserveDetail' },
       { path: '/mirror/warehouse/detail', title: 'mirrorWarehouseDetail', back: 'history' },
     ]),
-    { path: '/mirror/thirdParty', title: 'mirrorThirdParty', access: admins, sort: 950, pending: true },
-    { path: '/mirror/privoteParty', title: 'mirrorPrivoteParty', access: ['TENANT', 'TENANT_ADMIN'], sort: 940, pending: true },
+    { path: '/mirror/thirdParty', title: 'mirrorThirdParty', access: admins, sort: 950 },
+    { path: '/mirror/privoteParty', title: 'mirrorPrivoteParty', access: ['TENANT', 'TENANT_ADMIN'], sort: 940 },
   ],
   middleware: [
     { path: '/middleware/MySQL', title: 'middlewareMySQL', access: admins, sort: 990, pending: true },

@@ -25,6 +25,7 @@ import { computeNetworks, computePorts, computeSubnets } from './compute/network
 import { computeRouters } from './compute/router.ts'
 import { availabilityZones, computeInstances, serverGroups } from './compute/instance.ts'
 import { recycledInstances, retentions } from './compute/recycled.ts'
+import { preheats, thirdRegistries } from './ims/preheat.ts'
 import { registryProjects, repositories, repositoryAccess, tagBin } from './ims/project.ts'
 import { registries, registryCommands, registryUsers } from './ims/registry.ts'
 import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads } from './files/file.ts'
@@ -156,7 +157,7 @@ export const calls = {
   cis: { containers, deployments, configs: containerConfigs },
   ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
-  ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin },
+  ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
   files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
   models: { models, modelFiles, modelRevisions },
   issue: { projects },

@@ -124,6 +124,8 @@ export const kindTexts = {
     repository: '镜像',
     tag: '镜像标签',
     tagBin: '标签回收站',
+    preheat: '镜像预热',
+    thirdRegistry: '第三方仓库',
   },
   files: {
     space: '文件空间',

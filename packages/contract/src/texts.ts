@@ -37,7 +37,7 @@ export const fieldTexts = {
   socketPath: '请输入套接字的绝对路径',
   pem: '请粘贴PEM格式的内容',
   registryUrl: '请输入以 http:// 或 https:// 开头的仓库地址，不含用户名和密码',
-  registryHost: '请输入域名或IP地址',
+  registryHost: '请输入小写的域名或IPv4地址，不含端口',
   registryName: '只能包含小写字母、数字和单个的 . _ - 分隔符，须以字母或数字开头和结尾',
   imageTag: '标签只能包含字母、数字、下划线、点和连字符，最多128个字符',
   imageDigest: '请输入 sha256: 开头的摘要',
@@ -49,6 +49,8 @@ export const fieldTexts = {
   languageCode: '请输入语言代码，例如 zh、en',
   sharePassword: '提取密码为4到64个字符',
   tagPattern: '只能包含字母、数字、下划线、点、连字符，以及通配符 * 和 ?',
+  registryPort: '端口是 1024 到 65535 之间的整数',
+  registryWay: '请填写仓库地址，或选择新建所在的节点，二者选一',
   preheatNodes: '请选择节点、区域或标签',
   labelJson: '标签须为JSON文本，且包含label字段',
   labelText: '请输入标签文字，最多32个字符',
@@ -419,4 +421,13 @@ export const heldTexts = {
   ports: '{count}个端口',
   floatingIps: '{count}个浮动 IP',
   securityGroups: '{count}个安全组',
+} as const
+
+/** What is wrong with a certificate that is given for a registry. */
+export const certificateTexts = {
+  unreadable: '无法读取',
+  keyUnreadable: '私钥无法读取，不能有密码',
+  keyOther: '私钥与证书不是一对',
+  hostOther: '证书里没有 {host}',
+  ended: '证书已过期',
 } as const

@@ -29,7 +29,7 @@ export const meters = {
 export type Meter = keyof typeof meters
 export const meterNames = Object.keys(meters) as [Meter, ...Meter[]]
 /** Of these nothing is measured yet: a price of them is asked of nobody, and none is offered to be set. */
-const unmeasured: ReadonlySet<Meter> = new Set(['registry.size', 'file.size'])
+const unmeasured: ReadonlySet<Meter> = new Set(['file.size'])
 export const measuredMeters: readonly Meter[] = meterNames.filter((meter) => !unmeasured.has(meter))
 export const isMeter = (name: string): name is Meter => Object.hasOwn(meters, name)
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { byId, defineCall, empty, flag, listOf, listQuery, moment } from '../define.ts'
 import { reference } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -61,13 +61,20 @@ const nodes = z
   .object({
     node_ids: z.array(z.uuid()).max(500).default([]),
     region_id: z.uuid().optional(),
+    /** `key=value` each; a node has to have all of them. */
     labels: z.array(z.string().max(128).regex(plainLine)).max(20).default([]),
   })
   .refine(({ node_ids, region_id, labels }) => node_ids.length > 0 || region_id !== undefined || labels.length > 0, fieldTexts.preheatNodes)
 
+/** At a third party a repository may have no project. */
+const thirdRepository = z
+  .string(fieldTexts.registryName)
+  .max(255, fieldTexts.registryName)
+  .regex(/^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*$/, fieldTexts.registryName)
+
 const wish = z.object({
   images: z
-    .array(z.object({ repository: z.string(fieldTexts.registryName).max(255), tag: tagName }))
+    .array(z.object({ repository: thirdRepository, tag: tagName }))
     .min(1)
     .max(20),
   nodes,
@@ -76,6 +83,14 @@ const wish = z.object({
   starts_at: moment.optional(),
 })
 export type PreheatWish = z.output<typeof wish>
+
+/** Ids with commas between them. */
+const idList = z
+  .string()
+  .max(3_700)
+  .regex(/^[0-9a-f-]+(,[0-9a-f-]+)*$/i)
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.uuid()).min(1).max(100))
 
 const one = { params: byId } as const
 
@@ -151,10 +166,9 @@ export const preheats = {
     id: 'ims.preheat.delete',
     method: 'DELETE',
     path: `${registriesPath}/pre-downloads/jobs`,
-    summary: 'Cancel those that are under way, and delete them from the list',
+    summary: 'Cancel those that are under way, and delete them from the list unless they are to be kept',
     access: tenants,
-    subjects: ({ ids }) => ids.map((id) => ({ kind: 'ims.preheat', id })),
-    body: z.object({ ids: z.array(z.uuid()).min(1).max(100), keep: z.boolean().default(false) }),
+    query: z.object({ ids: idList, keep: flag.default(false) }),
     response: empty,
   }),
 } as const
@@ -266,7 +280,7 @@ export const thirdRegistries = {
     path: `${thirdPath}/{id}/tags`,
     summary: 'Tags of a repository there',
     access: tenants,
-    query: z.object({ repository: z.string().min(1).max(255).regex(plainLine), keyword }),
+    query: z.object({ repository: thirdRepository, keyword }),
     response: z.object({ items: z.array(z.string()), more: z.boolean() }),
   }),
 } as const

@@ -26,6 +26,7 @@ export const registryCan = can<RegistryStatus>()({
   deactivate: ['active'],
   update: ['active', 'deactive'],
   reconcile: ['active'],
+  collect: ['active', 'deactive'],
   delete: ['active', 'deactive', 'error'],
 })
 
@@ -70,6 +71,10 @@ export const registry = registryBasic.extend({
   /** Of what was deleted for good and is not freed yet. */
   collectable_bytes: z.number(),
   collected_at: moment.nullable(),
+  /** Space is being freed: nobody pushes to it until then. */
+  collecting_until: moment.nullable(),
+  /** Of one that the platform runs: whose certificate it has, and until when that is good. */
+  tls: z.object({ kind: z.enum(['ours', 'given']), ends_at: moment }).nullable(),
   /** How one that is registered is to be told to take our tokens (`auth.token` of its configuration); null of one that is reached by an account. */
   token_service: z.object({ realm: z.string(), service: z.string(), issuer: z.string(), certificate: z.string() }).nullable(),
   /** Where it is to tell of pushes and pulls (`notifications` of its configuration), and by which secret: that only in the answer that makes it. */
@@ -105,7 +110,43 @@ export const registryConnection = z.object({
 })
 export type RegistryConnection = z.output<typeof registryConnection>
 
-const create = z.object({ ...about, region_id: z.uuid().nullable().default(null), connection: registryConnection })
+/** By what programs know one that the platform runs: a certificate by an authority of ours, which is made anew in time, or one that is given. */
+export const registryTls = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ours') }),
+  z.object({
+    kind: z.literal('given'),
+    /** With those between it and its authority. */
+    certificate: pem,
+    key: pem,
+    /** Of that authority, where it is no public one. */
+    certificate_authority: pem.optional(),
+  }),
+])
+export type RegistryTls = z.output<typeof registryTls>
+
+/** Where one is to be made that the platform runs. */
+export const registryPlace = z.object({
+  node_id: z.uuid(),
+  /** By which programs and the platform reach that node: stands in front of all images, and is never another. */
+  host: z
+    .string(fieldTexts.registryHost)
+    .trim()
+    .max(253, fieldTexts.registryHost)
+    .regex(/^(?=.*[a-z0-9])[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/, fieldTexts.registryHost),
+  port: z.int(fieldTexts.registryPort).min(1024, fieldTexts.registryPort).max(65_535, fieldTexts.registryPort).default(5000),
+  tls: registryTls.default({ kind: 'ours' }),
+})
+export type RegistryPlace = z.output<typeof registryPlace>
+
+const create = z
+  .object({
+    ...about,
+    region_id: z.uuid().nullable().default(null),
+    /** Of one that exists; else `place`. */
+    connection: registryConnection.optional(),
+    place: registryPlace.optional(),
+  })
+  .refine(({ connection, place }) => (connection === undefined) !== (place === undefined), { path: ['connection'], error: fieldTexts.registryWay })
 
 /** A person's own password for the registries of the platform. */
 export const registryUser = z.object({
@@ -163,7 +204,7 @@ export const registries = {
     id: 'ims.registry.create',
     method: 'POST',
     path: registriesPath,
-    summary: 'Register one that exists, which has to answer first. Without an account it is asked by our tokens',
+    summary: 'Register one that exists, which has to answer first, or make one on a node of the platform. Without an account it is asked by our tokens',
     access: admins,
     status: 201,
     body: create,
@@ -174,12 +215,14 @@ export const registries = {
     id: 'ims.registry.update',
     method: 'PUT',
     path: `${registriesPath}/{id}`,
-    summary: 'Change name, description, region, and how one is reached that is registered (its password stays where none is given)',
+    summary:
+      'Change name, description, region, how one is reached that is registered (its password stays where none is given), or the certificate of one that the platform runs',
     access: admins,
     body: z.object({
       ...about,
       region_id: z.uuid().nullable().default(null),
       connection: registryConnection.extend({ account: registryAccount.partial({ password: true }).optional() }).optional(),
+      tls: registryTls.optional(),
     }),
     response: registry,
   }),
@@ -188,7 +231,8 @@ export const registries = {
     id: 'ims.registry.delete',
     method: 'DELETE',
     path: `${registriesPath}/{id}`,
-    summary: 'Take one away. With projects in it only by force: our index goes, its images stay where they are',
+    summary:
+      'Take one away. With projects in it only by force: our index goes; images of one that is registered stay where they are, of one that the platform runs they go too',
     access: admins,
     query: z.object({ force: flag.default(false) }),
     response: empty,
@@ -201,6 +245,16 @@ export const registries = {
     summary: 'Activate or deactivate it, or compare its index with what is there',
     access: admins,
     query: z.object({ action: z.enum(['active', 'deactive', 'reconcile']) }),
+    response: registry,
+  }),
+  collect: defineCall({
+    ...one,
+    id: 'ims.registry.collect',
+    method: 'POST',
+    path: `${registriesPath}/{id}/collect`,
+    summary: 'Free the space of what was deleted for good, now: for a minute at most nobody pushes',
+    access: admins,
+    status: 202,
     response: registry,
   }),
   password: defineCall({

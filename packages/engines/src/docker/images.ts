@@ -24,8 +24,8 @@ export function nameAndTag(image: string): { name: string; tag: string } {
   return colon > image.lastIndexOf('/') ? { name: image.slice(0, colon), tag: image.slice(colon + 1) } : { name: image, tag: 'latest' }
 }
 
-const authOf = ({ username, password, serverAddress }: RegistryAuth): string =>
-  Buffer.from(JSON.stringify({ username, password, serveraddress: serverAddress ?? '' })).toString('base64url')
+const authOf = ({ username, password, serverAddress, token }: RegistryAuth): string =>
+  Buffer.from(JSON.stringify(token === undefined ? { username, password, serveraddress: serverAddress ?? '' } : { registrytoken: token })).toString('base64url')
 
 export function createImages(asker: DockerAsker): Images {
   /** Says how it goes; what goes wrong after the head stands in a line. */
@@ -58,13 +58,19 @@ export function createImages(asker: DockerAsker): Images {
       }
     },
     inRegistry: (name, options = {}) =>
-      asker.done({ path: `/distribution/${at(name).slice('/images/'.length)}/json`, ...signalOf(options) }).then(
-        () => true,
-        (error: unknown) => {
-          if (isEngineError(error, 'not_found', 'unauthorized')) return false
-          throw error
-        },
-      ),
+      asker
+        .done({
+          path: `/distribution/${at(name).slice('/images/'.length)}/json`,
+          ...(options.auth !== undefined && { headers: { 'x-registry-auth': authOf(options.auth) } }),
+          ...signalOf(options),
+        })
+        .then(
+          () => true,
+          (error: unknown) => {
+            if (isEngineError(error, 'not_found', 'unauthorized')) return false
+            throw error
+          },
+        ),
     pull(image, options = {}) {
       const { name, tag } = nameAndTag(image)
       return told({

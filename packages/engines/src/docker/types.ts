@@ -225,12 +225,14 @@ export interface RegistryAuth {
   readonly username: string
   readonly password: string
   readonly serverAddress?: string
+  /** Sent to the registry as it is, instead of name and password ("RegistryToken"). */
+  readonly token?: string
 }
 export interface Images {
   list(options?: Signalled): Promise<readonly Image[]>
   inspect(name: string, options?: Signalled): Promise<ImageDetail>
-  /** Whether its registry has it for whoever is nobody in particular. @throws EngineError where it cannot be asked */
-  inRegistry(name: string, options?: Signalled): Promise<boolean>
+  /** Whether its registry has it for whoever that is; without one, for nobody in particular. @throws EngineError where it cannot be asked */
+  inRegistry(name: string, options?: Signalled & { readonly auth?: RegistryAuth }): Promise<boolean>
   /** Ends when the image is there. @throws EngineError `not_found`, `unauthorized`, `failed`, also in the middle */
   pull(name: string, options?: Signalled & { readonly auth?: RegistryAuth }): AsyncIterable<PullProgress>
   /** An image of one layer from a tar of its root file system. @param options.changes such as `CMD ["sh"]` */

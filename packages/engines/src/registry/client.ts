@@ -59,6 +59,7 @@ export function createRegistry(connection: RegistryConnection): Registry {
 
   const send = async (url: URL, ask: Pick<Ask, 'method' | 'headers' | 'body' | 'mostBytes' | 'signal'>, authorization?: string): Promise<Answer> => {
     refuseAborted(ask.signal)
+    connection.mayAsk?.(url)
     const changes = ask.method !== 'GET' && ask.method !== 'HEAD'
     try {
       const { statusCode, headers, body } = await request(url, {

@@ -32,6 +32,8 @@ export interface RegistryConnection {
   readonly certificateAuthority?: string
   /** How names are resolved, where not every address may be asked. */
   readonly lookup?: LookupFunction
+  /** Looks at each address before it is asked, also where the registry sends us for a token. @throws where it may not be */
+  readonly mayAsk?: (url: URL) => void
   /** For an answer. Default 30 s. */
   readonly timeoutMs?: number
 }

@@ -4,6 +4,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
+import type { ImageAuth } from '../ims/imageAuth.ts'
 import { serveAccess } from './access/access.routes.ts'
 import { createEntry, type ActorOf } from './access/entry.ts'
 import { createFiles } from './access/file.service.ts'
@@ -28,7 +29,7 @@ const lookTopic = 'cis.container.look'
 /** Containers on nodes: what runs there, and the ways into it. */
 export function createCis(
   platform: Platform,
-  others: { edges: EdgeReach; refusedByNode: RefusedByNode; workOnNode: WorkOnNode; actorOf: ActorOf },
+  others: { edges: EdgeReach; refusedByNode: RefusedByNode; workOnNode: WorkOnNode; actorOf: ActorOf; imageAuth: ImageAuth },
 ): ModuleParts & {
   configs: Pick<ConfigService, 'contents' | 'usedBy'>
   /** Containers that services of stacks made. */
@@ -36,10 +37,10 @@ export function createCis(
   /** Follows the containers of nodes with the subscription that there is. */
   observe: (observer: ContainerObserver) => void
 } {
-  const { edges, refusedByNode, workOnNode } = others
+  const { edges, refusedByNode, workOnNode, imageAuth } = others
   const { otherProgram } = nodeTexts
-  const operations = createContainerOperations(platform, { edges, workOnNode })
-  const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram })
+  const operations = createContainerOperations(platform, { edges, workOnNode, imageAuth })
+  const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram, imageAuth })
   const watch = createContainerWatch({ db: platform.db, secrets: platform.secrets, edges, log: platform.log })
   const configs = createConfigs(platform, { bring: (tx, edgeId) => platform.bus.publish(tx, lookTopic, edgeId) })
   const links = createLinks(platform)

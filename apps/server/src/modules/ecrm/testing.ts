@@ -71,7 +71,8 @@ export const register = (app: TestApp, token: string, wish: Partial<BodyInput<ty
 export async function startAgent(
   app: TestApp,
   who: { edgeId: string; privateKey: string; serverKey: string },
-  answers: (request: Pick<IncomingMessage, 'method' | 'url'>, response: Parameters<NonNullable<TunnelParts['handler']>>[1]) => boolean = () => false,
+  answers: (request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, response: Parameters<NonNullable<TunnelParts['handler']>>[1]) => boolean = () =>
+    false,
   wish: { facts?: Partial<NodeFacts>; version?: string } = {},
 ): Promise<{ said: string[]; stop: () => void; done: Promise<void> }> {
   const url = await listening(app)

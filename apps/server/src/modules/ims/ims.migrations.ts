@@ -1,6 +1,7 @@
 import type { KeepRule } from '@zhisuan/contract/ims/project'
 import type { Registry, RegistryEngine, RegistryStatus } from '@zhisuan/contract/ims/registry'
-import type { Generated } from 'kysely'
+import type { preheatStates, PreheatStatus, ThirdRegistry } from '@zhisuan/contract/ims/preheat'
+import type { ColumnType, Generated } from 'kysely'
 import { migration, type Migrations } from '../../platform/db/database.ts'
 import { tellsChanges } from '../../platform/changes.ts'
 
@@ -32,6 +33,13 @@ interface RegistryTable {
   reconcile_error: string | null
   collectable_bytes: Generated<number>
   collected_at: Date | null
+  /** Until then somebody may have a token to push by. */
+  push_until: Date | null
+  /** Until then nobody is given one. */
+  collecting_until: Date | null
+  /** Of one that the platform runs: whose certificate, and its end. */
+  tls_kind: 'ours' | 'given' | null
+  tls_ends_at: Date | null
   error: string | null
   created_by: string | null
   created_by_name: string
@@ -50,6 +58,74 @@ interface RegistryKeyTable {
   /** RSA, PEM, sealed; and the certificate that registries know it by. */
   sealed: string
   certificate: string
+}
+interface RegistryAuthorityTable {
+  one: boolean
+  /** Its key, PEM, sealed. */
+  sealed: string
+  certificate: string
+}
+/** Somebody else's registry. */
+interface ThirdRegistryTable {
+  id: string
+  /** Null: the platform's. */
+  bp_id: string | null
+  name: string
+  description: string
+  address: string
+  url: string
+  username: string | null
+  /** Sealed JSON of how it is reached. */
+  connection: string
+  health: ThirdRegistry['health']
+  health_message: string | null
+  slowed_until: Date | null
+  browsable: boolean
+  checked_at: Date | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+/** Images that are to be brought to nodes. */
+interface PreheatTable {
+  id: string
+  bp_id: string | null
+  registry_id: string | null
+  third_registry_id: string | null
+  /** As Docker names them. */
+  images: string[]
+  status: PreheatStatus
+  at_once: number
+  starts_at: Date
+  started_at: Date | null
+  ended_at: Date | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
+interface PreheatTargetTable {
+  id: string
+  preheat_id: string
+  edge_id: string
+  image: string
+  state: (typeof preheatStates)[number]
+  layers: ColumnType<PreheatLayer[], string, string>
+  done_bytes: Generated<number>
+  total_bytes: number | null
+  error: string | null
+  attempts: Generated<number>
+  /** Not before. */
+  next_at: Date | null
+  /** A server is at it until then, and says so again and again. */
+  claimed_until: Date | null
+  ended_at: Date | null
+}
+export interface PreheatLayer {
+  id: string
+  status: string
+  done_bytes: number
+  total_bytes: number | null
 }
 interface RegistryProjectTable {
   id: string
@@ -131,6 +207,10 @@ declare module '../../platform/db/database.ts' {
     registries: RegistryTable
     registry_users: RegistryUserTable
     registry_key: RegistryKeyTable
+    registry_authority: RegistryAuthorityTable
+    third_registries: ThirdRegistryTable
+    preheats: PreheatTable
+    preheat_targets: PreheatTargetTable
     registry_projects: RegistryProjectTable
     registry_repositories: RegistryRepositoryTable
     registry_manifests: RegistryManifestTable
@@ -265,5 +345,82 @@ export const imsMigrations: Migrations = {
     );
     ${tellsChanges('registry_projects', 'ims.project')}
     ${tellsChanges('registry_repositories', 'ims.repository', 'ims.tag')}
+  `),
+  '20261128_61_kept_registries': migration(`
+    alter table registries
+      add column push_until timestamptz,
+      add column collecting_until timestamptz,
+      add column tls_kind text check (tls_kind in ('ours', 'given')),
+      add column tls_ends_at timestamptz;
+    create table registry_authority (one boolean primary key check (one), sealed text not null, certificate text not null);
+    create index registries_node on registries (node_id) where node_id is not null;
+  `),
+  '20261128_62_preheats': migration(`
+    create table third_registries (
+      id uuid primary key,
+      bp_id uuid,
+      name text not null,
+      description text not null,
+      address text not null,
+      url text not null,
+      username text,
+      connection text not null,
+      health text not null check (health in ('unknown', 'reachable', 'unreachable', 'unauthorised', 'slow')),
+      health_message text,
+      slowed_until timestamptz,
+      browsable boolean not null,
+      checked_at timestamptz,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index third_registries_name on third_registries (coalesce(bp_id, '00000000-0000-0000-0000-000000000000'), name);
+    create table preheats (
+      id uuid primary key,
+      bp_id uuid,
+      registry_id uuid references registries on delete cascade,
+      third_registry_id uuid references third_registries on delete cascade,
+      images text[] not null,
+      status text not null check (status in ('waiting', 'running', 'succeeded', 'partial', 'failed', 'cancelled')),
+      at_once integer not null,
+      starts_at timestamptz not null,
+      started_at timestamptz,
+      ended_at timestamptz,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      constraint preheats_from check ((registry_id is null) <> (third_registry_id is null))
+    );
+    create index preheats_newest on preheats (created_at, id);
+    create index preheats_open on preheats (starts_at) where status in ('waiting', 'running');
+    create table preheat_targets (
+      id uuid primary key,
+      preheat_id uuid not null references preheats on delete cascade,
+      edge_id uuid not null references edges on delete cascade,
+      image text not null,
+      state text not null check (state in ('waiting', 'pulling', 'away', 'done', 'there', 'failed', 'cancelled')),
+      layers jsonb not null,
+      done_bytes bigint not null default 0,
+      total_bytes bigint,
+      error text,
+      attempts integer not null default 0,
+      next_at timestamptz,
+      claimed_until timestamptz,
+      ended_at timestamptz
+    );
+    create index preheat_targets_of on preheat_targets (preheat_id);
+    create index preheat_targets_edge on preheat_targets (edge_id);
+    ${tellsChanges('third_registries', 'ims.thirdRegistry')}
+    ${tellsChanges('preheats', 'ims.preheat')}
+  `),
+  '20261128_63_registry_usage': migration(`
+    -- What is in the bin takes room, too, until it goes for good.
+    create function usage_of(project registry_projects) returns jsonb language sql stable as $$
+      select case when project.used_bytes > 0 then jsonb_build_object('registry.size', project.used_bytes) else '{}' end
+    $$;
+    create trigger registry_projects_tell_usage after insert or delete or update of used_bytes, bp_id, name on registry_projects
+      for each row execute function tell_usage('ims.project');
+    select record_usage('ims.project', id, name, bp_id, null, usage_of(registry_projects)) from registry_projects where used_bytes > 0;
   `),
 }

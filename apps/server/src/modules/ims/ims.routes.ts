@@ -1,9 +1,12 @@
+import { preheats as preheatCalls, thirdRegistries as thirdCalls } from '@zhisuan/contract/ims/preheat'
 import { registryProjects, repositories as repositoryCalls, repositoryAccess, tagBin } from '@zhisuan/contract/ims/project'
 import { registries as registryCalls, registryCommands, registryUsers } from '@zhisuan/contract/ims/registry'
 import { handle, type Handler } from '../../platform/http/handler.ts'
+import type { PreheatService } from './preheat/preheat.service.ts'
 import type { ProjectService } from './project/project.service.ts'
 import type { RegistryService } from './registry/registry.service.ts'
 import type { RepositoryService } from './repository/repository.service.ts'
+import type { ThirdService } from './third/third.service.ts'
 import type { TokenService } from './token/token.service.ts'
 import type { RegistryUserService } from './user/user.service.ts'
 
@@ -13,16 +16,19 @@ export const imsRoutes = (parts: {
   projects: ProjectService
   repositories: RepositoryService
   tokens: TokenService
+  third: ThirdService
+  preheats: PreheatService
 }): Handler[] => {
-  const { registries, users, projects, repositories, tokens } = parts
+  const { registries, users, projects, repositories, tokens, third, preheats } = parts
   return [
     handle(registryCalls.list, ({ query }) => registries.list(query)),
     handle(registryCalls.regions, () => registries.regions()),
     handle(registryCalls.get, ({ actor, params }) => registries.get(actor, params.id)),
     handle(registryCalls.create, ({ actor, body }) => registries.create(actor, body)),
-    handle(registryCalls.update, ({ params, body }) => registries.update(params.id, body)),
-    handle(registryCalls.delete, ({ params, query }) => registries.delete(params.id, query.force)),
+    handle(registryCalls.update, ({ actor, params, body }) => registries.update(actor, params.id, body)),
+    handle(registryCalls.delete, ({ actor, params, query }) => registries.delete(actor, params.id, query.force)),
     handle(registryCalls.action, ({ params, query }) => registries.act(params.id, query.action)),
+    handle(registryCalls.collect, ({ actor, params }) => registries.collect(actor, params.id)),
     handle(registryCalls.password, ({ params, body }) => registries.password(params.id, body)),
     handle(registryUsers.list, ({ query }) => users.list(query)),
     handle(registryUsers.create, ({ actor, body }) => users.set(actor, body)),
@@ -47,5 +53,20 @@ export const imsRoutes = (parts: {
     handle(tagBin.list, ({ actor, params, query }) => repositories.bin(actor, params, query)),
     handle(tagBin.restore, ({ actor, params }) => repositories.restore(actor, params)),
     handle(tagBin.delete, ({ actor, params }) => repositories.deleteBinned(actor, params)),
+    handle(preheatCalls.nodes, ({ actor, params, query }) => preheats.nodes(actor, params.id, query)),
+    handle(preheatCalls.list, ({ actor, query }) => preheats.list(actor, query)),
+    handle(preheatCalls.get, ({ actor, params }) => preheats.get(actor, params.id)),
+    handle(preheatCalls.create, ({ actor, params, body }) => preheats.create(actor, params.id, body)),
+    handle(preheatCalls.createThird, ({ actor, params, body }) => preheats.createThird(actor, params.id, body)),
+    handle(preheatCalls.retry, ({ actor, params }) => preheats.retry(actor, params.id)),
+    handle(preheatCalls.delete, ({ actor, query }) => preheats.remove(actor, query)),
+    handle(thirdCalls.list, ({ actor, query }) => third.list(actor, query)),
+    handle(thirdCalls.nodes, ({ actor, query }) => preheats.ownNodes(actor, query)),
+    handle(thirdCalls.get, ({ actor, params }) => third.get(actor, params.id)),
+    handle(thirdCalls.create, ({ actor, body }) => third.create(actor, body)),
+    handle(thirdCalls.update, ({ actor, params, body }) => third.update(actor, params.id, body)),
+    handle(thirdCalls.delete, ({ actor, params }) => third.delete(actor, params.id)),
+    handle(thirdCalls.repositories, ({ actor, params, query }) => third.repositories(actor, params.id, query)),
+    handle(thirdCalls.tags, ({ actor, params, query }) => third.tags(actor, params.id, query)),
   ]
 }

@@ -2,16 +2,27 @@ import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
+import type { Kept } from '../../platform/kept/kept.ts'
+import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
+import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { Limits } from '../iam/rules/limits.ts'
+import { createImageAuth, type ImageAuth } from './imageAuth.ts'
 import { imsMigrations } from './ims.migrations.ts'
 import { imsRoutes } from './ims.routes.ts'
+import { createPreheatRunner } from './preheat/preheat.runner.ts'
+import { createPreheats } from './preheat/preheat.service.ts'
 import { createProjects } from './project/project.service.ts'
+import { createAuthority } from './registry/authority.ts'
 import { createRegistryEndpoints } from './registry/registry.endpoint.ts'
+import { createRegistryOperations } from './registry/registry.operations.ts'
 import { createRegistryService } from './registry/registry.service.ts'
+import { countByNode, ownersOnNode } from './registry/registry.store.ts'
 import { serveEvents } from './repository/events.ts'
 import { createIndex } from './repository/indexing.ts'
 import { createRepositories } from './repository/repository.service.ts'
+import { createThirdRegistries } from './third/third.service.ts'
 import { serveTokens } from './token/token.routes.ts'
 import { createTokenService } from './token/token.service.ts'
 import { createTokens } from './token/tokens.ts'
@@ -20,6 +31,9 @@ import { createRegistryUsers } from './user/user.service.ts'
 const reconcileJob = defineJob({ name: 'ims.registry.reconcile', input: z.object({}), concurrency: 1, schedule: '*/10 * * * *' })
 const purgeJob = defineJob({ name: 'ims.tagBin.purge', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
 
+const collectJob = defineJob({ name: 'ims.registry.collect', input: z.object({}), concurrency: 1, schedule: '*/10 * * * *' })
+const renewJob = defineJob({ name: 'ims.registry.renew', input: z.object({}), concurrency: 1, schedule: '20 18 * * *' })
+const thirdJob = defineJob({ name: 'ims.thirdRegistry.look', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 const rulesJob = defineJob({ name: 'ims.project.keep', input: z.object({}), concurrency: 1, schedule: '40 18 * * *' })
 
 /** What it takes from who knows people: their passwords, and whom an access key stands for. */
@@ -28,10 +42,16 @@ export interface ImsParts {
   readonly accessKeys: { isOne(secret: string): boolean; actorOf(secret: string, ip: string): Promise<Actor | null> }
   readonly personOf: (userId: string) => Promise<Actor | null>
   readonly limits: Pick<Limits, 'refuseUnknownOrganisation'>
+  readonly edges: Pick<EdgeReach, 'reach' | 'connected' | 'onUp'>
+  readonly refusedByNode: RefusedByNode
+  readonly kept: Kept
 }
 
 /** Registries: who pushes and pulls by our rights, and what is there. */
-export function createIms(platform: Platform, { passwords, accessKeys, personOf, limits }: ImsParts): ModuleParts {
+export function createIms(
+  platform: Platform,
+  { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }: ImsParts,
+): ModuleParts & { readonly imageAuth: ImageAuth } {
   const tokens = createTokens(platform)
   const endpoints = createRegistryEndpoints(platform, tokens)
   const index = createIndex(platform, { endpoints })
@@ -43,7 +63,22 @@ export function createIms(platform: Platform, { passwords, accessKeys, personOf,
     ofAccessKey: accessKeys.actorOf,
     personOf,
   })
+  const authority = createAuthority(platform)
+  const { notQuiet, ...operations } = createRegistryOperations(platform, { endpoints, kept })
+  const registries = createRegistryService(platform, {
+    endpoints,
+    tokens,
+    reconcile: (id) => index.reconcile(id),
+    kept,
+    authority,
+    operations: { notQuiet, ...operations },
+  })
+  const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
+  const third = createThirdRegistries(platform, { guard })
+  const runner = createPreheatRunner(platform, { edges, refusedByNode, endpoints, tokens, third })
+  edges.onUp(() => runner.begin())
   return {
+    imageAuth: createImageAuth({ db: platform.db, endpoints, tokens, third }),
     migrations: imsMigrations,
     kinds: {
       'ims.registry': { table: 'registries' },
@@ -52,27 +87,40 @@ export function createIms(platform: Platform, { passwords, accessKeys, personOf,
       },
       'ims.repository': { table: 'registry_repositories' },
       'ims.tag': { table: 'registry_tags' },
+      'ims.preheat': {},
+      'ims.thirdRegistry': { table: 'third_registries' },
     },
     handlers: imsRoutes({
-      registries: createRegistryService(platform, { endpoints, tokens, reconcile: (id) => index.reconcile(id) }),
+      registries,
       users: createRegistryUsers(platform, { hash: passwords.hash }),
       projects: createProjects(platform, { limits }),
       repositories,
       tokens: tokenService,
+      third,
+      preheats: createPreheats(platform, { third, begin: runner.begin, letGo: runner.letGo }),
     }),
-    jobs: [reconcileJob, purgeJob, rulesJob],
+    operations: Object.values(operations),
+    contentsOfNode: { count: countByNode, owners: ownersOnNode },
+    jobs: [reconcileJob, purgeJob, rulesJob, collectJob, renewJob, thirdJob],
     jobHandlers: [
       handleJob(reconcileJob, () => index.reconcileAll()),
       handleJob(purgeJob, () => repositories.purgeEnded()),
       handleJob(rulesJob, () => repositories.applyRules()),
+      handleJob(collectJob, () => registries.collectAll()),
+      handleJob(thirdJob, () => third.lookAtAll()),
+      handleJob(renewJob, () => registries.renewCertificates()),
     ],
     serve: (http, authorising) => {
       serveTokens(http, tokenService, authorising)
       serveEvents(http, { db: platform.db, index })
     },
-    start: async () => endpoints.start(),
+    start: async () => {
+      endpoints.start()
+      runner.begin()
+    },
     stop: async () => {
       index.stop()
+      await runner.stop()
       await endpoints.stop()
     },
   }

@@ -1,6 +1,15 @@
 import Form from 'antd/es/form'
 import { regions } from '@zhisuan/contract/ecrm/region'
-import { registries, registryAccount, registryConnection, registryEngines, type Registry, type RegistryEngine } from '@zhisuan/contract/ims/registry'
+import {
+  registries,
+  registryAccount,
+  registryConnection,
+  registryEngines,
+  type Registry,
+  type RegistryEngine,
+  type RegistryPlace,
+  type RegistryTls,
+} from '@zhisuan/contract/ims/registry'
 import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { CheckField, PasswordField, RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
@@ -8,6 +17,7 @@ import { useDialog } from '../../kit/dialogs.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
+import { PlaceFields, TlsFields } from './PlaceFields.tsx'
 import { invalidatedByRegistry } from './registryRules.ts'
 import RegistrySetup from './RegistrySetup.tsx'
 
@@ -16,9 +26,18 @@ interface Values {
   description: string
   region_id?: string | null
   reconnect: boolean
+  origin: Registry['origin']
   way: 'token' | 'account'
   // Named as in the body of the call, so that what the server refuses stands beside its field.
   connection?: Connection
+  place?: Pick<RegistryPlace, 'port'> & Partial<Pick<RegistryPlace, 'node_id' | 'host'>> & { tls: Tls }
+  tls?: Tls
+}
+interface Tls {
+  kind: RegistryTls['kind']
+  certificate?: string
+  key?: string
+  certificate_authority?: string
 }
 interface Connection {
   engine: RegistryEngine
@@ -38,7 +57,11 @@ function connectionOf({ engine, url, certificate_authority: authority = '', acco
   }
 }
 
-/** Registers a registry, or with one changes it; what it has to be told is shown after it was made. */
+function tlsOf({ kind, certificate = '', key = '', certificate_authority: authority = '' }: Tls): RegistryTls {
+  return kind === 'ours' ? { kind } : { kind, certificate, key, ...(authority !== '' && { certificate_authority: authority }) }
+}
+
+/** Registers a registry or has one made, or with one changes it; what it has to be told is shown after it was made. */
 export default function RegistryDialog({ registry, onClose }: Dialog<{ registry: Registry | null }>) {
   const { t } = useTranslation('mirror')
   const open = useDialog()
@@ -51,13 +74,18 @@ export default function RegistryDialog({ registry, onClose }: Dialog<{ registry:
   // Harbor takes no tokens of ours.
   const chosenWay = Form.useWatch('way', form) ?? (registered ? 'account' : 'token')
   const way = engine === 'harbor' ? 'account' : chosenWay
-  const connects = Form.useWatch('reconnect', form) ?? registry === null
+  const reconnects = Form.useWatch('reconnect', form) ?? false
+  const origin = Form.useWatch('origin', form) ?? registry?.origin ?? 'kept'
+  const connects = origin === 'registered' && (registry === null || reconnects)
 
-  const submit = async ({ name, description, region_id, connection }: Values): Promise<string> => {
+  const submit = async ({ name, description, region_id, connection, place, tls }: Values): Promise<string> => {
     const about = { name, description, region_id: region_id ?? null }
     const reached = connection !== undefined && connectionOf(connection, way)
     if (registry !== null) {
-      await update.mutateAsync({ params: { id: registry.id }, body: { ...about, ...(reached !== false && { connection: reached }) } })
+      const changes = { ...(reached !== false && { connection: reached }), ...(tls !== undefined && { tls: tlsOf(tls) }) }
+      await update.mutateAsync({ params: { id: registry.id }, body: { ...about, ...changes } })
+    } else if (place !== undefined) {
+      await create.mutateAsync({ body: { ...about, place: { node_id: '', host: '', ...place, tls: tlsOf(place.tls) } } })
     } else if (reached !== false) {
       const { account, ...rest } = reached
       const made = await create.mutateAsync({
@@ -78,7 +106,10 @@ export default function RegistryDialog({ registry, onClose }: Dialog<{ registry:
         name: registry?.name ?? '',
         description: registry?.description ?? '',
         region_id: registry?.region?.id ?? null,
-        reconnect: registry === null,
+        reconnect: false,
+        origin: registry?.origin ?? 'kept',
+        place: { port: 5000, tls: { kind: 'ours' } },
+        tls: { kind: registry?.tls?.kind ?? 'ours' },
         way: registered ? 'account' : 'token',
         connection: {
           engine: registry?.engine ?? 'distribution',
@@ -87,7 +118,7 @@ export default function RegistryDialog({ registry, onClose }: Dialog<{ registry:
           account: { username: registry?.username ?? '', password: '' },
         },
       }}
-      doneText={(name) => t(registry === null ? 'registry.created' : 'saved', { name })}
+      doneText={(name) => t(registry !== null ? 'saved' : form.getFieldValue('origin') === 'kept' ? 'registry.making' : 'registry.created', { name })}
       onClose={onClose}
       onSubmit={submit}
     >
@@ -102,12 +133,31 @@ export default function RegistryDialog({ registry, onClose }: Dialog<{ registry:
         showSearch={{ optionFilterProp: 'label' }}
         options={(data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))}
       />
-      {registry !== null && <CheckField name="reconnect" text={t('registry.field.reconnect')} extra={t('registry.field.reconnectNote')} />}
+      {registry === null && (
+        <RadioField
+          name="origin"
+          label={t('registry.field.origin')}
+          extra={t(`registry.originNote.${origin}`)}
+          optionType="button"
+          values={['kept', 'registered'] as const}
+          labelOf={(one) => t(`registry.origin.${one}`)}
+        />
+      )}
+      {registry === null && origin === 'kept' && <PlaceFields />}
+      {registry !== null && (
+        <CheckField
+          name="reconnect"
+          text={t(origin === 'kept' ? 'registry.field.recertify' : 'registry.field.reconnect')}
+          extra={t(origin === 'kept' ? 'registry.field.recertifyNote' : 'registry.field.reconnectNote')}
+        />
+      )}
+      {registry !== null && origin === 'kept' && reconnects && <TlsFields at={['tls']} />}
       {connects && (
         <>
           <RadioField
             name={['connection', 'engine']}
             label={t('registry.field.engine')}
+            {...(engine === 'harbor' && { extra: t('registry.field.harborNote') })}
             optionType="button"
             disabled={registry !== null}
             values={registryEngines}

@@ -29,11 +29,15 @@ export default function RegistryList() {
           note: ({ description }) => description,
         }),
         col.code<Registry>('address', t('column.address'), ({ address }) => address, { width: 190 }),
+        col.text<Registry>('node', t('column.node'), ({ node }) => node?.name ?? t('registry.outside'), { width: 110 }),
         col.text<Registry>('region', t('column.region'), ({ region }) => region?.name ?? t('registry.everywhere'), { width: 110 }),
         col.status<Registry>(
           'status',
           t('column.status'),
-          ({ status, error }) => ({ tone: registryTones[status], text: t(`registry.status.${status}`), note: error }),
+          ({ status, error, collecting_until }) =>
+            collecting_until !== null
+              ? { tone: 'busy', text: t('registry.collecting'), note: t('registry.collectingNote') }
+              : { tone: registryTones[status], text: t(`registry.status.${status}`), note: error },
           {
             width: 100,
           },
@@ -47,6 +51,7 @@ export default function RegistryList() {
         col.number<Registry>('projects', t('column.projects'), ({ project_count }) => project_count, { width: 80 }),
         col.number<Registry>('tags', t('column.tags'), ({ tag_count }) => tag_count, { width: 80 }),
         col.bytes<Registry>('used_bytes', t('column.used'), ({ used_bytes }) => used_bytes, { width: 100, sort: true }),
+        col.bytes<Registry>('collectable', t('column.collectable'), ({ collectable_bytes }) => collectable_bytes, { width: 100, off: true }),
         col.custom<Registry>(
           'compared',
           t('column.compared'),
@@ -63,7 +68,7 @@ export default function RegistryList() {
         }),
         col.date<Registry>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
       ]}
-      passing={({ status }) => status === 'installing' || status === 'changing' || status === 'removing'}
+      passing={({ status, collecting_until }) => collecting_until !== null || status === 'installing' || status === 'changing' || status === 'removing'}
       filters={[
         filter.oneOf('status', t('column.status'), registryStatuses, (one) => t(`registry.status.${one}`)),
         filter.oneOf('engine', t('column.engine'), registryEngines, (one) => t(`registry.engine.${one}`)),
@@ -80,6 +85,7 @@ export default function RegistryList() {
 function useRegistryActions(): (registry: Registry) => readonly Action[] {
   const { t } = useTranslation('mirror')
   const act = useChange(registries.action, { invalidates: invalidatedByRegistry, silent: true })
+  const collect = useChange(registries.collect, { invalidates: invalidatedByRegistry, silent: true })
   const remove = useChange(registries.delete, { invalidates: [...invalidatedByRegistry, ...invalidatedByProject], silent: true })
   return (registry) => {
     const { id, name, status, project_count: projects, tag_count: tags } = registry
@@ -100,6 +106,21 @@ function useRegistryActions(): (registry: Registry) => readonly Action[] {
         disabledReason: registry.username === null ? t('registry.accountNone') : whyNot('update'),
         dialog: (close) => <AccountDialog registry={registry} onClose={close} />,
       },
+      ...(registry.origin === 'kept'
+        ? [
+            {
+              key: 'collect',
+              label: t('registry.collect'),
+              disabledReason: whyNot('collect'),
+              confirm: {
+                title: t('registry.collectTitle', { name }),
+                body: t('registry.collectBody', { size: format.bytes(registry.collectable_bytes) }),
+              },
+              doneText: t('registry.collectBegun', { name }),
+              run: () => collect.mutateAsync({ params: { id } }),
+            },
+          ]
+        : []),
       { key: 'setup', label: t('registry.setup'), dialog: (close) => <RegistrySetup registry={registry} onClose={close} /> },
       status === 'deactive'
         ? { key: 'activate', label: t('registry.activate'), doneText: t('registry.activated', { name }), run: run('active') }
@@ -119,7 +140,12 @@ function useRegistryActions(): (registry: Registry) => readonly Action[] {
         disabledReason: whyNot('delete'),
         confirm: {
           title: t('registry.deleteTitle', { name }),
-          body: projects === 0 ? t('registry.deleteEmpty') : t('registry.deleteBody', { projects, tags, size: format.bytes(registry.used_bytes) }),
+          body: t(`registry.${registry.origin === 'kept' ? 'deleteKept' : 'delete'}${projects === 0 ? 'Empty' : 'Body'}`, {
+            projects,
+            tags,
+            size: format.bytes(registry.used_bytes),
+            node: registry.node?.name ?? '',
+          }),
           ...(projects > 0 && { typeToConfirm: name }),
         },
         doneText: t('deleted', { name }),

@@ -160,7 +160,7 @@ export default {
     quotaLeft: '配额剩余：{{left}}',
     flavorNone: '还没有可用的规格，请联系平台管理员。',
     loadFailed: '加载失败',
-    retry: '重试',
+    retry: words.retry,
     diskUnit: 'GB',
     diskUnlimited: '该云平台的存储池不限制容器的写入量：费用按这里的容量计算，容器内看到的可能是整个存储池的大小。',
     diskNote: '不能小于规格要求的 {{disk}}；以后可以扩容，不能缩小。',

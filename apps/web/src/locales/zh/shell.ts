@@ -132,7 +132,7 @@ export default {
     text: '此页面未能正常显示，其他页面不受影响。如果反复出现，请将下面的信息提供给管理员。',
     missingTitle: '页面需要重新加载',
     missingText: '平台可能刚刚更新，或网络已中断，页面所需的文件未能加载。',
-    retry: '重试',
+    retry: words.retry,
     reload: '重新加载',
     home: '返回首页',
     support: '一直不能恢复时，请拨打客服电话 {{phone}}。',

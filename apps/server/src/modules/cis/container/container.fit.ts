@@ -11,6 +11,7 @@ import type { Db, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import { AgentError, type Tunnel } from '../../../platform/tunnel/tunnel.ts'
+import type { ImageAuth } from '../../ims/imageAuth.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import { publishedPorts } from './container.docker.ts'
@@ -53,7 +54,7 @@ async function listenersOn(tunnel: Tunnel): Promise<PortOfNode[]> {
 }
 
 /** Whether a node can take what is to run on it. */
-export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; otherProgram: string }) {
+export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; otherProgram: string; imageAuth: ImageAuth }) {
   const { edges, refusedByNode } = parts
 
   /** What the ports of a node are taken by, as its Docker and its agent say; whoever may not see ours learns no name of them. */
@@ -134,7 +135,7 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
    * Whether the image is there or can be had, as far as the node knows now.
    * @throws Refusal 95108 where its registry says that it has none
    */
-  const noteOnImage = async (node: Pick<Node, 'id' | 'name'>, image: string): Promise<string | null> => {
+  const noteOnImage = async (scope: Scope, node: Pick<Node, 'id' | 'name'>, image: string): Promise<string | null> => {
     const { docker } = await edges.reach({ everything: true }, node.id)
     const signal = AbortSignal.timeout(lookMs)
     try {
@@ -143,7 +144,11 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
     } catch (error) {
       if (!isEngineError(error, 'not_found')) throw refusedByNode(error, node)
     }
-    const had = await hadBy(`${node.id} ${image}`, () => docker.images.inRegistry(image, { signal }))
+    const bpId = 'bp_id' in scope ? scope.bp_id : null
+    const had = await hadBy(`${node.id} ${bpId} ${image}`, async () => {
+      const auth = await parts.imageAuth(image, bpId)
+      return docker.images.inRegistry(image, { signal, ...(auth !== undefined && { auth }) })
+    })
     if (had === false) throw new Refusal('containerImageMissing', { field: 'spec.image', values: { image, node: node.name } })
     return fillText(had === null ? nodeTexts.imageUnsure : nodeTexts.imageToPull, { image })
   }
@@ -160,7 +165,7 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
       async () => refuseGpus(node, spec.gpus, 'spec.gpus'),
       async () => refuseBeyondShare(db, bpId, node, shareOn(bpId, node, spec), null),
       async () => {
-        const note = spec.image === undefined ? null : await noteOnImage(node, spec.image)
+        const note = spec.image === undefined ? null : await noteOnImage(scope, node, spec.image)
         if (note !== null) notes.push(note)
       },
     ]

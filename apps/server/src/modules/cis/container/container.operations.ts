@@ -7,6 +7,7 @@ import type { Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { ImageAuth } from '../../ims/imageAuth.ts'
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
 import { putFiles } from '../config/config.files.ts'
@@ -41,7 +42,10 @@ interface At {
  * The long work on containers. On Docker a container is known by labels that name our row and its
  * generation: a step that is run again finds what it made, and makes nothing twice.
  */
-export function createContainerOperations(platform: Pick<Platform, 'db' | 'secrets'>, parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode }) {
+export function createContainerOperations(
+  platform: Pick<Platform, 'db' | 'secrets'>,
+  parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode; imageAuth: ImageAuth },
+) {
   const { db, secrets } = platform
   const { edges, workOnNode } = parts
 
@@ -62,7 +66,7 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
     run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
   })
 
-  const pull = async ({ docker, node, signal }: At, image: string): Promise<void> => {
+  const pull = async ({ docker, node, row, signal }: At, image: string): Promise<void> => {
     try {
       await docker.images.inspect(image, { signal })
       return
@@ -70,7 +74,8 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
       if (!isEngineError(error, 'not_found')) throw error
     }
     try {
-      for await (const _ of docker.images.pull(image, { signal }));
+      const auth = await parts.imageAuth(image, row.bp_id)
+      for await (const _ of docker.images.pull(image, { signal, ...(auth !== undefined && { auth }) }));
     } catch (error) {
       // Whichever way its registry refuses or cannot be reached: here it is not, and cannot be had.
       if (isEngineError(error, 'not_found', 'unauthorized', 'failed'))

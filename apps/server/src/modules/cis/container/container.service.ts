@@ -8,6 +8,7 @@ import { found, Refusal } from '../../../platform/errors.ts'
 import { createHistory } from '../../../platform/history.ts'
 import { idsOf, uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { ImageAuth } from '../../ims/imageAuth.ts'
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import { setUses, shareConfigs } from '../config/config.store.ts'
@@ -33,7 +34,13 @@ export type ContainerService = ReturnType<typeof createContainers>
 
 export function createContainers(
   platform: Pick<Platform, 'db' | 'operations' | 'secrets'>,
-  parts: { edges: Pick<EdgeReach, 'reach' | 'choose'>; refusedByNode: RefusedByNode; operations: ContainerOperations; otherProgram: string },
+  parts: {
+    edges: Pick<EdgeReach, 'reach' | 'choose'>
+    refusedByNode: RefusedByNode
+    operations: ContainerOperations
+    otherProgram: string
+    imageAuth: ImageAuth
+  },
 ) {
   const { db, secrets } = platform
   const { edges, refusedByNode, operations } = parts

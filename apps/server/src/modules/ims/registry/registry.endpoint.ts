@@ -35,14 +35,17 @@ const registryKind = (db: Db, tokens: Pick<Tokens, 'sign'>): RegistryKind => ({
     await client.check({ signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]) })
     return { parts: [] }
   },
-  explain: async (error) => {
-    if (!isEngineError(error)) return error
-    if (error.kind === 'unauthorized') return new Refusal('registryRefused', { field: 'connection.account', cause: error })
-    if (error.kind === 'bad_answer' || error.kind === 'not_found') return new Refusal('registryIsNone', { field: 'connection.url', cause: error })
-    return new Refusal('registryUnanswered', { field: 'connection.url', values: { reason: reasonOf(error) }, cause: error })
-  },
+  explain: (error) => explainRegistry(error, { url: 'connection.url', account: 'connection.account' }),
   incomplete: (_name, { words }) => new Refusal('registryUnanswered', { values: { reason: words } }),
 })
+
+/** Why a registry that was tried does not let us in, at the field that is to be changed. Whatever else went wrong as it is. */
+export async function explainRegistry(error: unknown, fields: { readonly url: string; readonly account: string }): Promise<unknown> {
+  if (!isEngineError(error)) return error
+  if (error.kind === 'unauthorized') return new Refusal('registryRefused', { field: fields.account, cause: error })
+  if (error.kind === 'bad_answer' || error.kind === 'not_found') return new Refusal('registryIsNone', { field: fields.url, cause: error })
+  return new Refusal('registryUnanswered', { field: fields.url, values: { reason: reasonOf(error) }, cause: error })
+}
 
 /** Why nobody answered, in Chinese: what a socket says is for operators. */
 function reasonOf(error: EngineError): string {

@@ -1,22 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { registryCan, type registries, type Registry, type RegistryBasic } from '@zhisuan/contract/ims/registry'
+import { registryCan, type registries, type Registry, type RegistryBasic, type RegistryStatus, type RegistryTls } from '@zhisuan/contract/ims/registry'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { authoredBy, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { unrecorded } from '../../../platform/db/recording.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import type { Kept } from '../../../platform/kept/kept.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { eventsPath, notifySecretHash } from '../repository/events.ts'
 import { tokenIssuer, type Tokens } from '../token/tokens.ts'
-import { addressOf, connectionOf } from './registry.connection.ts'
+import { readGiven, renewBeforeMs, type RegistryAuthority, type ServerCertificate } from './authority.ts'
+import { wantedRegistry, withCertificate } from './program.ts'
+import { addressOf, connectionOf, type KeptConnection } from './registry.connection.ts'
 import type { RegistryEndpoints } from './registry.endpoint.ts'
+import type { RegistryOperations } from './registry.operations.ts'
 import * as store from './registry.store.ts'
 
 type Calls = typeof registries
+
+const collectable: readonly RegistryStatus[] = registryCan.collect
+const changeable: readonly RegistryStatus[] = registryCan.update
+const collectEveryMs = 20 * 3_600_000
 
 export const tokenPath = '/api/ims/v1/docker/token'
 
@@ -24,11 +32,18 @@ export type RegistryService = ReturnType<typeof createRegistryService>
 
 /** @param parts.reconcile compares the index of one with what is there, now */
 export function createRegistryService(
-  platform: Pick<Platform, 'db' | 'config'>,
-  parts: { endpoints: RegistryEndpoints; tokens: Tokens; reconcile: (id: string) => Promise<void> },
+  platform: Pick<Platform, 'db' | 'config' | 'log' | 'now' | 'operations'>,
+  parts: {
+    endpoints: RegistryEndpoints
+    tokens: Tokens
+    reconcile: (id: string) => Promise<void>
+    kept: Kept
+    authority: RegistryAuthority
+    operations: RegistryOperations
+  },
 ) {
-  const { db, config } = platform
-  const { endpoints, tokens } = parts
+  const { db, config, now } = platform
+  const { endpoints, tokens, kept, authority, operations } = parts
 
   const basic = (row: store.ShownRegistry): RegistryBasic => ({
     id: row.id,
@@ -60,8 +75,14 @@ export function createRegistryService(
     used_bytes: row.used_bytes,
     collectable_bytes: row.collectable_bytes,
     collected_at: isoOrNull(row.collected_at),
-    token_service: row.ours && certificate !== null ? { realm: new URL(tokenPath, base).href, service: row.id, issuer: tokenIssuer, certificate } : null,
-    notifications: row.notify_hash === null ? null : { url: new URL(eventsPath(row.id), base).href, secret },
+    collecting_until: row.collecting_until !== null && row.collecting_until > now() ? iso(row.collecting_until) : null,
+    tls: row.tls_kind === null || row.tls_ends_at === null ? null : { kind: row.tls_kind, ends_at: iso(row.tls_ends_at) },
+    // One that the platform runs was told all of it.
+    token_service:
+      row.origin === 'registered' && row.ours && certificate !== null
+        ? { realm: new URL(tokenPath, base).href, service: row.id, issuer: tokenIssuer, certificate }
+        : null,
+    notifications: row.notify_hash === null || row.origin === 'kept' ? null : { url: new URL(eventsPath(row.id), base).href, secret },
     error: row.error,
     operation_id: row.operation_id,
     created_by: row.created_by_name,
@@ -73,10 +94,99 @@ export function createRegistryService(
     registries_name: ['registryNameTaken', 'name'] as const,
     registries_address: async (cause: unknown) => new Refusal('registryAddressTaken', { field: 'connection.url', values: { name: '' }, cause }),
   }
-  const refuseTakenAddress = async (address: string, id: string): Promise<void> => {
+  const refuseTakenAddress = async (address: string, id: string, field = 'connection.url'): Promise<void> => {
     const holder = (await store.allRegistries(db)).find((row) => row.address === address && row.id !== id)
-    if (holder !== undefined) throw new Refusal('registryAddressTaken', { field: 'connection.url', values: { name: holder.name } })
+    if (holder !== undefined) throw new Refusal('registryAddressTaken', { field, values: { name: holder.name } })
   }
+
+  const certificateFor = async (tls: RegistryTls, host: string, field: string): Promise<ServerCertificate> =>
+    tls.kind === 'ours' ? authority.issue(host) : readGiven(tls, host, now(), field)
+
+  /** One that a node of the platform runs from now on. */
+  const make = async (actor: Actor, body: BodyOf<Calls['create']>, place: NonNullable<BodyOf<Calls['create']>['place']>): Promise<Registry> => {
+    const id = uuidv7()
+    const node = await db.selectFrom('edges').select(['bp_id', 'binding']).where('id', '=', place.node_id).executeTakeFirst()
+    if (node === undefined || node.binding !== 'bound') throw new Refusal('edgeUnknown', { field: 'place.node_id' })
+    // Whoever has a node reads all that lies on it.
+    if (node.bp_id !== null) throw new Refusal('registryNodeForeign', { field: 'place.node_id' })
+    const certificate = await certificateFor(place.tls, place.host, 'place.tls')
+    const connection: KeptConnection = {
+      engine: 'distribution',
+      url: `https://${place.host}:${place.port}`,
+      certificate_authority: certificate.authority,
+      account: null,
+      ours: id,
+    }
+    await refuseTakenAddress(addressOf(connection), id, 'place.host')
+    const secret = randomBytes(32).toString('base64url')
+    const wanted = wantedRegistry({
+      host: place.host,
+      port: place.port,
+      certificate,
+      tokens: { realm: new URL(tokenPath, base).href, service: id, issuer: tokenIssuer, certificate: await tokens.certificate() },
+      notifications: { url: new URL(eventsPath(id), base).href, secret },
+    })
+    await refusing(taken, () =>
+      db.transaction().execute(async (tx) => {
+        await store.insertRegistry(tx, {
+          id,
+          name: body.name,
+          description: body.description,
+          engine: connection.engine,
+          origin: 'kept',
+          status: 'installing',
+          region_id: body.region_id,
+          node_id: place.node_id,
+          url: connection.url,
+          address: addressOf(connection),
+          certificate_authority: connection.certificate_authority,
+          username: null,
+          ours: true,
+          connection: endpoints.seal(id, connection),
+          notify_hash: notifySecretHash(secret),
+          version: null,
+          reconciled_at: null,
+          reconcile_error: null,
+          collected_at: null,
+          push_until: null,
+          collecting_until: null,
+          tls_kind: place.tls.kind,
+          tls_ends_at: certificate.endsAt,
+          error: null,
+          health: 'unknown',
+          health_message: null,
+          checked_at: null,
+          ...authoredBy(actor),
+        })
+        await kept.want(tx, { id, node_id: place.node_id, owner: { kind: 'ims.registry', id }, wanted })
+        await platform.operations.begin(tx, operations.create, { resource_id: id, bp_id: null, actor, input: {} })
+        await endpoints.tell(tx, id)
+      }),
+    )
+    return show(id)
+  }
+
+  /** Has the program run with another certificate. */
+  const certify = async (tx: Tx, row: store.RegistryRow, certificate: ServerCertificate, kind: RegistryTls['kind'], actor: Actor | null): Promise<void> => {
+    await kept.change(tx, row.id, withCertificate(await kept.wanted(tx, row.id), certificate))
+    await store.updateRegistry(tx, row.id, { status: 'changing' })
+    await platform.operations.begin(tx, operations.update, {
+      resource_id: row.id,
+      bp_id: null,
+      actor,
+      input: {
+        connection: { ...endpoints.connectionOf(row), certificate_authority: certificate.authority },
+        tls_kind: kind,
+        ends_at: certificate.endsAt.toISOString(),
+      },
+    })
+  }
+  const hostOf = ({ url }: Pick<store.RegistryRow, 'url'>): string => new URL(url).hostname
+  const collect = async (tx: Tx, id: string, actor: Actor | null): Promise<void> => {
+    await platform.operations.begin(tx, operations.collect, { resource_id: id, bp_id: null, actor, input: { program_id: uuidv7() } })
+  }
+  /** Nobody has a token to push by. */
+  const isQuiet = ({ push_until }: store.RegistryRow): boolean => push_until === null || push_until <= now()
 
   return {
     list: async (query: QueryOf<Calls['list']>) => {
@@ -100,6 +210,8 @@ export function createRegistryService(
     },
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Registry> {
+      if (body.place !== undefined) return make(actor, body, body.place)
+      if (body.connection === undefined) throw new Refusal('requestInvalid', { field: 'connection' })
       const id = uuidv7()
       const connection = connectionOf(body.connection, id)
       await refuseTakenAddress(addressOf(connection), id)
@@ -127,6 +239,10 @@ export function createRegistryService(
             reconciled_at: null,
             reconcile_error: null,
             collected_at: null,
+            push_until: null,
+            collecting_until: null,
+            tls_kind: null,
+            tls_ends_at: null,
             error: null,
             ...endpoints.healthOf(look),
             ...authoredBy(actor),
@@ -137,15 +253,20 @@ export function createRegistryService(
       return show(id, secret)
     },
 
-    async update(id: string, body: BodyOf<Calls['update']>): Promise<Registry> {
+    async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Registry> {
       const before = found(await store.getRegistry(db, id))
       refuseUnless(registryCan.update, before)
+      if (before.origin === 'kept' && body.connection !== undefined) throw new Refusal('registryIsKept', { field: 'connection' })
+      if (before.origin === 'registered' && body.tls !== undefined) throw new Refusal('registryNotKept', { field: 'tls' })
+      const certificate = body.tls === undefined ? undefined : await certificateFor(body.tls, hostOf(before), 'tls')
       const connection = body.connection === undefined ? undefined : connectionOf(body.connection, id, endpoints.connectionOf(before))
       if (connection !== undefined) await refuseTakenAddress(addressOf(connection), id)
       const look = connection === undefined ? undefined : await endpoints.tryToKeep(connection, body.name)
       await refusing(taken, () =>
         db.transaction().execute(async (tx) => {
-          refuseUnless(registryCan.update, found(await store.lockRegistry(tx, id)))
+          const row = found(await store.lockRegistry(tx, id))
+          refuseUnless(registryCan.update, row)
+          if (certificate !== undefined && body.tls !== undefined) await certify(tx, row, certificate, body.tls.kind, actor)
           await store.updateRegistry(tx, id, {
             name: body.name,
             description: body.description,
@@ -203,13 +324,62 @@ export function createRegistryService(
       return show(id)
     },
 
-    async delete(id: string, force: boolean): Promise<void> {
+    /** Frees space now. @throws Refusal where somebody may be pushing */
+    async collect(actor: Actor, id: string): Promise<Registry> {
       await db.transaction().execute(async (tx) => {
-        refuseUnless(registryCan.delete, found(await store.lockRegistry(tx, id)))
+        const row = found(await store.lockRegistry(tx, id))
+        if (row.origin !== 'kept') throw new Refusal('registryNotKept')
+        refuseUnless(registryCan.collect, row)
+        if (!isQuiet(row)) throw await operations.notQuiet(id)
+        await collect(tx, id, actor)
+      })
+      return show(id)
+    },
+
+    /** The same of all that have something to free, once a day, at a quiet moment. */
+    async collectAll(): Promise<void> {
+      for (const { id, origin, status, collectable_bytes, collected_at } of await store.allRegistries(db)) {
+        const isDue = collected_at === null || collected_at.getTime() < now().getTime() - collectEveryMs
+        if (origin !== 'kept' || !collectable.includes(status) || collectable_bytes === 0 || !isDue) continue
+        await db
+          .transaction()
+          .execute(async (tx) => {
+            const row = found(await store.lockRegistry(tx, id))
+            if (isQuiet(row)) await collect(tx, id, null)
+          })
+          .catch((error: unknown) => platform.log.info({ err: error, registry: id }, 'space of a registry is freed later'))
+      }
+    },
+
+    /** Certificates of our authority that end soon. */
+    async renewCertificates(): Promise<void> {
+      for (const { id, status, tls_kind, tls_ends_at, url } of await store.allRegistries(db)) {
+        if (tls_kind !== 'ours' || !changeable.includes(status) || tls_ends_at === null || tls_ends_at.getTime() > now().getTime() + renewBeforeMs) continue
+        const certificate = await authority.issue(hostOf({ url }))
+        await db
+          .transaction()
+          .execute(async (tx) => certify(tx, found(await store.lockRegistry(tx, id)), certificate, 'ours', null))
+          .catch((error: unknown) => platform.log.warn({ err: error, registry: id }, 'a certificate that ends soon could not be made anew'))
+      }
+    },
+
+    async delete(actor: Actor, id: string, force: boolean): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const row = found(await store.lockRegistry(tx, id))
+        refuseUnless(registryCan.delete, row)
         const { projects, tags } = await store.countProjects(tx, id)
         if (projects > 0 && !force) throw new Refusal('registryNotEmpty', { values: { projects, tags } })
-        await tx.deleteFrom('registry_projects').where('registry_id', '=', id).execute()
-        await store.deleteRegistry(tx, id)
+        const isAway =
+          row.node_id === null || (await tx.selectFrom('edges').select('status').where('id', '=', row.node_id).executeTakeFirst())?.status !== 'online'
+        if (row.origin === 'kept' && (!force || !isAway)) {
+          await kept.leave(tx, id)
+          await store.updateRegistry(tx, id, { status: 'removing', error: null })
+          await platform.operations.begin(tx, operations.remove, { resource_id: id, bp_id: null, actor, input: {} })
+        } else {
+          // Its node is away: should it come back, the program goes then.
+          if (row.origin === 'kept') await kept.abandon(tx, id)
+          await store.forgetRegistry(tx, id)
+        }
         await endpoints.tell(tx, id)
       })
     },

@@ -2,7 +2,7 @@ import type { registries, registryUsers } from '@zhisuan/contract/ims/registry'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { among, asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import '../ims.migrations.ts'
 
@@ -64,6 +64,63 @@ export const usableRegistries = (on: Sql): Promise<ShownRegistry[]> =>
 
 export const { insert: insertRegistry, update: updateRegistry, remove: deleteRegistry, lockAny: lockRegistry } = rowsOf('registries', 'updated_at')
 export type NewRegistry = Insertable<Tables['registries']>
+
+/** With its projects, and what they have. */
+export async function forgetRegistry(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('registry_projects').where('registry_id', '=', id).execute()
+  await deleteRegistry(tx, id)
+}
+
+/**
+ * Records that somebody has a token to push by until then.
+ * @returns false where space is being freed: nobody is given one
+ */
+export async function notePush(on: Sql, id: string, now: Date, until: Date): Promise<boolean> {
+  const { numUpdatedRows } = await on
+    .updateTable('registries')
+    .set({ push_until: sql<Date>`greatest(push_until, ${until}::timestamptz)` })
+    .where('id', '=', id)
+    .where(({ or, eb }) => or([eb('collecting_until', 'is', null), eb('collecting_until', '<=', now)]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Nobody is given a token to push by until then. @returns false where somebody has one */
+export async function claimQuiet(on: Sql, id: string, now: Date, until: Date): Promise<boolean> {
+  const { numUpdatedRows } = await on
+    .updateTable('registries')
+    .set({ collecting_until: until })
+    .where('id', '=', id)
+    .where(({ or, eb }) => or([eb('push_until', 'is', null), eb('push_until', '<=', now)]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** What was deleted for good, and lies there until space is freed. */
+export const noteCollectable = async (on: Sql, id: string, bytes: number): Promise<void> => {
+  await on
+    .updateTable('registries')
+    .set({ collectable_bytes: sql<number>`collectable_bytes + ${bytes}` })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** How many run on each of these nodes. */
+export async function countByNode(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await on
+    .selectFrom('registries')
+    .select(['node_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .where(among('node_id', ids))
+    .groupBy('node_id')
+    .execute()
+  return new Map(rows.flatMap(({ node_id, count }) => (node_id === null ? [] : [[node_id, Number(count)] as const])))
+}
+
+/** The platform's, all of them. */
+export const ownersOnNode = async (on: Sql, nodeId: string): Promise<readonly { bp_id: string | null; count: number }[]> => {
+  const count = (await countByNode(on, [nodeId])).get(nodeId) ?? 0
+  return count === 0 ? [] : [{ bp_id: null, count }]
+}
 
 /** What a look found: nothing of one that is reached otherwise meanwhile. */
 export const recordRegistry = async (

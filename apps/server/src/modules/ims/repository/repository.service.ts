@@ -10,7 +10,7 @@ import { found, Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { notKept } from '../project/keep.ts'
 import * as projects from '../project/project.store.ts'
-import { getRegistry } from '../registry/registry.store.ts'
+import { getRegistry, noteCollectable } from '../registry/registry.store.ts'
 import type { RegistryIndex } from './indexing.ts'
 import { isMeantByAny } from './patterns.ts'
 import * as store from './repository.store.ts'
@@ -98,6 +98,9 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
         if (!(await store.isLoose(tx, row.repository_id, digest))) continue
         // Within the transaction: where it is undone, what is gone is found so by the next comparison.
         await asking(() => client.deleteManifest(nameOf(at), digest))
+        const gone = await store.getManifest(tx, row.repository_id, digest)
+        // Of an index that of its parts is.
+        if (gone?.children.length === 0) await noteCollectable(tx, at.registry_id, gone.size_bytes)
         await store.forgetManifest(tx, row.repository_id, digest)
       }
       await recount(tx, row.repository_id)
@@ -196,11 +199,13 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
         .selectFrom('registry_manifests as m')
         .innerJoin('registry_repositories as r', 'r.id', 'm.repository_id')
         .where('r.project_id', '=', project.id)
-        .select(['r.name', 'm.digest', 'm.children'])
+        .select(['r.name', 'm.digest', 'm.children', 'm.size_bytes'])
         .execute()
       // Indexes first: a registry may refuse to delete what one still has.
       for (const { name, digest } of manifests.toSorted((one, other) => other.children.length - one.children.length))
         await asking(() => client.deleteManifest(`${project.name}/${name}`, digest))
+      const freed = manifests.reduce((sum, one) => sum + (one.children.length === 0 ? one.size_bytes : 0), 0)
+      await noteCollectable(db, project.registry_id, freed)
     },
 
     async buildHistory(actor: Actor, at: store.RepositoryAt, query: QueryOf<Calls['buildHistory']>): Promise<ResponseOf<Calls['buildHistory']>> {

@@ -13,7 +13,7 @@ import { projectForToken, type ProjectForToken } from '../project/project.store.
 import { sizeText } from '../project/sizeText.ts'
 import * as registries from '../registry/registry.store.ts'
 import { parseScopes, partsOf } from './scopes.ts'
-import type { Tokens } from './tokens.ts'
+import { tokenSeconds, type Tokens } from './tokens.ts'
 
 /** Who may do what at a registry, by the call that asks for the same. */
 const callOf: Readonly<Record<'pull' | 'push' | 'delete', Call>> = {
@@ -111,6 +111,12 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
     return { ...scope, actions }
   }
 
+  /** What is pushed while space is freed would be taken for what nothing leads to. */
+  const refuseCollecting = async (registryId: string): Promise<void> => {
+    const at = now()
+    if (!(await registries.notePush(db, registryId, at, new Date(at.getTime() + tokenSeconds * 1_000)))) throw new Refusal('registryCollecting')
+  }
+
   const sign = async (registryId: string, actor: Actor | null, scopes: readonly RegistryScope[]): Promise<TokenAnswer & { expires_at: string }> => {
     const { token, issuedAt, expiresAt } = await parts.tokens.sign({ registryId, subject: actor?.name ?? '', scopes })
     return {
@@ -131,11 +137,14 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
       if (actor?.must_change_password === true) throw new Refusal('initialPasswordUnchanged')
       const scopes: RegistryScope[] = []
       for (const one of parseScopes(scope)) scopes.push(await granted(one, registry.id, actor, request, tags))
+      if (scopes.some(({ actions }) => actions.includes('push'))) await refuseCollecting(registry.id)
       return sign(registry.id, actor, scopes)
     },
 
     /** What a call asks for that was allowed already. */
-    signFor: (registryId: string, actor: Actor, name: string, actions: RegistryScope['actions']) =>
-      sign(registryId, actor, [{ type: 'repository', name, actions }]),
+    async signFor(registryId: string, actor: Actor, name: string, actions: RegistryScope['actions']) {
+      if (actions.includes('push')) await refuseCollecting(registryId)
+      return sign(registryId, actor, [{ type: 'repository', name, actions }])
+    },
   }
 }

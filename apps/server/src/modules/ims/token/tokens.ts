@@ -16,6 +16,8 @@ export interface TokenFor {
   /** Who has it, as the registry tells of pushes and pulls; empty for nobody. */
   readonly subject: string
   readonly scopes: readonly RegistryScope[]
+  /** How long it is good, where that is not as long as usual: a node pulls with one and cannot ask for another. */
+  readonly seconds?: number
 }
 
 export type Tokens = ReturnType<typeof createTokens>
@@ -35,7 +37,7 @@ export function createTokens({ db, secrets, now }: Pick<Platform, 'db' | 'secret
     /** What a registry is to believe, PEM. */
     certificate: async (): Promise<string> => (await keyOf()).certificate,
 
-    async sign({ registryId, subject, scopes }: TokenFor): Promise<{ token: string; issuedAt: Date; expiresAt: Date }> {
+    async sign({ registryId, subject, scopes, seconds: good = tokenSeconds }: TokenFor): Promise<{ token: string; issuedAt: Date; expiresAt: Date }> {
       const { privateKey, chain } = await keyOf()
       const issuedAt = now()
       const seconds = Math.floor(issuedAt.getTime() / 1000)
@@ -48,9 +50,9 @@ export function createTokens({ db, secrets, now }: Pick<Platform, 'db' | 'secret
         // Clocks of nodes may be behind.
         .setNotBefore(seconds - 60)
         .setIssuedAt(seconds)
-        .setExpirationTime(seconds + tokenSeconds)
+        .setExpirationTime(seconds + good)
         .sign(privateKey)
-      return { token, issuedAt, expiresAt: new Date((seconds + tokenSeconds) * 1000) }
+      return { token, issuedAt, expiresAt: new Date((seconds + good) * 1000) }
     },
   }
 }

@@ -1,0 +1,69 @@
+import type { RegistryAuth } from '@zhisuan/engines/docker/types'
+import type { Db } from '../../platform/db/database.ts'
+import { projectForToken } from './project/project.store.ts'
+import { platformSubject } from './registry/registry.connection.ts'
+import type { RegistryEndpoints } from './registry/registry.endpoint.ts'
+import { getRegistry } from './registry/registry.store.ts'
+import type { ThirdService } from './third/third.service.ts'
+import { partsOf } from './token/scopes.ts'
+import type { Tokens } from './token/tokens.ts'
+
+/** A pull has one token, and cannot ask for another. */
+const tokenSeconds = 3_600
+
+/**
+ * By what a node may pull an image, for this pull only; undefined where it needs nothing, or nothing of ours is good for it.
+ * @param bpId whose pull it is; null is the platform's
+ */
+export type ImageAuth = (image: string, bpId: string | null) => Promise<RegistryAuth | undefined>
+
+/** `registry.example.com:5000/team/app:1` in address and name. */
+export function imageParts(image: string): { readonly address: string; readonly name: string } | null {
+  const slash = image.indexOf('/')
+  const [address, rest] = [image.slice(0, slash), image.slice(slash + 1)]
+  // Without a dot, a port or this name it is a part of a name at Docker Hub (distribution, "reference").
+  if (slash <= 0 || !(/[.:]/.test(address) || address === 'localhost')) return null
+  return { address, name: rest.replace(/@.*$/, '').replace(/:[\w.-]+$/, '') }
+}
+
+export function createImageAuth({
+  db,
+  endpoints,
+  tokens,
+  third,
+}: {
+  db: Db
+  endpoints: RegistryEndpoints
+  tokens: Tokens
+  third: Pick<ThirdService, 'connectionOf'>
+}): ImageAuth {
+  return async (image, bpId) => {
+    const parts = imageParts(image)
+    if (parts === null) return undefined
+    const { address, name } = parts
+    const registered = await db.selectFrom('registries').select('id').where('address', '=', address).where('status', '=', 'active').executeTakeFirst()
+    if (registered !== undefined) {
+      const row = await getRegistry(db, registered.id)
+      const names = partsOf(name)
+      const project = names === null ? undefined : await projectForToken(db, registered.id, names.project)
+      if (row === undefined || project === undefined) return undefined
+      if (bpId !== null && project.bp_id !== bpId && project.visibility !== 'public') return undefined
+      const { account, ours } = endpoints.connectionOf(row)
+      // The account is the platform's, for all that is in it.
+      if (account !== null) return bpId === null ? { ...account, serverAddress: address } : undefined
+      if (ours === null) return undefined
+      const scopes = [{ type: 'repository', name, actions: ['pull'] }] as const
+      const { token } = await tokens.sign({ registryId: ours, subject: platformSubject, scopes, seconds: tokenSeconds })
+      return { username: '', password: '', token }
+    }
+    const theirs = await db
+      .selectFrom('third_registries')
+      .selectAll()
+      .where('address', '=', address)
+      .where('bp_id', 'is not distinct from', bpId)
+      .where('username', 'is not', null)
+      .executeTakeFirst()
+    const account = theirs === undefined ? null : third.connectionOf(theirs).account
+    return account === null ? undefined : { ...account, serverAddress: address }
+  }
+}
