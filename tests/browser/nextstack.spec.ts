@@ -167,6 +167,8 @@ test.describe('everything a service needs', () => {
       await expect(screen(page)).toContainText('do-4-ne')
       await page.getByRole('tab', { name: '快照', exact: true }).click()
       await act(rowOf(page, 'then'), '恢复')
+      // What stays of it is named, and stays where nobody says otherwise.
+      await expect(dialog(page).getByRole('checkbox', { name: /data（/ })).not.toBeChecked()
       await dialog(page).getByRole('textbox').fill('server')
       await button(dialog(page), '恢复').click()
       await expect(rowOf(page, 'then')).toContainText('恢复中')

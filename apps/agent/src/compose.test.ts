@@ -90,6 +90,8 @@ describe('a compose project', () => {
     expect(await lines()).toEqual([{ line: 'Beginning pull' }, { line: 'Done pull' }, { line: 'Beginning up' }, { line: 'Done up' }, succeeded])
     expect(calls()).toEqual(['config -q', 'pull', 'up -d --remove-orphans --scale web=2'])
     expect(readFileSync(join(project(), 'conf/a-b.txt'), 'utf8')).toBe('你好')
+    // Compose reads variables of its own from here, and not from a config called `.env`.
+    expect(readFileSync(join(project(), '.zhisuan-env'), 'utf8')).toBe('')
   })
 
   it('keeps its file where the next is broken, and forgets files that are not named any more', async () => {
@@ -154,6 +156,7 @@ describe('a compose project', () => {
   it.each<[string, object, string]>([
     ['a name that leads elsewhere', { project: '../etc', action: 'up' }, 'project'],
     ['a file that leads elsewhere', { project: 'shop', action: 'up', file: 'x', files: [{ path: 'a/../../b', content_base64: '' }] }, 'files.0.path'],
+    ['the file of its own variables', { project: 'shop', action: 'up', file: 'x', files: [{ path: '.zhisuan-env', content_base64: '' }] }, 'files'],
     ['its own file twice', { project: 'shop', action: 'up', file: 'x', files: [{ path: './/docker-compose.yml', content_base64: '' }] }, 'files'],
     ['a service that is an option', { project: 'shop', action: 'up', scale: { '--force': 1 } }, 'scale'],
     ['something else', { project: 'shop', action: 'sideways' }, 'action'],

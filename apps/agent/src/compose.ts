@@ -23,9 +23,11 @@ const lineLimit = 4_000
 const unreadLimitBytes = 2 ** 20
 const fileName = 'docker-compose.yml'
 const checkedName = '.zhisuan-checked.yml'
+/** Empty: compose would read variables of its own from a `.env` beside the file, which may be a config of a service. */
+const variablesName = '.zhisuan-env'
 /** Names what was written beside it. */
 const listName = '.zhisuan-files'
-const ownNames = new Set([fileName, checkedName, listName])
+const ownNames = new Set([fileName, checkedName, listName, variablesName])
 
 export interface ComposeParts {
   /** Of all projects: a directory for each. */
@@ -88,8 +90,9 @@ export function createCompose({ directory, dockerSocket, say }: ComposeParts): C
     const compose = way
     if (compose === null) throw new Error('neither docker compose nor docker-compose is on this node')
     const call = (args: readonly string[], file = fileName) => run(job, compose, folder, file, args, tell)
+    if (order.file !== undefined) await writeFiles(folder, order)
+    await replace(join(folder, variablesName), Buffer.alloc(0))
     if (order.file !== undefined) {
-      await writeFiles(folder, order)
       // One that compose does not understand must not take the place of one by which the project can be taken down.
       await replace(join(folder, checkedName), Buffer.from(order.file))
       await call(['config', '-q'], checkedName)
@@ -108,7 +111,20 @@ export function createCompose({ directory, dockerSocket, say }: ComposeParts): C
     if (job.cancelled) throw new Error('given up for what was asked after it')
     const child = spawn(
       compose.file,
-      [...compose.args, '--ansi', 'never', '--project-directory', folder, '-p', job.order.project, '-f', join(folder, file), ...args],
+      [
+        ...compose.args,
+        '--ansi',
+        'never',
+        '--project-directory',
+        folder,
+        '--env-file',
+        join(folder, variablesName),
+        '-p',
+        job.order.project,
+        '-f',
+        join(folder, file),
+        ...args,
+      ],
       {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'pipe'],

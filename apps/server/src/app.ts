@@ -16,6 +16,7 @@ import { createFilesModule } from './modules/files/index.ts'
 import { createIam } from './modules/iam/index.ts'
 import { createIms } from './modules/ims/index.ts'
 import { createIssue } from './modules/issue/index.ts'
+import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
@@ -93,6 +94,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   add(createFilesModule(platform, { bytes, passwords }))
+  add(createModelsModule(platform, { bytes }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

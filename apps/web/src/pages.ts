@@ -232,6 +232,8 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/gateway': { load: () => import('./features/edge/GatewayList.tsx'), messages: ['edge'] },
   '/configure': { load: () => import('./features/settings/SettingList.tsx'), messages: ['settings', 'arrears'] },
   '/configureDetail': { load: () => import('./features/settings/SettingDetail.tsx'), messages: ['settings'] },
+  '/warehouse': { load: () => import('./features/models/Warehouse.tsx'), messages: ['models'] },
+  '/warehouse/{id}': { load: () => import('./features/models/ModelDetail.tsx'), messages: ['models'] },
   '/personalSpace': { load: () => import('./features/files/PersonalSpace.tsx'), messages: ['files'] },
   '/publicSpace': { load: () => import('./features/files/PublicSpace.tsx'), messages: ['files'] },
   '/transferRecord': { load: () => import('./features/files/TransferList.tsx'), messages: ['files'] },

@@ -131,9 +131,7 @@ const table = {
     { path: '/messageBoard', title: 'messageBoard', access: 'public', kind: 'page' },
     { path: '/Terms-of-Service', title: 'termsOfService', access: 'public', kind: 'page' },
     { path: '/market', title: 'market', access: 'public', kind: 'page', pending: true },
-    parent({ path: '/warehouse', title: 'warehouse', access: 'public', kind: 'page', pending: true }, [
-      { path: '/warehouse/{id}', title: 'warehouseDetail', pending: true },
-    ]),
+    parent({ path: '/warehouse', title: 'warehouse', access: 'public', kind: 'page' }, [{ path: '/warehouse/{id}', title: 'warehouseDetail' }]),
     { path: '/share/{token}', title: 'share', access: 'public', kind: 'page' },
     { path: '/404', title: 'notFound', access: 'public', kind: 'page', plain: true },
     { path: '/403', title: 'forbidden', access: 'public', kind: 'page', plain: true },

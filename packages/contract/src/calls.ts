@@ -36,6 +36,7 @@ import { keptProjects } from './iam/project.ts'
 import { customRoles } from './iam/role.ts'
 import { resourceTypes, services as callServices } from './iam/service.ts'
 import { projects } from './issue/project.ts'
+import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
 import { hosts } from './nextstack/host.ts'
 import { flavors } from './nextstack/flavor.ts'
@@ -157,6 +158,7 @@ export const calls = {
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin },
   files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
+  models: { models, modelFiles, modelRevisions },
   issue: { projects },
   root: { terms },
 } as const

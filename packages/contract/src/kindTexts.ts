@@ -132,6 +132,11 @@ export const kindTexts = {
     share: '分享',
     transfer: '传输记录',
   },
+  models: {
+    model: '模型',
+    file: '模型文件',
+    revision: '模型版本',
+  },
   iam: {
     policy: '策略',
     role: '角色',

@@ -30,7 +30,7 @@ export const reference = z.object({ id: z.uuid(), name: z.string() })
 
 const sizeUnits = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const
 /** A whole size in the largest unit that it is a whole number of. */
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   let [rest, unit] = [bytes, 0]
   for (; rest !== 0 && rest % 1024 === 0 && unit < sizeUnits.length - 1; unit++) rest /= 1024
   return `${rest} ${sizeUnits[unit]}`

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { auth } from './ums/auth.ts'
 import { users } from './ums/user.ts'
-import { clusterName, name, passwordTyped, phone, verificationCode } from './validation.ts'
+import { clusterName, name, passwordNew, passwordTyped, phone, username, verificationCode } from './validation.ts'
 
 /** The first thing wrong, as people read it; null for nothing. */
 const wrong = (schema: z.ZodType, value: unknown): string | null => schema.safeParse(value).error?.issues[0]?.message ?? null
@@ -20,6 +20,15 @@ describe('the name rule', () => {
     ['a/b', '只能包含中文、字母、数字、下划线、连字符、点和@'],
     ['é', '只能包含中文、字母、数字、下划线、连字符、点和@'],
   ])('refuses %j: %s', (text, message) => expect(wrong(name, text)).toBe(message))
+})
+
+it('what looks the same is the same', () => {
+  expect(name.parse('王⼀')).toBe('王一')
+  expect(name.parse('ｗｅｂ－０１')).toBe('web-01')
+  expect(username.parse('王⼀')).toBe(username.parse('王一'))
+  expect(passwordNew.parse('Ｓｅｃｒｅｔ１！')).toBe('Secret1!')
+  // Full-width letters are letters, and no fourth kind.
+  expect(wrong(passwordNew, 'ｓｅｃｒｅｔ１１')).not.toBeNull()
 })
 
 describe('the rule of cluster names', () => {

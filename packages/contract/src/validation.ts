@@ -40,8 +40,15 @@ export const plainLine = /^\P{Cc}*$/u
 /** What is missing breaks no further rule. */
 const required = (text: string) => z.string(text).trim().min(1, { error: text, abort: true })
 
-/** Required, at most 64 characters, only Chinese characters, letters, digits, `_`, `-`, `.` and `@`. */
+/**
+ * The form in which what looks the same is the same: a radical is the character, a full-width letter the letter, however
+ * a keyboard or a file wrote it.
+ */
+export const sameForm = (text: string): string => text.normalize('NFKC')
+
+/** Required, in the form that looks alike, at most 64 characters, only Chinese characters, letters, digits, `_`, `-`, `.` and `@`. */
 export const name = required(fieldTexts.contentRequired)
+  .overwrite(sameForm)
   .max(constants.nameMaxLength, fieldTexts.contentTooLong)
   .regex(/^[\p{Script=Han}A-Za-z0-9_\-.@]+$/u, fieldTexts.nameCharacters)
 
@@ -65,6 +72,7 @@ export const passwordOld = z.string(fieldTexts.oldPasswordRequired).min(1, field
 const passwordSet = (missing: string) =>
   z
     .string(missing)
+    .overwrite(sameForm)
     .min(1, missing)
     .min(8, fieldTexts.passwordRule)
     .max(64, fieldTexts.passwordRule)
@@ -77,6 +85,7 @@ export const passwordAnew = passwordSet(fieldTexts.newPasswordRequired)
 
 const signInName = (missing: string) =>
   required(missing)
+    .overwrite(sameForm)
     .min(2, fieldTexts.usernameLength)
     .max(constants.nameMaxLength, fieldTexts.contentTooLong)
     .regex(/^[\p{Script=Han}A-Za-z0-9_\-.@]+$/u, fieldTexts.nameCharacters)

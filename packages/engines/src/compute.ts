@@ -240,7 +240,7 @@ export interface Instances {
   writeFile(name: string, file: { path: string; content: Buffer; mode: number; uid?: number; gid?: number }, options?: CallOptions): Promise<void>
   /** All running instances, in as few calls as the engine needs. */
   usage(options?: CallOptions): Promise<InstanceUsage[]>
-  /** What the console printed since start, at most the last 1 MiB. */
+  /** What the console printed since start, at most the last 1 MiB. Of a virtual machine it may be handed out only once: what was told before is not told again. */
   consoleLog(name: string, options?: CallOptions): Promise<string>
   /** The signal is for the opening only. */
   terminal(name: string, request: ExecRequest & { columns: number; rows: number }, options?: CallOptions): Promise<TerminalSession>

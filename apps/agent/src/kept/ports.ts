@@ -38,12 +38,27 @@ function overlaps(listener: Listener, address: string): boolean {
   return listener.address.length === 8 ? listener.address === hex(address) : mapped && listener.address.endsWith(hex(address))
 }
 
+/** An address as people write it; an empty one of all. */
+function readable(address: string): string {
+  if (isAny(address)) return ''
+  const bytes = (address.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).toReversed()).map((byte) => Number.parseInt(byte, 16))
+  if (bytes.length === 4) return bytes.join('.')
+  if (address.startsWith('0000000000000000FFFF0000')) return bytes.slice(12).join('.')
+  return Array.from({ length: 8 }, (_, index) => ((bytes[2 * index] ?? 0) * 256 + (bytes[2 * index + 1] ?? 0)).toString(16)).join(':')
+}
+
 const files = [
   ['tcp', 'tcp'],
   ['tcp6', 'tcp'],
   ['udp', 'udp'],
   ['udp6', 'udp'],
 ] as const
+
+/** All ports that anybody has here. */
+export const allListeners = (): { port: number; protocol: Listener['protocol']; address: string }[] =>
+  files
+    .flatMap(([file, protocol]) => listenersOf(readOr(`/proc/net/${file}`), protocol))
+    .map(({ port, protocol, address }) => ({ port, protocol, address: readable(address) }))
 
 export interface PortHolder {
   /** Null where it cannot be seen. */

@@ -138,7 +138,7 @@ async function answer({ name, size, etag, inline, open }: Download, request: Fas
 }
 
 /** RFC 9110: one range of bytes. Of others, and of what cannot be read, the whole is sent. */
-function rangeOf(header: string, size: number): { start: number; end: number } | 'outside' | null {
+export function rangeOf(header: string, size: number): { start: number; end: number } | 'outside' | null {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header.trim()) ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return null
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)

@@ -41,6 +41,8 @@ it('is text that a spreadsheet reads right and computes nothing of', async () =>
   expect(written).toBe('\uFEFF名称,数量,金额,时间\r\n"\'=HYPERLINK(""x"")",,-0.00000001,2026-12-01 00:00:00\r\n"数据, ""1""",1.5,0.10,2026-12-01 00:00:00\r\n')
   // A number may be below 0, a text that looks like one may be a formula.
   expect(csvLine([-1, { amount: '-1.00' }, '-1'])).toBe("-1,-1.00,'-1\r\n")
+  // Full-width ones are read as formulas too, and so is what begins behind blanks.
+  expect(csvLine(['＝1', '＋1', '－1', '＠A1', '　=1', ' -1', 'a=1'])).toBe("'＝1,'＋1,'－1,'＠A1,'　=1,' -1,a=1\r\n")
 })
 
 it('is a workbook with numbers, dates and text as such', async () => {

@@ -67,7 +67,8 @@ export function csvLine(cells: readonly Cell[]): string {
     if (cell === null) return ''
     if (typeof cell === 'number') return String(cell)
     if (typeof cell === 'object') return 'amount' in cell ? cell.amount : wallClock(cell.moment)
-    const plain = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+    // Full-width ones too, and behind blanks: some read these as the same.
+    const plain = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(cell) ? `'${cell}` : cell
     return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
   })
   return `${texts.join(',')}\r\n`

@@ -80,6 +80,8 @@ export interface CloudContents {
 export interface NodeContents {
   /** How many containers of ours each of them has; nodes without any may be left out. */
   count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Whose they are on one of them. */
+  owners(on: Sql, edgeId: string): Promise<readonly { readonly bp_id: string | null; readonly count: number }[]>
 }
 
 /** How much of each kind belongs to a project. */

@@ -29,7 +29,8 @@ const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'
 /** Columns that a migration since took away (where wrong passwords came from is told in rows of their own), added, or sealed. */
 const columnsSince: Readonly<Record<string, readonly string[]>> = {
   users: ['wrong_passwords', 'frozen_until'],
-  edges: ['docker_trouble', 'away_told'],
+  edges: ['docker_trouble', 'away_told', 'shared_with', 'shared_bp_ids', 'share_limits'],
+  containers: ['shared_cpu', 'shared_memory_bytes'],
   identity_providers: ['by_organisation'],
   policies: ['system_key'],
   roles: ['system_key'],

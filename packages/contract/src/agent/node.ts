@@ -18,6 +18,8 @@ export const agentPaths = {
   upgrade: '/v1/upgrade',
   /** `CONNECT` by `POST ?port=`: a TCP stream to a port of the node itself. */
   port: '/v1/port',
+  /** `GET` {@link nodeListeners}. */
+  listeners: '/v1/listeners',
   reboot: '/v1/reboot',
   /** `PUT` {@link gatewayOrder}, `GET` {@link gatewayState}: lets other agents through to this agent's server, by HTTP `CONNECT`. */
   gateway: '/v1/gateway',
@@ -87,6 +89,9 @@ export const nodeMetrics = z.object({
     .max(64),
 })
 export type NodeMetrics = z.output<typeof nodeMetrics>
+
+/** Ports of the node that programs have, by which address of it; an empty one: all. */
+export const nodeListeners = z.array(z.object({ port: z.int(), protocol: z.enum(['tcp', 'udp']), address: z.string().max(64) })).max(20_000)
 
 export const composeProject = z.object({
   /** Also the project's name for compose: /^[a-z0-9][a-z0-9_-]{0,62}$/ */

@@ -196,7 +196,8 @@ export const stackFile = z.object({
     .string()
     .trim()
     .max(128)
-    .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/, fieldTexts.stackFilePath),
+    // `.env` too, but neither what the agent writes beside it nor a way out.
+    .regex(/^(?!\.zhisuan)\.?[A-Za-z0-9_][A-Za-z0-9._-]*(\/\.?[A-Za-z0-9_][A-Za-z0-9._-]*)*$/, fieldTexts.stackFilePath),
 })
 export type StackFile = z.output<typeof stackFile>
 const stackFiles = z
@@ -332,7 +333,7 @@ export const service = z.object({
   image: z.string(),
   replicas: z.int(),
   running_count: z.int(),
-  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string() })),
+  ports: container.shape.ports,
   status: z.enum(stackStatuses),
   created_at: moment,
 })

@@ -20,6 +20,9 @@ export const meters = {
   'image.size': { unit: 'GiB', perUnit: gib, varies: false },
   'eip.address': { unit: 'address', perUnit: 1, varies: false },
   'eip.bandwidth': { unit: 'Mbps', perUnit: 1, varies: false },
+  /** Of containers on nodes that the platform shares: at most, in thousandths of a processor, while they run. */
+  'container.vcpu': { unit: 'core', perUnit: 1_000, varies: false },
+  'container.memory': { unit: 'GiB', perUnit: gib, varies: false },
   'registry.size': { unit: 'GiB', perUnit: gib, varies: false },
   'file.size': { unit: 'GiB', perUnit: gib, varies: false },
 } as const satisfies Record<string, { unit: string; perUnit: number; varies: boolean }>

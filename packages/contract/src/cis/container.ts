@@ -84,7 +84,9 @@ export const containerSpec = z.object({
         name: z
           .string()
           .max(255)
-          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, fieldTexts.envName),
+          .min(1, fieldTexts.envName)
+          // As Docker takes it, such as `discovery.type`.
+          .regex(/^[^=\p{Cc}]*$/u, fieldTexts.envName),
         value: z
           .string()
           .max(32_768)
@@ -96,7 +98,13 @@ export const containerSpec = z.object({
     .default([]),
   working_dir: containerPath.nullable().default(null),
   ports: z
-    .array(z.object({ container_port: z.int().min(1).max(65_535), host_port: z.int().min(1).max(65_535), protocol: z.enum(['tcp', 'udp']).default('tcp') }))
+    .array(
+      z.object({
+        container_port: z.int().min(1).max(65_535),
+        host_port: z.int().min(1).max(65_535),
+        protocol: z.enum(['tcp', 'udp'], fieldTexts.portProtocol).default('tcp'),
+      }),
+    )
     .max(100)
     .refine((list) => new Set(list.map(({ host_port, protocol }) => `${host_port}/${protocol}`)).size === list.length, fieldTexts.portTwice)
     .default([]),
@@ -156,7 +164,8 @@ export const container = z.object({
   health: z.enum(['starting', 'healthy', 'unhealthy']).nullable(),
   exit_code: z.int().nullable(),
   image: z.string(),
-  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string() })),
+  /** `address`: of the node, where it is not all that it has. */
+  ports: z.array(z.object({ container_port: z.int(), host_port: z.int(), protocol: z.string(), address: z.string().optional() })),
   /** Chinese text of what went wrong the last time. */
   error: z.string().nullable(),
   restart_count: z.int(),
@@ -239,7 +248,10 @@ export const containers = {
     summary: 'Where a deployment would go, and what is in its way',
     access: tenants,
     audit: false,
-    body: z.object({ spec: containerSpec.pick({ ports: true, gpus: true }).extend({ image: imageName.optional() }), placement }),
+    body: z.object({
+      spec: containerSpec.pick({ ports: true, gpus: true, cpu_limit: true, memory_limit_bytes: true }).extend({ image: imageName.optional() }),
+      placement,
+    }),
     /** Notes are no hindrance, such as that an image has to be pulled first. */
     response: z.object({ nodes: z.array(z.object({ id: z.uuid(), name: z.string(), problems: z.array(z.string()), notes: z.array(z.string()) })) }),
   }),

@@ -3,6 +3,7 @@ import { agentVersion, publicKeyText } from '../agent/tunnel.ts'
 import { nodeFacts, nodeMetrics } from '../agent/node.ts'
 import { can } from '../can.ts'
 import { byId, defineCall, empty, flag, listOf, listQuery, moment, type Tags } from '../define.ts'
+import { sizeBetween } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
@@ -70,6 +71,16 @@ const upgrade = z.object({
   changed_at: moment,
 })
 
+/** To whom the platform gives a node of its own: nobody, everybody, or some organisations. */
+export const sharedWith = ['none', 'all', 'named'] as const
+/** What one organisation may have at once of a node that it shares with others: such a container says how much it takes at most. */
+export const shareLimits = z.object({
+  containers: z.int().min(1).max(1_000),
+  cpu_cores: z.number().min(0.1).max(1_024),
+  memory_bytes: sizeBetween(6 * 2 ** 20, 2 ** 44),
+})
+export type ShareLimits = z.output<typeof shareLimits>
+
 /** A machine at the edge with our agent on it. */
 export const edge = z.object({
   id: z.uuid(),
@@ -77,6 +88,10 @@ export const edge = z.object({
   description: z.string(),
   bp_id: z.uuid().nullable(),
   bp_name: z.string().nullable(),
+  /** With which organisations, only who runs the platform is told. */
+  shared_with: z.enum(sharedWith),
+  shared_bp_ids: z.array(z.uuid()),
+  share_limits: shareLimits.nullable(),
   status: z.enum(edgeStatuses),
   activation: z.enum(activations),
   site: z.object({ id: z.uuid(), name: z.string() }).nullable(),
@@ -146,6 +161,8 @@ export const edges = {
       site_id: z.uuid().optional(),
       region_id: z.uuid().optional(),
       bp_id: z.uuid().optional(),
+      /** Also those of the platform that are shared with whoever asks: where their containers may run. */
+      usable: flag.optional(),
       gpu: flag.optional(),
       /** `key=value`, or a key alone; several by commas, all of which hold. */
       labels: z.string().max(1_024).regex(plainLine, fieldTexts.controlCharacters).optional(),
@@ -193,6 +210,24 @@ export const edges = {
     summary: 'Change labels and taints',
     body: z.object({ labels: labels.optional(), taints: taints.optional() }),
     requestTags: (body) => body.labels && tagsOfLabels(body.labels),
+  }),
+  share: defineCall({
+    ...one,
+    id: 'ecrm.edge.share',
+    method: 'PUT',
+    path: `${base}/{id}/sharing`,
+    summary: 'Whose a node is, and with whom the platform shares one of its own, within which limits',
+    access: admins,
+    body: z
+      .object({
+        bp_id: z.uuid().nullable(),
+        shared_with: z.enum(sharedWith),
+        shared_bp_ids: z.array(z.uuid()).max(200).default([]),
+        share_limits: shareLimits.nullable(),
+      })
+      .refine((body) => body.shared_with === 'none' || body.bp_id === null, { path: ['shared_with'], message: fieldTexts.shareOwn })
+      .refine((body) => body.shared_with !== 'named' || body.shared_bp_ids.length > 0, { path: ['shared_bp_ids'], message: fieldTexts.shareNobody })
+      .refine((body) => body.shared_with === 'none' || body.share_limits !== null, { path: ['share_limits'], message: fieldTexts.shareLimits }),
   }),
   delete: defineCall({
     id: 'ecrm.edge.delete',

@@ -131,10 +131,10 @@ export const readyMade: readonly ReadyMade[] = [
   {
     key: 'files',
     name: '文件管理',
-    about: '上传、下载、整理和分享自己与组织的文件；不能发布到公共空间',
+    about: '上传、下载、整理和分享自己与组织的文件，维护组织的模型；不能发布到公共空间',
     base: 'TENANT',
     reads: [],
-    all: ['files'],
+    all: ['files', 'models'],
     calls: [],
   },
   {

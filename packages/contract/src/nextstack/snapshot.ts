@@ -152,7 +152,11 @@ const scheduleBody = z
   .refine((value) => (value.rhythm === 'hourly') !== value.at.includes(':'), { path: ['at'], message: fieldTexts.scheduleAt })
   .refine((value) => (value.rhythm === 'weekly') === (value.weekday !== null), { path: ['weekday'], message: fieldTexts.scheduleWeekday })
 
+/** What JavaScript takes beside the names of IANA: abbreviations of long ago, whose meaning depends on whom one asks, and offsets. */
+const noTimeZone = /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST)$|^[+-]|^SystemV\/|^Etc\/Unknown$/i
+
 function isTimeZone(zone: string): boolean {
+  if (noTimeZone.test(zone)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })
     return true

@@ -308,7 +308,7 @@ export const vms = {
     id: 'nextstack.vm.consoleLog',
     method: 'GET',
     path: `${base}/{id}/console-log`,
-    summary: 'What the instance printed on its console since it started, at most 1 MiB',
+    summary: 'What the instance printed on its console, also before it was started anew; the last 1 MiB',
     access: tenants,
     params: byId,
     response: z.object({ text: z.string() }),

@@ -50,6 +50,12 @@ export function createDocker(transport: DockerTransport): Docker {
           .done({ method: 'DELETE', path: withQuery(`/volumes/${encodeURIComponent(name)}`, { force: String(options.force === true) }), ...signalOf(options) })
           .catch(unless('not_found')),
     },
+    networks: {
+      create: (name, options = {}) =>
+        asker
+          .done({ method: 'POST', path: '/networks/create', body: { Name: name, CheckDuplicate: true, Driver: 'bridge' }, ...signalOf(options) })
+          .catch(unless('conflict')),
+    },
     ping: (options = {}) => asker.done({ path: '/_ping', timeoutMs: 10_000, ...signalOf(options) }),
     async version(options = {}) {
       const { Version, ApiVersion } = await asker.json(version, { path: '/version', ...signalOf(options) })

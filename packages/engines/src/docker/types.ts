@@ -258,6 +258,11 @@ export interface Volumes {
   remove(name: string, options?: Signalled & { readonly force?: boolean }): Promise<void>
 }
 
+export interface Networks {
+  /** A bridge of its own, which leads out and to no other network; the same again is the same. */
+  create(name: string, options?: Signalled): Promise<void>
+}
+
 export interface DockerEvent {
   /** `container`, `image`, `volume`, `network` … */
   readonly type: string
@@ -293,6 +298,7 @@ export interface Docker {
   readonly execs: Execs
   readonly images: Images
   readonly volumes: Volumes
+  readonly networks: Networks
   ping(options?: Signalled): Promise<void>
   version(options?: Signalled): Promise<{ readonly version: string; readonly apiVersion: string }>
   info(options?: Signalled): Promise<DockerInfo>

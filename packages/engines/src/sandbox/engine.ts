@@ -94,6 +94,7 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     call.onOperation?.('sandbox')
     return enter(call, options.latencyMs)
   }
+  const told = new Map<string, number>()
   const must = (name: string): Stored => {
     const one = objects.get(name)
     if (one === undefined) throw new EngineError('not_found', `no instance ${name}`)
@@ -358,7 +359,10 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
       async consoleLog(name, call) {
         await enter(call)
         const one = must(name)
-        return one.startedAt === 0 ? '' : `Zhisuan sandbox: ${name} was started at ${new Date(one.startedAt).toISOString()}\n`
+        // As LXD: of a machine each piece is handed out once.
+        if (one.startedAt === 0 || (one.type === 'vm' && told.get(name) === one.startedAt)) return ''
+        told.set(name, one.startedAt)
+        return `Zhisuan sandbox: ${name} was started at ${new Date(one.startedAt).toISOString()}\n`
       },
       async terminal(name, request, call) {
         await enter(call)

@@ -15,7 +15,7 @@ import { revisionMigrations } from './stack/revision.store.ts'
 import { serviceMigrations } from './stack/service.store.ts'
 import { createStackOperations } from './stack/stack.operations.ts'
 import { createStacks } from './stack/stack.service.ts'
-import { countByEdge, sealedStackMigrations, stackMigrations } from './stack/stack.store.ts'
+import { countByEdge, ownersOnEdge, sealedStackMigrations, stackMigrations } from './stack/stack.store.ts'
 import { createStackSuspension } from './stack/stack.suspension.ts'
 import { createStackWatch } from './stack/stack.watch.ts'
 import { createTemplates } from './template/template.service.ts'
@@ -53,7 +53,7 @@ export function createAos(
       ...stackConfigMigrations,
     },
     // Stacks that no container shows.
-    contentsOfNode: { count: countByEdge },
+    contentsOfNode: { count: countByEdge, owners: ownersOnEdge },
     kinds: {
       'aos.template': { table: 'stack_templates', nameTaken: hasTemplateNamed },
       'aos.stack': { table: 'stacks', nameTaken: hasStackNamed, suspendable: createStackSuspension(platform, { operations }) },

@@ -10,6 +10,12 @@ interface Service {
   readonly ports?: readonly string[]
 }
 
+/** `192.0.2.1:8080:80/udp` as Docker binds it; nothing of what has no port of the node. */
+function bound(port: string): [string, { HostIp?: string; HostPort: string }[]][] {
+  const [, address, host, inside = '', protocol = 'tcp'] = /^(?:(.+):)?(\d+):(\d+)(?:\/(\w+))?$/.exec(port) ?? []
+  return host === undefined ? [] : [[`${inside}/${protocol}`, [{ ...(address !== undefined && { HostIp: address }), HostPort: host }]]]
+}
+
 /** As much of an agent's compose as the server asks of one, over a Docker in memory. What is true of compose is tested on compose. */
 export interface FakeCompose {
   readonly answers: NonNullable<Parameters<typeof startAgent>[2]>
@@ -54,7 +60,7 @@ export function fakeCompose(docker: FakeDocker): FakeCompose {
       docker.make(name, {
         image,
         labels: { ...labels, 'com.docker.compose.project': project, 'com.docker.compose.service': service, 'com.docker.compose.config-hash': hash },
-        hostPorts: ports.map((port) => Number(port.split(':')[0])),
+        ports: Object.fromEntries(ports.flatMap(bound)),
       })
     }
   }

@@ -16,7 +16,7 @@ import { createConfigs, type ConfigService } from './config/config.service.ts'
 import { configMigrations } from './config/config.store.ts'
 import { createContainerOperations } from './container/container.operations.ts'
 import { createContainers } from './container/container.service.ts'
-import { containerMigrations, countByEdge } from './container/container.store.ts'
+import { containerMigrations, countByEdge, ownersOnEdge } from './container/container.store.ts'
 import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
@@ -51,7 +51,7 @@ export function createCis(
 
   return {
     migrations: { ...deploymentMigrations, ...containerMigrations, ...configMigrations, ...linkMigrations },
-    contentsOfNode: { count: countByEdge },
+    contentsOfNode: { count: countByEdge, owners: ownersOnEdge },
     kinds: {
       'cis.container': { table: 'containers', suspendable: createContainerSuspension(platform, { operations }) },
       'cis.config': { table: 'container_configs' },

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { buffer } from 'node:stream/consumers'
-import { agentPaths } from '@zhisuan/contract/agent/node'
+import { agentPaths, type nodeListeners } from '@zhisuan/contract/agent/node'
 import { extract, pack } from 'tar-stream'
+import type { z } from 'zod'
 import type { startAgent } from '../ecrm/testing.ts'
 
 interface Held {
@@ -13,10 +14,11 @@ interface Held {
     Env: string[]
     Labels: Record<string, string>
     HostConfig: {
-      PortBindings: Record<string, { HostPort: string }[]>
+      PortBindings: Record<string, { HostIp?: string; HostPort: string }[]>
       Mounts?: { Type: string; Source: string; Target: string }[]
       Memory?: number
       NanoCpus?: number
+      NetworkMode?: string
     }
   }
   state: string
@@ -40,8 +42,10 @@ export interface FakeDocker {
   readonly volumes: Map<string, Record<string, string>>
   /** Somebody else on the node does something. */
   change(id: string, change: (one: Held) => void): void
+  /** A program of the node has this port from now on. */
+  listen(port: number): void
   /** Somebody else on the node makes one that runs, or removes one. */
-  make(name: string, of: { image: string; labels: Record<string, string>; hostPorts?: readonly number[] }): Held
+  make(name: string, of: { image: string; labels: Record<string, string>; ports?: Held['body']['HostConfig']['PortBindings'] }): Held
   drop(id: string): void
   /** From now on such requests are refused by Docker; null: no longer. */
   fail(refuse: ((method: string, path: string) => { status: number; message: string } | null) | null): void
@@ -51,6 +55,7 @@ export function fakeDocker(): FakeDocker {
   const images = new Set(['app:1', 'app:2'])
   const containers = new Map<string, Held>()
   const listeners = new Set<Http2ServerResponse>()
+  const programs: z.input<typeof nodeListeners> = []
   const commands = new Map<string, string[]>()
   const sizes: string[] = []
   const removedVolumes: string[] = []
@@ -65,7 +70,12 @@ export function fakeDocker(): FakeDocker {
   }
   const portsOf = ({ body }: Held) =>
     Object.entries(body.HostConfig.PortBindings).flatMap(([key, bound]) =>
-      bound.map(({ HostPort }) => ({ PrivatePort: Number(key.split('/')[0]), PublicPort: Number(HostPort), Type: key.split('/')[1] ?? 'tcp' })),
+      bound.map(({ HostIp, HostPort }) => ({
+        ...(HostIp !== undefined && { IP: HostIp }),
+        PrivatePort: Number(key.split('/')[0]),
+        PublicPort: Number(HostPort),
+        Type: key.split('/')[1] ?? 'tcp',
+      })),
     )
   const summary = (one: Held) => ({
     Id: one.id,
@@ -139,6 +149,7 @@ export function fakeDocker(): FakeDocker {
       tell('create', one)
       return say(201, { Id: one.id })
     }
+    if (path === '/networks/create') return say(201, {})
     if (path === '/volumes') {
       const { label = [] } = JSON.parse(url.searchParams.get('filters') ?? '{}') as { label?: string[] }
       const fitting = [...volumes].filter(([, labels]) => label.every((text) => labels[text.split('=')[0] ?? ''] === text.split('=')[1]))
@@ -217,12 +228,12 @@ export function fakeDocker(): FakeDocker {
     sizes,
     removedVolumes,
     volumes,
-    make(name, { image, labels, hostPorts = [] }) {
-      const PortBindings = Object.fromEntries(hostPorts.map((port) => [`${port}/tcp`, [{ HostPort: String(port) }]]))
+    listen: (port) => void programs.push({ port, protocol: 'tcp', address: '' }),
+    make(name, { image, labels, ports = {} }) {
       const one: Held = {
         id: randomBytes(32).toString('hex'),
         name,
-        body: { Image: image, Env: [], Labels: labels, HostConfig: { PortBindings } },
+        body: { Image: image, Env: [], Labels: labels, HostConfig: { PortBindings: ports } },
         state: 'running',
         startedAt: new Date(),
         exitCode: 0,
@@ -252,6 +263,10 @@ export function fakeDocker(): FakeDocker {
       if (request.url?.startsWith(`${agentPaths.exec}/`) === true) {
         // As below; the stream of one goes both ways.
         terminal(commands.get(request.url.slice(agentPaths.exec.length + 1).split('?')[0] ?? '') ?? [], (request as Http2ServerRequest).stream)
+        return true
+      }
+      if (request.url === agentPaths.listeners) {
+        response.end(JSON.stringify(programs))
         return true
       }
       if (request.url?.startsWith(`${agentPaths.docker}/`) !== true) return false

@@ -11,7 +11,7 @@ import { sweepJob } from '../../platform/bytes/bytes.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { breakOff, offsetOf, sendPiece, sha256Of } from './testing.ts'
+import { breakOff, offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
 
 let app: TestApp
 let url: string

@@ -9,7 +9,6 @@ import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
 import { iso, type Tx } from '../../platform/db/database.ts'
 import { found } from '../../platform/errors.ts'
 import { authorise, type Authorising } from '../../platform/http/bind.ts'
-import { refuseMisplaced } from '../../platform/http/tus.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { FileService } from './files.service.ts'
@@ -34,10 +33,7 @@ export const uploadPath = (id: string): string => `${filesPath}/uploads/${id}/co
 export type FileUploads = ReturnType<typeof createFileUploads>
 
 /** Files on their way into a space. */
-export function createFileUploads(
-  { db, log }: Pick<Platform, 'db' | 'log'>,
-  { bytes, files, transfers }: { bytes: Bytes; files: FileService; transfers: Transfers },
-) {
+export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, transfers }: { bytes: Bytes; files: FileService; transfers: Transfers }) {
   const wishOf = (upload: UploadRow) => wish.parse(upload.wish)
   const mine = async (actor: Actor, id: string): Promise<UploadRow> => {
     const upload = await bytes.upload(db, id)
@@ -113,16 +109,7 @@ export function createFileUploads(
           onRequest: (request) => authorise(request, uploadCalls.get, authorising),
           handler: async (request, reply) => {
             const { id } = found(byId.safeParse(request.params).data)
-            const upload = await mine(found(request.actor), id)
-            // Its last byte was the last thing that a killed server did.
-            if (upload.status === 'uploading' && upload.offset_bytes === upload.size_bytes) await bytes.begun(id)
-            if (upload.status === 'uploading') refuseMisplaced(request, { size: upload.size_bytes, offset: upload.offset_bytes })
-            reply.hijack()
-            for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
-            await bytes.handle(id, request.raw, reply.raw).catch((error: unknown) => {
-              log.warn({ err: error, upload: id }, 'an upload broke off')
-              reply.raw.destroy()
-            })
+            await bytes.door(await mine(found(request.actor), id), request, reply)
           },
         })
       })

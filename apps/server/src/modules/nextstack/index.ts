@@ -45,6 +45,7 @@ import { createMetrics } from './vm/vm.metrics.ts'
 import { createVmOperations } from './vm/vm.operations.ts'
 import { vmRoutes } from './vm/vm.routes.ts'
 import { createVmService } from './vm/vm.service.ts'
+import { consoleMigrations } from './vm/vm.console.ts'
 import { countByCloud, forgetCloud, vmCounter, vmMigrations } from './vm/vm.store.ts'
 import { createVmSuspension } from './vm/vm.suspension.ts'
 import { createVmSync } from './vm/vm.sync.ts'
@@ -97,6 +98,7 @@ export function createNextstack(
       ...quotaMigrations,
       ...flavorMigrations,
       ...vmMigrations,
+      ...consoleMigrations,
       ...keyPairMigrations,
       ...commandMigrations,
       ...sealedCommandMigrations(platform.secrets),

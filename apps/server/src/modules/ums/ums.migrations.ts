@@ -259,4 +259,10 @@ export const umsMigrations: Migrations = {
       primary key (user_id, hash)
     );
   `),
+  // Names that look the same are one name; where two people have it already, the other stays as it is.
+  '20261128_72_names_alike': migration(`
+    update users set name = normalize(name, NFKC)
+    where name is not NFKC normalized
+      and not exists (select from users other where other.id <> users.id and lower(normalize(other.name, NFKC)) = lower(normalize(users.name, NFKC)));
+  `),
 }

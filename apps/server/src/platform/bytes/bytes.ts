@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { DataStore, Server, Upload } from '@tus/server'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Sql, Tx } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
-import { tusRefused } from '../http/tus.ts'
+import { refuseMisplaced, tusRefused } from '../http/tus.ts'
 import { uuidv7 } from '../ids.ts'
 import { defineJob, handleJob } from '../jobs.ts'
 import type { ModuleParts } from '../module.ts'
@@ -203,13 +204,22 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
       for (const [response, of] of open) if (of === id) response.destroy()
       await directory.dropUpload(id)
     },
-    /** The tus door, for whoever has found that it is theirs: HEAD and PATCH. */
-    async handle(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-      open.set(response, id)
+    /** The tus door (HEAD and PATCH), for whoever has found that the upload is theirs. */
+    async door(upload: UploadRow, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const { id } = upload
+      // Its last byte was the last thing that a killed server did.
+      if (upload.status === 'uploading' && upload.offset_bytes === upload.size_bytes) await whole(id)
+      if (upload.status === 'uploading') refuseMisplaced(request, { size: upload.size_bytes, offset: upload.offset_bytes })
+      reply.hijack()
+      for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+      open.set(reply.raw, id)
       try {
-        await tus.handle(request, response)
+        await tus.handle(request.raw, reply.raw)
+      } catch (error) {
+        log.warn({ err: error, upload: id }, 'an upload broke off')
+        reply.raw.destroy()
       } finally {
-        open.delete(response)
+        open.delete(reply.raw)
       }
     },
     /** @throws ENOENT where the disk has lost it */

@@ -78,7 +78,7 @@ function AddForm({ initial, copiedFrom, missing }: { readonly initial: DeployVal
         <h2 className="zs-heading">{t('add.spec')}</h2>
         <SpecFields edgeId={whole(typed, initial).placement.edge_ids[0] ?? null} />
         <h2 className="zs-heading">{t('add.where')}</h2>
-        <PlacementFields />
+        <PlacementFields shared />
       </FormPage>
     </>
   )

@@ -32,10 +32,11 @@ const each = (schema: typeof label | typeof labelKey, valueOf: (text: string) =>
 /**
  * Where a deployment goes: nodes by name, or all that have labels. Where one node alone can take it, that is chosen.
  * @param note what each chosen node gets
+ * @param shared whether it may be a node that the platform shares
  */
-export function PlacementFields({ note }: { readonly note?: string }) {
+export function PlacementFields({ note, shared = false }: { readonly note?: string; readonly shared?: boolean }) {
   const { t } = useTranslation('container')
-  const nodes = useNodes(5_000)
+  const nodes = useNodes(5_000, shared)
   // antd does not know the values of a form around it.
   const by = (Form.useWatch(['placement', 'by']) as PlacementValues['by'] | undefined) ?? 'nodes'
   const form = Form.useFormInstance<{ readonly placement: PlacementValues }>()
@@ -129,7 +130,12 @@ function NodeOption({ node }: { readonly node: Edge }) {
     <>
       {node.name}{' '}
       <span className="zs-soft">
-        {[unfit === null ? '' : t(`node.${unfit}`), node.addresses[0] ?? '', gpus === 0 ? '' : t('node.gpus', { count: gpus })]
+        {[
+          unfit === null ? '' : t(`node.${unfit}`),
+          node.shared_with === 'none' ? '' : t('node.shared'),
+          node.addresses[0] ?? '',
+          gpus === 0 ? '' : t('node.gpus', { count: gpus }),
+        ]
           .filter((text) => text !== '')
           .join(' · ')}
       </span>
@@ -155,9 +161,12 @@ export function PlacementCheck({
   const { t } = useTranslation('container')
   // Rows that are not typed to their end are not asked about.
   const ports = spec.ports.filter((row) => row?.host_port != null && row.container_port != null)
-  const { gpus, ports: asked, image } = specOf({ ...spec, ports })
+  const { gpus, ports: asked, image, cpu_limit, memory_limit_bytes } = specOf({ ...spec, ports })
   const named = containerSpec.shape.image.safeParse(image).success
-  const written = useSettled(JSON.stringify({ spec: { ports: asked, gpus, ...(named && { image }) }, placement: placementOf(placement) }), restMs)
+  const written = useSettled(
+    JSON.stringify({ spec: { ports: asked, gpus, cpu_limit, memory_limit_bytes, ...(named && { image }) }, placement: placementOf(placement) }),
+    restMs,
+  )
   // As it was written just above.
   const body = JSON.parse(written) as BodyInput<typeof containers.check>
   const whole = containers.check.body.safeParse(body)

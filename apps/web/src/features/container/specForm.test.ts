@@ -66,10 +66,11 @@ it('tells the second of two that are the same', () => {
 })
 
 it('reads variables as a file of them has them', () => {
-  expect(envOf('# comment\nA=1\r\nexport B = "x y"\nC=\n\nnot a variable\nA=2\nURL=http://a/?b=c')).toEqual([
+  expect(envOf('# comment\nA=1\r\nexport B = "x y"\nC=\n\nnot a variable\nA=2\nURL=http://a/?b=c\ndiscovery.type=single-node')).toEqual([
     { name: 'A', value: '2' },
     { name: 'B', value: 'x y' },
     { name: 'C', value: '' },
     { name: 'URL', value: 'http://a/?b=c' },
+    { name: 'discovery.type', value: 'single-node' },
   ])
 })

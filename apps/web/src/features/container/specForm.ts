@@ -98,7 +98,7 @@ export const valuesOf = (spec: ContainerSpec): SpecValues => ({
 export function envOf(text: string): { name: string; value: string }[] {
   const found = new Map<string, string>()
   for (const line of text.split(/\r?\n/)) {
-    const [, name, rest = ''] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line) ?? []
+    const [, name, rest = ''] = /^\s*(?:export\s+)?([^\s=#][^\s=]*)\s*=(.*)$/.exec(line) ?? []
     if (name === undefined) continue
     const value = rest.trim()
     const quoted = /^(["'])(.*)\1$/s.exec(value)

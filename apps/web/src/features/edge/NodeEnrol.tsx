@@ -111,6 +111,12 @@ function Waiting({
         <p role="status">
           <StatusTag tone="busy">{t('enrol.waiting')}</StatusTag>
         </p>
+        <h2 className="zs-heading">{t('enrol.nothing')}</h2>
+        <ul className="zs-soft">
+          {(['run', 'reach', 'proxy', 'expired', 'log'] as const).map((step) => (
+            <li key={step}>{t(`enrol.nothingSteps.${step}`, { url: new URL(enrolment.url).searchParams.get('server') ?? '' })}</li>
+          ))}
+        </ul>
       </div>
       <figure className="ed-qr">
         <QRCode value={enrolment.url} type="svg" size={176} aria-label={t('enrol.qr')} />

@@ -6,6 +6,7 @@ import type { BatchAction } from '../../kit/BatchBar.tsx'
 import { firstNames } from '../../kit/firstNames.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { EdgeEdit, EdgeMarks } from './EdgeEdit.tsx'
+import { EdgeShare } from './EdgeShare.tsx'
 import { awaitsConfirmation, invalidatedByEdge, whyNotNode } from './edgeRules.ts'
 import { UpgradeDialog } from './UpgradeDialog.tsx'
 
@@ -20,6 +21,7 @@ export function useEdgeActions(onDeleted?: () => void): {
   const dialogs = {
     edit: (edge: Edge, close: () => void) => <EdgeEdit edge={edge} onClose={close} />,
     marks: (edge: Edge, close: () => void) => <EdgeMarks edge={edge} onClose={close} />,
+    share: (edge: Edge, close: () => void) => <EdgeShare edge={edge} onClose={close} />,
     upgrade: (edge: Edge, close: () => void) => <UpgradeDialog edge={edge} onClose={close} />,
   }
   const activate = useChange(edges.activate, { invalidates: invalidatedByEdge, silent: true })
@@ -81,6 +83,7 @@ export function useEdgeActions(onDeleted?: () => void): {
       activation(edge),
       opening('edit', edge, 'edit'),
       opening('marks', edge, 'edit'),
+      { ...opening('share', edge, 'edit'), call: edges.share },
       opening('upgrade', edge, 'upgrade'),
       {
         key: 'unbind',

@@ -26,6 +26,9 @@ export default function SharePage() {
   if (error?.status === 404)
     return (
       <div className="fl-shared">
+        <h1 id="page-title" tabIndex={-1}>
+          {t('shared.title')}
+        </h1>
         <EmptyState title={t('shared.gone')}>{t('shared.goneNote')}</EmptyState>
       </div>
     )

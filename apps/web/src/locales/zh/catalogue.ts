@@ -17,6 +17,7 @@ export default {
   per: { hour: '小时', month: '月', year: '年' },
   unit: { core: '核', GiB: 'GB', card: '张', address: words.unit, Mbps: 'Mbps' },
   meter: {
+    container: { vcpu: '容器 CPU（共享节点）', memory: '容器内存（共享节点）' },
     vm: { vcpu: '云主机 vCPU', memory: '云主机内存', disk: '云主机系统盘', gpu: '云主机 GPU' },
     volume: { size: words.volumeCapacity },
     snapshot: { size: '快照容量' },
@@ -232,6 +233,7 @@ export default {
       image: words.image,
       eip: '弹性公网IP',
       file: '文件存储',
+      container: words.container,
       vcpu: 'vCPU',
       memory: words.memory,
       disk: words.systemDisk,

@@ -78,7 +78,7 @@ export default {
     delete: words.toDelete,
     restore: words.restore,
     createVolume: '创建云硬盘',
-    cancel: '撤回',
+    cancel: words.withdraw,
   },
   done: {
     create: '已开始创建云硬盘“{{name}}”',

@@ -189,7 +189,15 @@ export default {
     count: '节点数量',
     countNote: '留空使用所有符合条件的节点',
   },
-  node: { online: '在线', offline: words.offline, deactive: words.disabled, pending: '未接入', dockerAway: words.dockerAway, gpus: '{{count}} 个 GPU' },
+  node: {
+    online: '在线',
+    offline: words.offline,
+    deactive: words.disabled,
+    pending: '未接入',
+    dockerAway: words.dockerAway,
+    shared: '平台共享，须设置 CPU 和内存上限',
+    gpus: '{{count}} 个 GPU',
+  },
   check: {
     title: '部署检查',
     empty: '选择节点后，这里会检查镜像、端口和 GPU 是否可用。',

@@ -16,7 +16,7 @@ export default {
     deletedBy: '删除人',
     ends: '彻底删除时间',
     outcome: words.result,
-    who: '用户',
+    who: '传输人',
     organisation: words.ownedBy,
     bytes: '传输量',
     rate: '平均速率',
@@ -145,6 +145,7 @@ export default {
     end: '取消分享',
   },
   shared: {
+    title: '文件分享',
     by: '{{who}} 分享',
     folder: '文件夹，打包下载',
     downloadZip: '打包下载',

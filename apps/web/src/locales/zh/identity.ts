@@ -336,7 +336,7 @@ export default {
     call: '接口标识',
     requestId: '请求编号',
     code: '错误码',
-    why: '原因',
+    why: words.reason,
     whyRefused: '为什么被拒绝，由什么决定',
     hash: '摘要（SHA-256）',
     notKept: '提交的内容不记入审计日志，因为其中可能有密码等机密；因此没有修改前后的对照。',

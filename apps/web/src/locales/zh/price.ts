@@ -53,6 +53,8 @@ export default {
     'image.size': '镜像容量',
     'eip.address': '公网 IP',
     'eip.bandwidth': '带宽',
+    'container.vcpu': '容器 CPU',
+    'container.memory': '容器内存',
     'registry.size': '镜像仓库容量',
     'file.size': '文件容量',
   },

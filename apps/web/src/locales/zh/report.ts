@@ -79,6 +79,7 @@ export default {
     backup: { size: words.backupCapacity },
     image: { size: '镜像容量' },
     eip: { address: '公网地址', bandwidth: '公网带宽' },
+    container: { vcpu: '容器 CPU', memory: '容器内存' },
     registry: { size: '镜像仓库容量' },
     file: { size: '文件存储容量' },
   },

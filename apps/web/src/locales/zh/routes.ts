@@ -8,7 +8,7 @@ export default {
   messageBoard: '留言板',
   termsOfService: '服务条款',
   market: '算力市场',
-  warehouse: '模型仓库',
+  warehouse: words.modelWarehouse,
   warehouseDetail: '模型详情',
   notFound: '页面不存在',
   forbidden: '没有访问权限',

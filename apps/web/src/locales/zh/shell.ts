@@ -32,7 +32,7 @@ export default {
     menu: '菜单',
     overview: words.overview,
     market: '算力市场',
-    warehouse: '模型仓库',
+    warehouse: words.modelWarehouse,
     help: '帮助中心',
     console: '控制台',
     login: words.signIn,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isMapping, type Mapping } from './compose.parse.ts'
 
 /** As Compose writes ports, mounts and labels: in a short and a long way. Each has one shape here. */
@@ -7,6 +8,8 @@ export interface PublishedPort {
   /** Null: Docker takes any. */
   readonly host_port: number | null
   readonly protocol: string
+  /** Of the node; left out: all that it has. */
+  readonly address?: string
 }
 export interface ComposeMount {
   readonly type: 'volume' | 'bind' | 'tmpfs'
@@ -25,37 +28,65 @@ export interface ComposeService {
   readonly ports: readonly PublishedPort[]
 }
 
-const portsMax = 100
-const shortPort = /^(?:(?:\[[0-9A-Fa-f:.]+\]|\d{1,3}(?:\.\d{1,3}){3}):)?(?:(\d{1,5}(?:-\d{1,5})?)?:)?(\d{1,5}(?:-\d{1,5})?)(?:\/(tcp|udp))?$/
+export const portsMax = 100
+const shortPort = /^(?:(\[[0-9A-Fa-f:.]+\]|\d{1,3}(?:\.\d{1,3}){3}):)?(?:(\d{1,5}(?:-\d{1,5})?)?:)?(\d{1,5}(?:-\d{1,5})?)(?:\/([A-Za-z]+))?$/
+const range = /^\d{1,5}(-\d{1,5})?$/
 
-function rangeOf(text: string): number[] | null {
+/** What is wrong with a port, by the name of its text. */
+export type PortFault = 'port' | 'portsTooMany' | 'portProtocol'
+export const isPortFault = (ports: PublishedPort[] | PortFault): ports is PortFault => typeof ports === 'string'
+
+function rangeOf(text: string): number[] | PortFault {
   const [first = Number.NaN, last = first] = text.split('-').map(Number)
-  if (!(first >= 1 && last <= 65_535 && last >= first && last - first < portsMax)) return null
+  if (!(first >= 1 && last <= 65_535 && last >= first)) return 'port'
+  if (last - first >= portsMax) return 'portsTooMany'
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
-/** Null where it is no port. */
-export function portsOf(value: unknown): PublishedPort[] | null {
+interface WrittenPort {
+  readonly address: string
+  readonly published: string
+  readonly target: string
+  readonly protocol: string
+}
+/** Both ways of writing one. */
+function written(value: unknown): WrittenPort | null {
   if (isMapping(value)) {
-    const { target, published, protocol = 'tcp' } = value
-    return protocol === 'tcp' || protocol === 'udp'
-      ? pair(String(target ?? ''), published === undefined || published === null || published === '' ? undefined : String(published), protocol)
-      : null
+    const { target, published, protocol, host_ip } = value
+    const [inside, outside, address] = [target, published, host_ip].map((one) => (one === undefined || one === null ? '' : String(one)))
+    return { target: inside ?? '', published: outside ?? '', address: address ?? '', protocol: typeof protocol === 'string' ? protocol : 'tcp' }
   }
-  if (typeof value !== 'string' && typeof value !== 'number') return null
   const found = shortPort.exec(String(value))
-  return found === null ? null : pair(found[2] ?? '', found[1], found[3] ?? 'tcp')
+  return found === null
+    ? null
+    : { address: (found[1] ?? '').replace(/^\[|\]$/g, ''), published: found[2] ?? '', target: found[3] ?? '', protocol: found[4] ?? 'tcp' }
 }
 
-function pair(target: string, published: string | undefined, protocol: string): PublishedPort[] | null {
-  if (!/^\d{1,5}(-\d{1,5})?$/.test(target) || (published !== undefined && !/^\d{1,5}(-\d{1,5})?$/.test(published))) return null
-  const inside = rangeOf(target)
-  const outside = published === undefined ? undefined : rangeOf(published)
-  if (inside === null || outside === null) return null
+/** The ports that one entry means, or what is wrong with it. */
+export function portsOf(value: unknown): PublishedPort[] | PortFault {
+  const port = written(value)
+  if (port === null || !range.test(port.target) || (port.published !== '' && !range.test(port.published))) return 'port'
+  if (port.address !== '' && isIP(port.address) === 0) return 'port'
+  const protocol = port.protocol.toLowerCase()
+  if (protocol !== 'tcp' && protocol !== 'udp') return 'portProtocol'
+  const at = { protocol, ...(port.address !== '' && { address: port.address }) }
+  const inside = rangeOf(port.target)
+  const outside = port.published === '' ? undefined : rangeOf(port.published)
+  if (typeof inside === 'string') return inside
+  if (typeof outside === 'string') return outside
   // One port inside may have any of a range outside: which, Docker says.
   if (outside !== undefined && outside.length !== inside.length)
-    return inside.length === 1 ? inside.map((container_port) => ({ container_port, host_port: null, protocol })) : null
-  return inside.map((container_port, index) => ({ container_port, host_port: outside?.[index] ?? null, protocol }))
+    return inside.length === 1 ? inside.map((container_port) => ({ container_port, host_port: null, ...at })) : 'port'
+  return inside.map((container_port, index) => ({ container_port, host_port: outside?.[index] ?? null, ...at }))
+}
+
+/** In the short way, which every Compose has an address in. */
+export function portText(value: unknown): string {
+  const port = written(value)
+  if (port === null) return String(value)
+  const { address, published, target, protocol } = port
+  const outside = address === '' ? (published === '' ? '' : `${published}:`) : `${address.includes(':') ? `[${address}]` : address}:${published}:`
+  return `${outside}${target}${protocol.toLowerCase() === 'udp' ? '/udp' : ''}`
 }
 
 const isPath = (source: string): boolean => /^[./~]/.test(source)
@@ -90,16 +121,32 @@ const isTarget = (path: string): boolean => path.startsWith('/') && path.length 
 /** `./a/b` and `a/b` as the path of a file beside the compose file. */
 export const besides = (path: string): string => path.replace(/^(\.\/+)+/, '')
 
-/** Of a mapping or of `key=value` texts. */
-export function keyed(value: unknown): [string, string][] {
-  if (isMapping(value)) return Object.entries(value).map(([key, one]) => [key, one === null || one === undefined ? '' : String(one)])
-  if (!Array.isArray(value)) return []
-  return value.map((one: unknown) => {
+/** Of a mapping or of `key=value` texts; null of what is only named. */
+export function named(value: unknown): [string, string | null][] {
+  if (isMapping(value)) return Object.entries(value).map(([key, one]) => [key, one === null || one === undefined ? null : String(one)])
+  return listed(value).map((one) => {
     const text = String(one)
     const border = text.indexOf('=')
-    return border < 0 ? [text, ''] : [text.slice(0, border), text.slice(border + 1)]
+    return border < 0 ? [text, null] : [text.slice(0, border), text.slice(border + 1)]
   })
 }
+/** The same, where what is only named is empty. */
+export const keyed = (value: unknown): [string, string][] => named(value).map(([key, one]) => [key, one ?? ''])
+
+/** A file with variables, as a service names it. */
+export interface EnvFile {
+  readonly path: string
+  readonly required: boolean
+  /** Values are as they are written: nothing is quoted, and nothing stands for a variable. */
+  readonly raw: boolean
+}
+/** Null of what is none. */
+export const envFilesOf = (service: Mapping): (EnvFile | null)[] =>
+  (isMapping(service['env_file']) ? [service['env_file']] : listed(service['env_file'])).map((value) => {
+    if (typeof value === 'string') return { path: besides(value), required: true, raw: false }
+    if (!isMapping(value) || typeof value['path'] !== 'string') return null
+    return { path: besides(value['path']), required: value['required'] !== false, raw: value['format'] === 'raw' }
+  })
 
 export const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value])
 
@@ -115,5 +162,13 @@ export function replicasOf(service: Mapping): number | null {
 export const servicesOf = (root: Mapping): ComposeService[] =>
   Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => {
     const of = isMapping(service) ? service : {}
-    return { name, image: String(of['image'] ?? ''), replicas: replicasOf(of) ?? 1, ports: listed(of['ports']).flatMap((port) => portsOf(port) ?? []) }
+    return {
+      name,
+      image: String(of['image'] ?? ''),
+      replicas: replicasOf(of) ?? 1,
+      ports: listed(of['ports']).flatMap((port) => {
+        const ports = portsOf(port)
+        return isPortFault(ports) ? [] : ports
+      }),
+    }
   })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillText } from '@zhisuan/contract/errors'
-import { composeTexts } from '@zhisuan/contract/texts'
 import { Refusal } from '../../../platform/errors.ts'
-import { checkCompose, fileForNode, judged, prepare, termsOf, valuesOf } from './compose.ts'
+import { readEnvFile } from './compose.env.ts'
+import { fileForNode } from './compose.node.ts'
+import { checkCompose, judged, prepare, termsOf, valuesOf } from './compose.ts'
 
 const who = { kind: 2, bp_id: 'o' }
 /** On a node of somebody else. */
@@ -30,7 +30,9 @@ const onNode = (text: string, values: Record<string, string> = {}, configs: Reco
     [{ bp_id: null }],
     Object.keys(configs).map((path) => ({ path, config_id: 'c' })),
   )
-  return JSON.parse(fileForNode(prepared(text, values, terms).root, { stack_id: 's', files: new Map(Object.entries(configs)) })) as {
+  return JSON.parse(
+    fileForNode(prepared(text, values, terms).root, { stack_id: 's', files: new Map(Object.entries(configs)), values: new Map(Object.entries(values)) }),
+  ) as {
     services: Record<string, Record<string, unknown>>
   }
 }
@@ -63,8 +65,12 @@ describe('a compose file', () => {
   it('has no more in it than is read in a moment', () => {
     const many = `services:\n  web:\n    image: app:1\n    environment: {${Array.from({ length: 40_000 }, (_, index) => `K${index}: `).join(',')}}\n`
     expect(errorsOf(many)).toMatchObject([{ line: 1, message: '内容过多：行和条目合计不能超过30000个' }])
-    const doubled = `x-a: &a [${'1,'.repeat(1_000)}]\nx-b: [${'*a,'.repeat(90)}]\n${service('restart: always')}`
-    expect(errorsOf(doubled)).toMatchObject([{ message: composeTexts.tooLong }])
+    const doubled = (times: number) => `x-a: &a [${'1,'.repeat(1_000)}]\nx-b: [${'*a,'.repeat(times)}]\n${service('restart: always')}`
+    expect(errorsOf(doubled(45))).toEqual([])
+    expect(errorsOf(doubled(90))).toMatchObject([{ line: 2, message: '锚点“a”展开后内容过多：全文不能超过50000个值' }])
+    const laughs = 'abcdefgh'.split('').map((name, index, all) => `x-${name}: &${name} [${`${index === 0 ? 'lol' : `*${all[index - 1] ?? ''}`},`.repeat(10)}]`)
+    expect(errorsOf(`${laughs.join('\n')}\n${service('restart: always')}`)).toMatchObject([{ message: expect.stringContaining('展开后内容过多') as string }])
+    expect(errorsOf(`x-a: &a ${'x'.repeat(100_000)}\nx-b: [${'*a,'.repeat(20)}]\n${service('restart: always')}`)).toMatchObject([{ line: 2 }])
   })
 
   it('names its services and variables', () => {
@@ -123,7 +129,6 @@ describe('a compose file', () => {
 
   it.each([
     'privileged: true',
-    'annotations: { a: b }',
     'network_mode: host',
     'network_mode: "container:other"',
     'pid: host',
@@ -170,7 +175,7 @@ describe('a compose file', () => {
     `x-a: ${'{a: '.repeat(9_000)}1${'}'.repeat(9_000)}`,
   ])('without end is refused: %s', (text) => {
     const file = `${text}\n${text.startsWith('x-') ? service('restart: always') : ''}`
-    expect(errorsOf(file)).toMatchObject([{ message: fillText(composeTexts.tooDeep, { limit: 64 }) }])
+    expect(errorsOf(file)).toMatchObject([{ message: text.includes('*a') ? '锚点“a”引用了自身' : '嵌套过深：不能超过64层' }])
     expect(refusal(() => prepared(file))).toMatchObject({ name: 'composeInvalid' })
   })
 
@@ -196,7 +201,7 @@ describe('a compose file', () => {
       fc.property(fc.oneof(node, nested), (text) => {
         const { problems } = checkCompose(text, tenant)
         try {
-          fileForNode(prepared(text).root, { stack_id: 's', files: new Map() })
+          fileForNode(prepared(text).root, { stack_id: 's', files: new Map(), values: new Map() })
         } catch (error) {
           expect(error).toBeInstanceOf(Refusal)
           return
@@ -210,6 +215,165 @@ describe('a compose file', () => {
   it('reads what merges and aliases bring', () => {
     const text = 'x-base: &base\n  image: app:1\n  privileged: true\nservices:\n  web:\n    <<: *base\n    restart: always\n'
     expect(errorsOf(text)).toMatchObject([{ message: '“privileged”只有平台管理员可以使用' }])
+  })
+})
+
+describe('a value', () => {
+  const environmentOf = (text: string, values: Record<string, string> = {}, configs: Record<string, string> = {}) =>
+    onNode(text, values, configs).services['web']?.['environment']
+
+  it('is the text that was written, wherever a text is wanted', () => {
+    const { services } = onNode(
+      service(
+        `environment: { GUILD_ID: 1147053346671102335, UMASK: 022, PIN: 0042, VERSION: 1.10, KEY: true, HEX: 0x1F, BIG: 1e3, NO: no, OFF: off, TIME: 12:30, scale: "\${N:-007}", pids: "\${N:-1.10}", init: "\${B:-true}" }
+labels: { version: 1.10, on: True, id: 1147053346671102335 }
+command: [serve, 0600, 1.0, true]
+entrypoint: /run 1
+user: 0100
+hostname: 007
+healthcheck: { test: [CMD, check, 010], retries: "3" }
+logging: { driver: json-file, options: { max-file: 3, compress: true } }
+ulimits: { nofile: "1024" }
+cpus: "0.50"
+init: "\${B:-true}"`,
+      ),
+    )
+    expect(services['web']).toMatchObject({
+      environment: {
+        GUILD_ID: '1147053346671102335',
+        UMASK: '022',
+        PIN: '0042',
+        VERSION: '1.10',
+        KEY: 'true',
+        HEX: '0x1F',
+        BIG: '1e3',
+        NO: 'no',
+        OFF: 'off',
+        TIME: '12:30',
+        scale: '007',
+        pids: '1.10',
+        init: 'true',
+      },
+      labels: { version: '1.10', on: 'True', id: '1147053346671102335' },
+      command: ['serve', '0600', '1.0', 'true'],
+      entrypoint: '/run 1',
+      user: '0100',
+      hostname: '007',
+      healthcheck: { test: ['CMD', 'check', '010'], retries: 3 },
+      logging: { options: { 'max-file': '3', compress: 'true' } },
+      ulimits: { nofile: 1_024 },
+      cpus: 0.5,
+      init: true,
+    })
+  })
+
+  it('is that too where an anchor or a merge brings it', () => {
+    const text =
+      'x-env: &env { PIN: 0042 }\nx-pin: &pin 0042\nservices:\n  web:\n    image: app:1\n    environment: { <<: *env, OTHER: *pin, PIN2: 1.10 }\n    mem_limit: 512\n'
+    expect(environmentOf(text)).toEqual({ PIN: '0042', OTHER: '0042', PIN2: '1.10' })
+  })
+
+  it('of a variable that is only named is what was given, and never that of the agent', () => {
+    for (const written of ['environment: [VAR, HOME, PATH, LANG, "A=1"]', 'environment: { VAR: , HOME: ~, PATH: , LANG: , A: 1 }']) {
+      expect(environmentOf(service(written), { VAR: 'given $x' })).toEqual({ VAR: 'given $$x', A: '1' })
+      expect(checkCompose(service(written), tenant)).toMatchObject({ problems: [], variables: ['VAR', 'HOME', 'PATH', 'LANG'] })
+    }
+    expect(checkCompose(service('environment: [VAR]'), tenant, new Set()).problems).toMatchObject([{ severity: 'warning', undeclared: 'VAR' }])
+  })
+
+  it('comes from files of variables, in both ways of naming them', () => {
+    const env = 'A=1\n# no\n\nexport B="x ${A} \\"q\\"\\n"\nC=\'${A}\'\nD=p#w $HOME # said\nE=${HOME}\nF\nG: g\nH=\nI="two\nlines"\nweb.url=x\r\n'
+    const read = { A: '1', B: 'x 1 "q"\n', C: '$${A}', D: 'p#w $$HOME', E: '', F: 'given', G: 'g', H: '', I: 'two\nlines', 'web.url': 'x' }
+    for (const written of [
+      'env_file: .env',
+      'env_file: [./.env]',
+      'env_file: [{ path: .env, required: true }]',
+      'env_file: [.env, { path: gone.env, required: false }]',
+    ])
+      expect(environmentOf(service(written), { F: 'given' }, { '.env': env }), written).toEqual(read)
+    expect(environmentOf(service('env_file: .env\nenvironment: { A: 2 }'), {}, { '.env': 'A=1\n' })).toEqual({ A: '2' })
+    expect(environmentOf(service('env_file: [{ path: .env, format: raw }]'), {}, { '.env': 'A="1" # x\n' })).toEqual({ A: '"1" # x' })
+    expect(readEnvFile('A=1\nwhat is this\n', new Map()).wrongLine).toBe(2)
+    expect(onNode(service('env_file: .env'), {}, { '.env': 'A=1' }).services['web']).not.toHaveProperty('env_file')
+    expect(errorsOf(service('env_file: gone.env'))).toMatchObject([{ message: '“gone.env”不是该应用的配置文件' }])
+  })
+})
+
+describe('what the Compose of a node does not know', () => {
+  it.each([
+    ['uts: host', '节点上的docker-compose 1.29不支持“uts”'],
+    ['annotations: { a: b }', '节点上的docker-compose 1.29不支持“annotations”'],
+    ['pull_policy: daily', '节点上的docker-compose 1.29不支持“pull_policy”的值“daily”'],
+    ['depends_on: { web2: { condition: service_finished } }', '节点上的docker-compose 1.29不支持“condition”的值“service_finished”'],
+    ['volumes: [{ type: volume, target: /x, volume: { subpath: a } }]', '节点上的docker-compose 1.29不支持“subpath”'],
+    ['networks: { default: { mac_address: "02:00:00:00:00:01" } }', '节点上的docker-compose 1.29不支持“mac_address”'],
+    ['healthcheck: { interval: 10 seconds }', '“interval”应为时长，例如1m30s'],
+    ['healthcheck: { test: [curl, x] }', 'test为列表时，第一项须是NONE、CMD或CMD-SHELL'],
+    ['mem_limit: much', '“mem_limit”应为容量，例如512m'],
+    ['pids_limit: many', '“pids_limit”应为数字'],
+    ['init: maybe', '“init”应为true或false'],
+    ['command: { a: b }', '“command”应为列表'],
+    ['logging: { drivr: x }', '不支持“drivr”'],
+    ['network_mode: bridge\nnetworks: [default]', 'network_mode和networks不能同时使用'],
+    ['depends_on: [web]', '服务之间循环依赖：web → web'],
+    ['volumes: ["/x", "/x/"]', '“/x”被挂载了两次'],
+    ['ulimits: { nofile: { soft: 2, hard: 1 } }', '“nofile”的soft不能大于hard'],
+    ['expose: [web]', '“web”不是端口，例如8080或8080/udp'],
+    ['ports: ["80:80/sctp"]', '端口“80:80/sctp”的协议不受支持，只能是tcp或udp'],
+    ['ports: ["1000-1100:1000-1100"]', '端口“1000-1100:1000-1100”的范围过大：不能超过100个端口'],
+    ['command:\u00A0x', '第13列是全角或看不见的字符（U+00A0），请改为普通空格或半角符号'],
+    ['\u3000command: x', '第5列是全角或看不见的字符（U+3000），请改为普通空格或半角符号'],
+    ['command：x', '第12列是全角或看不见的字符（U+FF1A），请改为普通空格或半角符号'],
+  ])('is told: %s', (lines, message) => {
+    expect(errorsOf(`${service(lines)}  web2: { image: app:2 }\n`).map((problem) => problem.message)).toContain(message)
+  })
+
+  it('and means nothing else without it, is left out and told', () => {
+    const { problems } = checkCompose(
+      service('healthcheck: { test: check, start_interval: 1s }\ndepends_on: { db: { condition: service_healthy, restart: true } }') +
+        '  db: { image: db:1 }\n',
+      tenant,
+    )
+    expect(problems.map(({ severity, message }) => [severity, message])).toEqual([
+      ['warning', '节点上的docker-compose 1.29不支持“start_interval”，部署时将忽略'],
+      ['warning', '节点上的docker-compose 1.29不支持“restart”，部署时将忽略'],
+    ])
+  })
+
+  it('is written as it knows it', () => {
+    const { services } = onNode(
+      `${service('pull_policy: missing\ndeploy: { resources: { limits: { pids: 100, memory: 64m } } }\nvolumes: [{ type: tmpfs, target: /t, tmpfs: { size: 64m, mode: 0755 } }]\nports: [{ target: 53, published: 53, protocol: udp, host_ip: "::1" }, 80]\ndepends_on: { db: { condition: service_healthy, restart: true }, gone: { condition: service_started, required: false } }\nextra_hosts: ["a=192.0.2.1"]')}  db: { image: db:1 }\n`,
+    )
+    expect(services['web']).toEqual({
+      image: 'app:1',
+      labels: { 'zhisuan.stack': 's' },
+      pull_policy: 'if_not_present',
+      pids_limit: 100,
+      deploy: { resources: { limits: { memory: '64m' } } },
+      tmpfs: ['/t:size=64m,mode=755'],
+      ports: ['[::1]:53:53/udp', '80'],
+      depends_on: { db: { condition: 'service_healthy' } },
+      extra_hosts: ['a:192.0.2.1'],
+    })
+  })
+})
+
+describe('an honest file', () => {
+  it('with three levels of merges in 25 services is read', () => {
+    const levels =
+      'x-a: &a { restart: always, labels: { a: 1 } }\nx-b: &b { <<: *a, init: true }\nx-c: &c { <<: [*b], logging: { options: { max-file: 3 } } }\n'
+    const names = Array.from({ length: 25 }, (_, index) => `s${index}`)
+    const file = `${levels}services:\n${names.map((name) => `  ${name}: { <<: *c, image: app:1, environment: &e${name} { A: 1 }, labels: { <<: *e${name} } }\n`).join('')}`
+    expect(errorsOf(file)).toEqual([])
+    const { services } = onNode(file)
+    expect(services['s24']).toMatchObject({ restart: 'always', init: true, labels: { A: '1' }, logging: { options: { 'max-file': '3' } } })
+  })
+
+  it('has one port on two addresses', () => {
+    expect(errorsOf(service('ports: ["127.0.0.1:53:53/udp", "192.0.2.2:53:53/udp", "127.0.0.1:53:53/tcp", "[::1]:53:53/udp"]'))).toEqual([])
+    for (const other of ['53:54/udp', '0.0.0.0:53:54/udp', '127.0.0.1:53:54/udp'])
+      expect(errorsOf(service(`ports: ["127.0.0.1:53:53/udp", "${other}"]`)), other).toMatchObject([{ message: '节点端口53被映射了两次' }])
+    expect(errorsOf(service('ports: ["[::1]:53:53", "[0:0::1]:53:54"]'))).toMatchObject([{ message: '节点端口53被映射了两次' }])
   })
 })
 
@@ -294,8 +458,8 @@ describe('what a node gets', () => {
         image: 'app:2',
         replicas: 1,
         ports: [
-          { container_port: 80, host_port: 8080, protocol: 'udp' },
-          { container_port: 81, host_port: 8081, protocol: 'udp' },
+          { container_port: 80, host_port: 8080, protocol: 'udp', address: '127.0.0.1' },
+          { container_port: 81, host_port: 8081, protocol: 'udp', address: '127.0.0.1' },
           { container_port: 9000, host_port: null, protocol: 'tcp' },
           { container_port: 5, host_port: 6, protocol: 'tcp' },
         ],

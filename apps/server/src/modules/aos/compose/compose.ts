@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import { fitsVariable, stackFile, type ComposeProblem as Problem, type StackFile, type Variable } from '@zhisuan/contract/aos/stack'
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
@@ -7,13 +6,9 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { isMapping, parseCompose, type Mapping } from './compose.parse.ts'
 import { judge, type RuleParts } from './compose.rules.ts'
-import { besides, keyed, listed, mountOf, servicesOf, type ComposeService } from './compose.service.ts'
-import { fill, literal, variablesIn } from './compose.variables.ts'
-
-/** Names the stack on every container of it. */
-const stackLabel = 'zhisuan.stack'
-/** Of what lies in the configs that a service has: another text makes its containers anew. */
-const filesLabel = 'zhisuan.files'
+import { file, typed, inside, type Place } from './compose.places.ts'
+import { named, servicesOf, type ComposeService } from './compose.service.ts'
+import { fill, variablesIn } from './compose.variables.ts'
 
 /**
  * What a compose file is judged by. Plain data: files are read in a process of their own (compose.apart.ts).
@@ -66,6 +61,13 @@ export function checkCompose(
   if (root === null) return { problems, services: [], variables: [] }
   judge(root, { report, ...rulesOf(terms), filled: false })
   const variables = new Set<string>()
+  // Of what a service only names the value is asked for, as of a variable; it may go without.
+  for (const [service, one] of Object.entries(isMapping(root['services']) ? root['services'] : {}))
+    for (const [name, value] of named(isMapping(one) ? one['environment'] : undefined)) {
+      if (value !== null || !variableName.test(name)) continue
+      variables.add(name)
+      if (declared !== null && !declared.has(name)) report(['services', service, 'environment'], 'variableUnset', { name }, 'warning', name)
+    }
   walk(root, [], (value, path) => {
     const { names, needed, invalid } = variablesIn(value)
     for (const name of new Set(names)) {
@@ -97,14 +99,14 @@ export function prepare(text: string, values: ReadonlyMap<string, string>, terms
   refuseInvalid(problems)
   // Without a problem there is one.
   if (root === null) throw new Refusal('composeInvalid', { field: 'compose', values: { line: 1, reason: '' } })
-  const filled = walk(root, [], (value, path) => {
+  const filled = walk(root, [], (value, path, place) => {
     const { names, invalid } = variablesIn(value)
     for (const one of invalid) report(path, 'variableSyntax', { value: one })
     const whole = fill(value, values, (name, says) => {
       if (says === '') throw new Refusal('variableMissing', { field: `values.${name}`, values: { name } })
       report(path, 'variableRequired', { name, reason: says })
     })
-    return names.length > 0 ? typed(whole, String(path.at(-1))) : whole
+    return names.length > 0 ? typed(whole, place) : whole
   })
   // A mapping stays one.
   const result = filled as Mapping
@@ -113,44 +115,6 @@ export function prepare(text: string, values: ReadonlyMap<string, string>, terms
   judge(result, { report, ...rulesOf(terms), filled: true })
   refuseInvalid(problems)
   return { root: result, services: servicesOf(result) }
-}
-
-/**
- * A prepared file as a node gets it: JSON, which YAML is a superset of, so that no version of compose
- * reads a text as something else. Mounts are written in their long way, for the same reason.
- * @param files what lies beside it, by path
- */
-export function fileForNode(root: Mapping, of: { stack_id: string; files: ReadonlyMap<string, string> }): string {
-  const { version: _, name: __, ...rest } = root
-  const services = Object.fromEntries(
-    Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => [name, serviceForNode(isMapping(service) ? service : {}, of)]),
-  )
-  return JSON.stringify(walk(withoutExtensions({ ...rest, services }), [], literal))
-}
-
-function serviceForNode(service: Mapping, { stack_id, files }: { stack_id: string; files: ReadonlyMap<string, string> }): Mapping {
-  const mounts = listed(service['volumes']).map((value) => ({ value, mount: mountOf(value) }))
-  const paths = [
-    ...mounts.flatMap(({ mount }) => (mount?.type === 'bind' && mount.source !== null ? [besides(mount.source)] : [])),
-    ...listed(service['env_file']).map((path) => besides(String(path))),
-  ].filter((path) => files.has(path))
-  const labels = Object.fromEntries([
-    ...keyed(service['labels']),
-    [stackLabel, stack_id],
-    ...(paths.length > 0 ? [[filesLabel, digest(paths.map((path) => files.get(path) ?? ''))] as const] : []),
-  ])
-  return {
-    ...withoutExtensions(service),
-    labels,
-    ...(mounts.length > 0 && {
-      volumes: mounts.map(({ value, mount }) => {
-        // Of what has no name compose keeps what is in it only where it is written so.
-        if (mount === null || !mount.plain || mount.source === null) return value
-        const source = mount.type === 'bind' && files.has(besides(mount.source)) ? `./${besides(mount.source)}` : mount.source
-        return { type: mount.type, source, target: mount.target, ...(mount.readOnly && { read_only: true }) }
-      }),
-    }),
-  }
 }
 
 /** The same file with its variables filled in, as people read it. */
@@ -181,23 +145,20 @@ export function valuesOf(variables: readonly Variable[], given: Readonly<Record<
 /** Characters; what a node takes leaves room for what we add. */
 const filledMax = 240_000
 
-const numbers = new Set('replicas scale target published retries cpu_shares pids_limit mem_swappiness max_attempts cpu_count pids'.split(' '))
-const booleans = new Set('read_only init tty stdin_open privileged internal attachable disable external enable_ipv6'.split(' '))
-/** A variable is text; where compose wants a number or a truth value it becomes one. */
-function typed(value: string, key: string): string | number | boolean {
-  if (numbers.has(key) && /^\d{1,9}$/.test(value)) return Number(value)
-  return booleans.has(key) && (value === 'true' || value === 'false') ? value === 'true' : value
+/** Such as a variable may be called. */
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+
+/** The same with every text made another, by where it stands; keys stay. */
+function walk(
+  value: unknown,
+  path: readonly (string | number)[],
+  change: (text: string, path: readonly (string | number)[], place: Place | undefined) => unknown,
+  place: Place | undefined = file,
+): unknown {
+  if (typeof value === 'string') return change(value, path, place)
+  if (Array.isArray(value)) return value.map((one, index) => walk(one, [...path, index], change, inside(place, index)))
+  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, walk(one, [...path, key], change, inside(place, key))])) : value
 }
 
-/** The same with every text made another; keys stay. */
-function walk(value: unknown, path: readonly (string | number)[], change: (text: string, path: readonly (string | number)[]) => unknown): unknown {
-  if (typeof value === 'string') return change(value, path)
-  if (Array.isArray(value)) return value.map((one, index) => walk(one, [...path, index], change))
-  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, walk(one, [...path, key], change)])) : value
-}
-
-const withoutExtensions = (value: Mapping): Mapping => Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')))
 const pathsOf = (configs: ComposeTerms['configs']): { has: (path: string) => boolean } =>
   configs === 'any' ? { has: (path) => stackFile.shape.path.safeParse(path).success } : new Set(configs.map(({ path }) => path))
-const digest = (texts: readonly string[]): string =>
-  texts.reduce((hash, text) => hash.update(`${text.length}:`).update(text), createHash('sha256')).digest('hex')

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import { agentPaths, composeLine, type ComposeProject } from '@zhisuan/contract/agent/node'
+import { z } from 'zod'
 import { Refusal } from '../../../platform/errors.ts'
 import { AgentError, type AgentAnswer, type Tunnel } from '../../../platform/tunnel/tunnel.ts'
 import type { ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
@@ -49,7 +50,7 @@ export async function runCompose(
   await say(lines.join('\n').slice(-outputMax))
   if (error === null) return
   if (/neither docker compose nor docker-compose/.test(error)) throw new Refusal('composeMissing', { values: { name: row.name } })
-  const reason = reasonOf(error, lines).slice(0, reasonMax)
+  const reason = saidOf(reasonOf(error, lines)).slice(0, reasonMax)
   // A Docker that is just stopping breaks off what it does with whatever it was about to say.
   const away =
     [...lines, error].some((line) => dockerAway.test(line)) ||
@@ -78,7 +79,7 @@ async function ask(tunnel: Tunnel, order: ComposeProject, signal: AbortSignal): 
   try {
     if (answer.status === 200) return await endingOf(answer)
     if (answer.status === 409) return 'busy'
-    throw new AgentError(answer.status >= 500 ? 'failed' : 'refused', (await linesOf(answer)).join('\n').slice(0, reasonMax), { status: answer.status })
+    throw new AgentError(answer.status >= 500 ? 'failed' : 'refused', saidOf((await linesOf(answer)).join('\n')).slice(0, reasonMax), { status: answer.status })
   } catch (error) {
     signal.throwIfAborted()
     throw error
@@ -125,6 +126,14 @@ async function linesOf({ stream }: AgentAnswer): Promise<string[]> {
   reading.catch(() => undefined)
   await Promise.race([reading, broke])
   return lines
+}
+
+/** The words of an answer, which Docker and agents wrap: `{"message":"…"}`. */
+function saidOf(text: string): string {
+  const wrapped = /\{\s*"message"\s*:\s*"(?:[^"\\]|\\.)*"\s*\}/.exec(text)?.[0]
+  if (wrapped === undefined) return text
+  const { message } = z.object({ message: z.string() }).parse(JSON.parse(wrapped))
+  return text.replace(wrapped, () => message)
 }
 
 /** The last line often only says that there were errors; what they were stands before it. */

@@ -12,7 +12,8 @@ import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { UsualRefusal } from '../../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
 import type { Composer } from '../compose/compose.apart.ts'
-import { fileForNode, judged } from '../compose/compose.ts'
+import { fileForNode } from '../compose/compose.node.ts'
+import { judged } from '../compose/compose.ts'
 import { recordStackConfig } from './config.store.ts'
 import { dropEmptyDeployment } from './deployment.store.ts'
 import { getRevision } from './revision.store.ts'
@@ -83,21 +84,22 @@ export function createStackOperations(
     if (found === null) throw new Refusal('revisionUnknown')
     const { compose, values, configs: files } = found.content
     // Whoever asked for it was judged then.
-    return { files, ...(await composer.prepare(compose, new Map(Object.entries(values)), judged(files))) }
+    const given = new Map(Object.entries(values))
+    return { files, values: given, ...(await composer.prepare(compose, given, judged(files))) }
   }
   /**
    * A revision as its node gets it, and which texts of configs are in it.
    * @param empty for what only goes: its configs may be gone before it
    */
   const orderOf = async (row: StackRow, revision: number, empty = false) => {
-    const { files, root, services } = await preparedOf(db, row, revision)
+    const { files, values, root, services } = await preparedOf(db, row, revision)
     const contents = await configs.contents(db, platformScope, empty ? [] : files.map(({ config_id }) => config_id))
     const beside = new Map(files.map(({ path, config_id }) => [path, contents.get(config_id)?.content ?? '']))
     return {
       services,
       contents,
       order: {
-        file: fileForNode(root, { stack_id: row.id, files: beside }),
+        file: fileForNode(root, { stack_id: row.id, files: beside, values }),
         files: [...beside].map(([path, content]) => ({ path, content_base64: Buffer.from(content).toString('base64') })),
       },
     }
@@ -180,7 +182,14 @@ export function createStackOperations(
         await removeContainers(docker, row.project, signal)
         // By the file that is there, of which it is what it is; and by ours, for a node that lost it.
         await down({})
-        if (row.deployed_revision !== null) await down((await orderOf(row, row.deployed_revision, true)).order)
+        if (row.deployed_revision !== null) {
+          // One of before that is no longer let pass is no reason for it to stay.
+          const ours = await orderOf(row, row.deployed_revision, true).catch((error: unknown) => {
+            if (error instanceof Refusal && error.refusal === 'composeInvalid') return null
+            throw error
+          })
+          if (ours !== null) await down(ours.order)
+        }
         await removeContainers(docker, row.project, signal)
         for (const { name } of await docker.volumes.list({ labels: [`${projectLabel}=${row.project}`], signal })) await docker.volumes.remove(name, { signal })
       }),

@@ -289,6 +289,15 @@ export const nodesWithStacks = async (on: Sql): Promise<string[]> =>
   ).map(({ id }) => id)
 
 /** Stacks without any container, by node: the others are counted by their containers. */
+/** Whose stacks are on a node. */
+export const ownersOnEdge = (on: Sql, edgeId: string): Promise<{ bp_id: string | null; count: number }[]> =>
+  on
+    .selectFrom('stacks')
+    .select(['bp_id', sql<number>`count(*)::int`.as('count')])
+    .where('edge_id', '=', edgeId)
+    .groupBy('bp_id')
+    .execute()
+
 export async function countByEdge(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   if (edgeIds.length === 0) return new Map()
   const rows = await on

@@ -435,6 +435,29 @@ describe('configs of a stack', () => {
   })
 })
 
+describe('ports of a node', () => {
+  const file = (...ports: string[]) => `services:\n  web:\n    image: app:1\n    ports: ${JSON.stringify(ports)}\n`
+  it('are one stack’s on one address, and another’s on another', async () => {
+    const one = await deployed({ compose: file('127.0.0.1:5353:53/udp') })
+    expect(named(one.services, 'web').ports).toMatchObject([{ host_port: 5_353, address: '127.0.0.1' }])
+    expect(await deployed({ compose: file('192.0.2.2:5353:53/udp') })).toMatchObject({ status: 'running' })
+  })
+})
+
+describe('files of variables', () => {
+  it('are configs, such as one called .env; a line that says nothing is told before anything is made', async () => {
+    const put = (content: string) => call(app, configs.put, { token: owner.token, body: { name: `cfg-${randomUUID()}`, content } })
+    const file = 'services:\n  web:\n    image: app:1\n    env_file: .env\n    environment: [GIVEN, HOME]\n'
+    const config = await put('A=${GIVEN}!\n')
+    await deployed({ compose: file, configs: [{ config_id: config.id, path: '.env' }], values: { GIVEN: 'x' } })
+    const order = compose.orders.at(-1)
+    expect(JSON.parse(order?.file ?? '{}')).toMatchObject({ services: { web: { environment: { A: 'x!', GIVEN: 'x' } } } })
+    const broken = await put('A=1\nno assignment here\n')
+    expect(await refuse({ compose: file, configs: [{ config_id: broken.id, path: '.env' }] })).toMatchObject({ code: 95210, fields: [{ field: 'configs' }] })
+    expect(await refuse({ compose: file, configs: [{ config_id: broken.id, path: '.zhisuan-env' }] })).toMatchObject({ status: 400 })
+  })
+})
+
 describe('a node that is away', () => {
   it('says so, and once it was sent away leaves nothing to wait for', async () => {
     const docker = fakeDocker()

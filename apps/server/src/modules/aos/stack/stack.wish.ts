@@ -1,9 +1,14 @@
 import type { Stack, stacks, StackFile } from '@zhisuan/contract/aos/stack'
+import type { PortOfNode } from '@zhisuan/contract/cis/ports'
 import type { BodyOf } from '@zhisuan/contract/define'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
+import { Refusal } from '../../../platform/errors.ts'
 import type { ConfigService } from '../../cis/config/config.service.ts'
 import type { Composer } from '../compose/compose.apart.ts'
+import { readEnvFile } from '../compose/compose.env.ts'
+import { isMapping } from '../compose/compose.parse.ts'
+import { envFilesOf } from '../compose/compose.service.ts'
 import { termsOf, valuesOf, type Prepared } from '../compose/compose.ts'
 import type { TemplateService } from '../template/template.service.ts'
 import type { RevisionContent } from './revision.store.ts'
@@ -23,13 +28,24 @@ export function createWishes(
 ) {
   const { templates, configs, composer } = parts
 
-  /** Each config has to be the scope's. */
-  const refuseConfigs = async (scope: Scope, files: readonly StackFile[]): Promise<void> => {
-    await configs.contents(
+  /** What lies beside the file, by path; each config has to be the scope's. */
+  const contentsOf = async (scope: Scope, files: readonly StackFile[]): Promise<ReadonlyMap<string, string>> => {
+    const contents = await configs.contents(
       db,
       scope,
       files.map(({ config_id }) => config_id),
     )
+    return new Map(files.map(({ path, config_id }) => [path, contents.get(config_id)?.content ?? '']))
+  }
+  /** @throws Refusal `envFileInvalid` where a line of a file that a service has its variables from says nothing */
+  const refuseEnvFiles = ({ root }: Prepared, contents: ReadonlyMap<string, string>): void => {
+    for (const service of Object.values(isMapping(root['services']) ? root['services'] : {})) {
+      for (const file of isMapping(service) ? envFilesOf(service) : []) {
+        const text = file === null ? undefined : contents.get(file.path)
+        const line = text === undefined ? null : readEnvFile(text, new Map(), file?.raw).wrongLine
+        if (line !== null) throw new Refusal('envFileInvalid', { field: 'configs', values: { path: file?.path ?? '', line } })
+      }
+    }
   }
 
   /**
@@ -44,14 +60,14 @@ export function createWishes(
   ): Promise<Wish> => {
     const scope = scopeOf(actor)
     const files = source.configs ?? before?.content.configs ?? []
-    await refuseConfigs(scope, files)
+    const contents = await contentsOf(scope, files)
     const terms = termsOf(actor, nodes, files)
     const given = { ...before?.content.values, ...source.values }
-    const wish = async (compose: string, values: ReadonlyMap<string, string>, template: Stack['template']): Promise<Wish> => ({
-      content: { compose, values: Object.fromEntries(values), configs: [...files] },
-      template,
-      prepared: await composer.prepare(compose, values, terms),
-    })
+    const wish = async (compose: string, values: ReadonlyMap<string, string>, template: Stack['template']): Promise<Wish> => {
+      const prepared = await composer.prepare(compose, values, terms)
+      refuseEnvFiles(prepared, contents)
+      return { content: { compose, values: Object.fromEntries(values), configs: [...files] }, template, prepared }
+    }
     if (source.template_id !== undefined) {
       const { id, name, version, compose, variables } = await templates.forDeployment(scope, source.template_id)
       return wish(compose, valuesOf(variables, given), { id, name, version })
@@ -65,11 +81,7 @@ export function createWishes(
 }
 
 /** Those that lead out by a number that is known. */
-export const portsOf = ({ prepared }: Wish) =>
+export const portsOf = ({ prepared }: Wish): PortOfNode[] =>
   prepared.services.flatMap(({ replicas, ports }) =>
-    replicas === 0
-      ? []
-      : ports.flatMap(({ host_port, protocol }) =>
-          host_port === null ? [] : [{ host_port, protocol: protocol === 'udp' ? ('udp' as const) : ('tcp' as const) }],
-        ),
+    replicas === 0 ? [] : ports.flatMap(({ host_port, protocol, address }) => (host_port === null ? [] : [{ host_port, protocol, address }])),
   )

@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream'
 import type { containers as calls } from '@zhisuan/contract/cis/container'
 import type { QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { Output } from '@zhisuan/engines/docker/frames'
 import type { WebSocket } from 'ws'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { OpenStream } from '../../../platform/openStreams.ts'
 import { sendPaced } from '../../../platform/paced.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
-import { createLines, type LogLine } from '../container/container.logs.ts'
+import { createJoining, createLines, piecesMax, type LogLine } from '../container/container.logs.ts'
 import type { ContainerService } from '../container/container.service.ts'
 import type { Entry } from './entry.ts'
 import type { Link } from './link.store.ts'
@@ -51,7 +52,8 @@ export function createLogs(
       const searching = keyword !== undefined && keyword !== ''
       try {
         const output = await node.docker.containers.logs(docker_id, {
-          tail: searching ? searchedLines : tail,
+          // Docker counts pieces: the first line that is shown is to be there from its beginning.
+          tail: searching ? searchedLines : tail + piecesMax,
           timestamps,
           ...(since !== undefined && { since: new Date(since) }),
         })
@@ -124,6 +126,14 @@ export function createLogs(
   }
 }
 
-async function* contentOf(output: AsyncIterable<{ readonly data: Buffer }>): AsyncGenerator<Buffer> {
-  for await (const { data } of output) yield data
+async function* contentOf(output: AsyncIterable<Output>): AsyncGenerator<Buffer> {
+  const joining = createJoining()
+  for await (const { from, data } of output) {
+    const joined = joining.add({ stream: from, data })
+    if (joined.length > 0) yield joined
+  }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const rest = joining.rest(stream)
+    if (rest.length > 0) yield rest
+  }
 }

@@ -15,8 +15,14 @@ export function dockerName(name: string, id: string, generation: number): string
   return `${plain === '' ? '' : `${plain}-`}${tail}${generation > 1 ? `-${generation}` : ''}`
 }
 
-/** A specification in the words of the engine. Configs are no mounts of Docker: they are put in as files. */
-export const bodyOf = (spec: ContainerSpec, { id, generation }: { id: string; generation: number }): DockerSpec => ({
+/** What of a node that several share is one organisation's: named volumes, and the network in which its containers reach one another. */
+export const sharedName = (bpId: string): string => `zs-${bpId.replaceAll('-', '')}`
+
+/**
+ * A specification in the words of the engine. Configs are no mounts of Docker: they are put in as files.
+ * @param tenant of whom it is on a node that others share; null on one of their own
+ */
+export const bodyOf = (spec: ContainerSpec, { id, generation, tenant = null }: { id: string; generation: number; tenant?: string | null }): DockerSpec => ({
   image: spec.image,
   command: spec.command,
   entrypoint: spec.entrypoint,
@@ -26,8 +32,10 @@ export const bodyOf = (spec: ContainerSpec, { id, generation }: { id: string; ge
   ports: spec.ports.map(({ container_port, host_port, protocol }) => ({ containerPort: container_port, hostPort: host_port, protocol })),
   mounts: spec.mounts.flatMap((mount) => {
     if (mount.type === 'config') return []
-    return [{ type: mount.type, source: mount.type === 'volume' ? mount.name : mount.host_path, path: mount.path, readOnly: mount.read_only }]
+    const volume = (name: string): string => (tenant === null ? name : `${sharedName(tenant)}-${name}`)
+    return [{ type: mount.type, source: mount.type === 'volume' ? volume(mount.name) : mount.host_path, path: mount.path, readOnly: mount.read_only }]
   }),
+  ...(tenant !== null && { network: sharedName(tenant) }),
   restart: spec.restart,
   cpuLimit: spec.cpu_limit,
   memoryLimitBytes: spec.memory_limit_bytes,

@@ -34,7 +34,7 @@ export async function publishedPorts(docker: Docker, signal: AbortSignal): Promi
     id: labels[containerLabel] ?? null,
     project: labels['com.docker.compose.project'] ?? null,
     name,
-    ports: ports.flatMap(({ hostPort, protocol }) => (hostPort === null ? [] : [{ host_port: hostPort, protocol }])),
+    ports: ports.flatMap(({ address, hostPort, protocol }) => (hostPort === null ? [] : [{ host_port: hostPort, protocol, address: address ?? '' }])),
   }))
 }
 

@@ -1,12 +1,16 @@
+import { agentPaths, nodeListeners } from '@zhisuan/contract/agent/node'
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
+import type { PortOfNode } from '@zhisuan/contract/cis/ports'
 import type { ContainerSpec } from '@zhisuan/contract/cis/container'
 import { fillText } from '@zhisuan/contract/errors'
+import { sizeText } from '@zhisuan/contract/resource'
 import { nodeTexts } from '@zhisuan/contract/texts'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { Actor, Scope } from '../../../platform/auth/actor.ts'
 import type { Db, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
+import { AgentError, type Tunnel } from '../../../platform/tunnel/tunnel.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import { publishedPorts } from './container.docker.ts'
@@ -26,23 +30,45 @@ interface Except {
   readonly project?: string
   readonly services?: readonly string[]
 }
+/** The most that it may take. */
+export interface Share {
+  readonly shared_cpu: number
+  readonly shared_memory_bytes: number
+}
 const nobody: Except = {}
 const isExcepted = (one: { id: string | null; project?: string | null; service_id?: string | null }, except: Except): boolean =>
   (one.id !== null && one.id === except.id) ||
   (typeof one.project === 'string' && one.project === except.project) ||
   (typeof one.service_id === 'string' && except.services?.includes(one.service_id) === true)
 
+/** Ports that programs of the node have; none are known of an agent that is older than the question. */
+async function listenersOn(tunnel: Tunnel): Promise<PortOfNode[]> {
+  try {
+    const listeners = await tunnel.json(nodeListeners, { path: agentPaths.listeners, timeoutMs: lookMs })
+    return listeners.map(({ port, protocol, address }) => ({ host_port: port, protocol, address }))
+  } catch (error) {
+    if (error instanceof AgentError && error.status === 404) return []
+    throw error
+  }
+}
+
 /** Whether a node can take what is to run on it. */
 export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; otherProgram: string }) {
   const { edges, refusedByNode } = parts
 
-  /** What the ports of a node are taken by, as its Docker says; whoever may not see ours learns no name of them. */
+  /** What the ports of a node are taken by, as its Docker and its agent say; whoever may not see ours learns no name of them. */
   const takenOnDocker = async (node: Pick<Node, 'id' | 'name'>, except: Except = nobody): Promise<Holder[]> => {
-    const { docker } = await edges.reach({ everything: true }, node.id)
+    const { docker, tunnel } = await edges.reach({ everything: true }, node.id)
     try {
-      return (await publishedPorts(docker, AbortSignal.timeout(lookMs)))
-        .filter((one) => !isExcepted(one, except))
-        .map(({ ports, id, project, name }) => ({ ports, name: id === null && project === null ? name : parts.otherProgram }))
+      const [published, programs] = await Promise.all([publishedPorts(docker, AbortSignal.timeout(lookMs)), listenersOn(tunnel)])
+      const ofDocker = new Set(published.flatMap(({ ports }) => ports.map(({ host_port, protocol }) => `${host_port}/${protocol}`)))
+      return [
+        ...published
+          .filter((one) => !isExcepted(one, except))
+          .map(({ ports, id, project, name }) => ({ ports, name: id === null && project === null ? name : parts.otherProgram })),
+        // Docker listens itself at what its containers have.
+        { name: parts.otherProgram, ports: programs.filter(({ host_port, protocol }) => !ofDocker.has(`${host_port}/${protocol}`)) },
+      ]
     } catch (error) {
       throw refusedByNode(error, node)
     }
@@ -58,6 +84,36 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
   }
   const refuseGpus = (node: Node, gpus: number, field: string): void => {
     if (gpus > 0 && (node.facts?.gpus.length ?? 0) < gpus) throw new Refusal('nodeGpusTooFew', { field, values: { node: node.name } })
+  }
+  /** What a container takes of a node that its organisation shares with others; null on one of its own, where nothing limits it but the node. */
+  const shareOn = (
+    bpId: string | null,
+    node: Pick<Node, 'bp_id' | 'name'>,
+    spec: Pick<ContainerSpec, 'cpu_limit' | 'memory_limit_bytes' | 'gpus'>,
+  ): Share | null => {
+    if (bpId === null || node.bp_id === bpId) return null
+    const values = { node: node.name }
+    if (spec.gpus > 0) throw new Refusal('sharedNodeGpus', { field: 'spec.gpus', values })
+    if (spec.cpu_limit === null) throw new Refusal('sharedNodeLimits', { field: 'spec.cpu_limit', values })
+    if (spec.memory_limit_bytes === null) throw new Refusal('sharedNodeLimits', { field: 'spec.memory_limit_bytes', values })
+    return { shared_cpu: spec.cpu_limit, shared_memory_bytes: spec.memory_limit_bytes }
+  }
+  /**
+   * Under the lock of the node's ports: many may come at once.
+   * @throws Refusal 95123 where the organisation would have more of the node than it may
+   */
+  const refuseBeyondShare = async (
+    on: Sql,
+    bpId: string | null,
+    node: Pick<Node, 'id' | 'name' | 'share_limits'>,
+    wanted: Share | null,
+    except: string | null,
+  ): Promise<void> => {
+    if (wanted === null || node.share_limits === null) return
+    const { containers, cpu_cores, memory_bytes } = node.share_limits
+    const has = await store.shareOf(on, node.id, bpId, except)
+    if (has.containers + 1 <= containers && has.cpu + wanted.shared_cpu <= cpu_cores + 1e-9 && has.memory + wanted.shared_memory_bytes <= memory_bytes) return
+    throw new Refusal('sharedNodeFull', { values: { node: node.name, containers, cpu: cpu_cores, memory: sizeText(memory_bytes) } })
   }
   const refuseBinds = (actor: Actor, node: { bp_id: string | null }, spec: ContainerSpec): void => {
     for (const [index, mount] of spec.mounts.entries()) {
@@ -93,15 +149,16 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
   }
   /** All that is in the way of a node, in words, and what is only to be known. */
   const problemsOf = async (
-    scope: Scope,
+    { scope, bpId }: { scope: Scope; bpId: string | null },
     node: Node,
-    spec: Pick<ContainerSpec, 'ports' | 'gpus'> & { readonly image?: string | undefined },
+    spec: Pick<ContainerSpec, 'ports' | 'gpus' | 'cpu_limit' | 'memory_limit_bytes'> & { readonly image?: string | undefined },
   ): Promise<{ problems: string[]; notes: string[] }> => {
     const notes: string[] = []
     const looks = [
       async () => refuseConflict(node, spec.ports, await takenByUs(db, scope, node), 'spec.ports'),
       async () => refuseConflict(node, spec.ports, await takenOnDocker(node), 'spec.ports'),
       async () => refuseGpus(node, spec.gpus, 'spec.gpus'),
+      async () => refuseBeyondShare(db, bpId, node, shareOn(bpId, node, spec), null),
       async () => {
         const note = spec.image === undefined ? null : await noteOnImage(node, spec.image)
         if (note !== null) notes.push(note)
@@ -128,6 +185,8 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
     refuseConflict,
     refuseGpus,
     refuseBinds,
+    shareOn,
+    refuseBeyondShare,
     problemsOf,
 
     /**

@@ -11,7 +11,7 @@ import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
 import { putFiles } from '../config/config.files.ts'
 import { setUses } from '../config/config.store.ts'
-import { bodyOf, configsOf, dockerName } from './container.body.ts'
+import { bodyOf, configsOf, dockerName, sharedName } from './container.body.ts'
 import { anonymousVolumes, madeOn, observe } from './container.docker.ts'
 import { openSpec, sealSpec } from './container.seal.ts'
 import * as store from './container.store.ts'
@@ -85,7 +85,9 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
   const make = async ({ row, docker, signal }: At, spec: ContainerSpec, generation: number): Promise<string> => {
     const made = await madeOn(docker, row.id, signal)
     const create = async (): Promise<string> => {
-      const body = bodyOf(spec, { id: row.id, generation })
+      const tenant = row.shared_cpu === null ? null : row.bp_id
+      if (tenant !== null) await docker.networks.create(sharedName(tenant), { signal })
+      const body = bodyOf(spec, { id: row.id, generation, tenant })
       // What the old one wrote where its image asks for a volume, such as a database, goes on in the new one.
       const kept = (await Promise.all(made.map(({ docker_id }) => anonymousVolumes(docker, docker_id, signal))))
         .flat()

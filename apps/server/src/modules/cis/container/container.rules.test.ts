@@ -4,7 +4,7 @@ import { containerSpec, containerStatuses, instanceCodeMeaning } from '@zhisuan/
 import { describe, expect, it } from 'vitest'
 import { listed, listing } from '../access/file.listing.ts'
 import { bodyOf, configsOf, dockerName } from './container.body.ts'
-import { createLines, type LogFrame } from './container.logs.ts'
+import { createJoining, createLines, pieceBytes, type LogFrame } from './container.logs.ts'
 import { conflict } from './container.ports.ts'
 import { statusCodeOf } from './container.state.ts'
 import { entriesOf, fileArchive, onlyFile } from './container.tar.ts'
@@ -54,7 +54,24 @@ describe('a specification', () => {
   })
 })
 
+describe('variables of a container', () => {
+  const issues = (name: string) => containerSpec.safeParse({ image: 'app:1', env: [{ name, value: 'x' }] }).error?.issues.map(({ message }) => message)
+  it('are called as Docker takes it', () => {
+    for (const name of ['A', 'discovery.type', 'xpack.security.enabled', '1A', 'a-b', '变量']) expect(issues(name), name).toBeUndefined()
+    for (const name of ['', 'a=b', 'a\nb', 'a\0b']) expect(issues(name), name).toEqual(['变量名不能为空，不能包含等号和换行'])
+  })
+})
+
 describe('ports', () => {
+  it('are in conflict where one address of a node is meant twice', () => {
+    const at = (...addresses: (string | undefined)[]) => addresses.map((address) => ({ host_port: 53, protocol: 'udp', address }))
+    const [loopback, other, all, six] = at('127.0.0.1', '192.0.2.2', undefined, '::1')
+    const isTaken = (wanted: ReturnType<typeof at>[number] | undefined, by: ReturnType<typeof at>[number] | undefined) =>
+      conflict(wanted === undefined ? [] : [wanted], [{ name: 'one', ports: by === undefined ? [] : [by] }]) !== null
+    expect([isTaken(loopback, other), isTaken(loopback, six)]).toEqual([false, false])
+    expect([isTaken(loopback, loopback), isTaken(loopback, all), isTaken(all, six)]).toEqual([true, true, true])
+    expect(isTaken(at('0.0.0.0')[0], six)).toBe(false)
+  })
   it('are in conflict where number and protocol are the same', () => {
     const holders = [
       { name: 'one', ports: [{ host_port: 53, protocol: 'udp' }] },
@@ -97,7 +114,46 @@ describe('the lines of a log', () => {
       { at: '2026-11-21T18:11:13.123456789Z', stream: 'stdout', text: 'a 2026' },
       { at: null, stream: 'stdout', text: 'no time' },
     ])
-    expect(lines.add({ stream: 'stdout', data: Buffer.alloc(70_000, 'x') })).toHaveLength(1)
+    expect(lines.add({ stream: 'stdout', data: Buffer.alloc(300_000, 'x') })).toHaveLength(1)
+  })
+  describe('that Docker keeps in pieces', () => {
+    const stamp = (second: number) => `2026-11-21T18:11:${String(second).padStart(2, '0')}.123456789Z `
+    /** As Docker tells it: a stamp before each piece of 16 KiB. */
+    const told = (line: string, first = 10) => {
+      const pieces = []
+      for (let at = 0; at < line.length || at === 0; at += pieceBytes) pieces.push(stamp(first + at / pieceBytes) + line.slice(at, at + pieceBytes))
+      return line.length % pieceBytes === 0 && line !== '' ? `${pieces.join('')}${stamp(59)}\n` : `${pieces.join('')}\n`
+    }
+    const long = 'a'.repeat(pieceBytes) + '2026-11-21T00:00:00Z of the program'.repeat(1_000)
+    const exact = 'b'.repeat(2 * pieceBytes)
+    const bytes = Buffer.from(`${told('short')}${told(long)}${told(exact)}${told('')}${told('last')}`)
+
+    it('are whole, with the time of their beginning, however the bytes were cut', () => {
+      for (const cut of [1, 7, 4_096, 16_384, bytes.length]) {
+        const lines = createLines(true)
+        const found = []
+        for (let at = 0; at < bytes.length; at += cut) {
+          found.push(...lines.add({ stream: 'stdout', data: bytes.subarray(at, at + cut) }))
+          if (at % 3 === 0) lines.add({ stream: 'stderr', data: Buffer.from('x') })
+        }
+        expect(found.map(({ at, text: said }) => [at?.slice(17, 19), said.length])).toEqual([
+          ['10', 5],
+          ['10', long.length],
+          ['10', exact.length],
+          ['10', 0],
+          ['10', 4],
+        ])
+        expect(found[1]?.text).toBe(long)
+      }
+    })
+    it('are so in what is downloaded', () => {
+      const joining = createJoining()
+      const parts = Array.from({ length: Math.ceil(bytes.length / 1_000) }, (_, index) =>
+        joining.add({ stream: 'stdout', data: bytes.subarray(1_000 * index, 1_000 * (index + 1)) }),
+      )
+      const whole = Buffer.concat([...parts, joining.rest('stdout')]).toString()
+      expect(whole).toBe([`short`, long, exact, '', 'last'].map((line) => `${stamp(10)}${line}\n`).join(''))
+    })
   })
 })
 

@@ -13,7 +13,7 @@ import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import { setUses, shareConfigs } from '../config/config.store.ts'
 import { configsOf } from './container.body.ts'
 import { statsOf } from './container.docker.ts'
-import { createFit } from './container.fit.ts'
+import { createFit, type Share } from './container.fit.ts'
 import type { ContainerOperations } from './container.operations.ts'
 import { sealSpec, openSpec } from './container.seal.ts'
 import { shape } from './container.shape.ts'
@@ -94,15 +94,17 @@ export function createContainers(
 
     async check(actor: Actor, { spec, placement }: BodyOf<Calls['check']>): Promise<ResponseOf<Calls['check']>> {
       const scope = scopeOf(actor)
-      const nodes = await edges.choose(scope, placement)
-      return { nodes: await Promise.all(nodes.map(async (node) => ({ id: node.id, name: node.name, ...(await fit.problemsOf(scope, node, spec)) }))) }
+      const nodes = await edges.choose(scope, placement, { shared: true })
+      const by = { scope, bpId: actor.bp_id }
+      return { nodes: await Promise.all(nodes.map(async (node) => ({ id: node.id, name: node.name, ...(await fit.problemsOf(by, node, spec)) }))) }
     },
 
     async deploy(actor: Actor, { name, description, spec, placement }: BodyOf<Calls['deploy']>): Promise<ResponseOf<Calls['deploy']>> {
       const scope = scopeOf(actor)
       refuseOwnerless(scope)
-      const nodes = await edges.choose(scope, placement)
+      const nodes = await edges.choose(scope, placement, { shared: true })
       for (const node of nodes) {
+        fit.shareOn(actor.bp_id, node, spec)
         fit.refuseBinds(actor, node, spec)
         fit.refuseGpus(node, spec.gpus, 'spec.gpus')
       }
@@ -126,6 +128,8 @@ export function createContainers(
           })
           for (const node of nodes) {
             fit.refuseConflict(node, spec.ports, await fit.takenByUs(tx, scope, node), 'spec.ports')
+            const share = fit.shareOn(actor.bp_id, node, spec)
+            await fit.refuseBeyondShare(tx, actor.bp_id, node, share, null)
             const id = uuidv7()
             ids.push(id)
             await refusing(nameTaken(node.name), () =>
@@ -138,6 +142,7 @@ export function createContainers(
                 spec: sealSpec(secrets, id, spec),
                 image: spec.image,
                 ports: JSON.stringify(spec.ports),
+                ...share,
                 status: 'creating',
               }),
             )
@@ -154,6 +159,7 @@ export function createContainers(
       const before = await get(scope, id)
       if (body.action === 'update' || body.action === 'rebuild' || body.action === 'rename') refuseOfStack(before)
       const spec = body.action === 'update' ? body.spec : body.action === 'rebuild' ? openSpec(secrets, before) : null
+      let share: { node: Awaited<ReturnType<EdgeReach['choose']>>[number]; wanted: Share | null } | null = null
       if (spec !== null) {
         const [node] = await edges.choose({ everything: true }, onlyOn(before.edge_id)).catch((error: unknown) => {
           // That it takes nothing new is no reason not to change what it has.
@@ -161,6 +167,7 @@ export function createContainers(
           throw error
         })
         if (node !== undefined) {
+          share = { node, wanted: fit.shareOn(before.bp_id, node, spec) }
           fit.refuseBinds(actor, node, spec)
           fit.refuseGpus(node, spec.gpus, 'spec.gpus')
           fit.refuseConflict(node, spec.ports, await fit.takenOnDocker(node, { id }), 'spec.ports')
@@ -192,6 +199,7 @@ export function createContainers(
             holders.map((other) => ({ ports: other.ports, name: other.bp_id === row.bp_id || 'everything' in scope ? other.name : parts.otherProgram })),
             'spec.ports',
           )
+          if (share !== null) await fit.refuseBeyondShare(tx, row.bp_id, share.node, share.wanted, id)
           await platform.operations.begin(tx, operations[body.action], {
             ...request,
             input: {
@@ -202,7 +210,12 @@ export function createContainers(
             },
           })
           // Its ports are held from now on; those of before it keeps until the operation ends.
-          await store.updateContainer(tx, id, { status: 'creating', error_text: null, ports: JSON.stringify([...row.ports, ...wanted.ports]) })
+          await store.updateContainer(tx, id, {
+            status: 'creating',
+            error_text: null,
+            ports: JSON.stringify([...row.ports, ...wanted.ports]),
+            ...share?.wanted,
+          })
           await setUses(tx, id, configsOf(wanted))
         }),
       )

@@ -36,6 +36,9 @@ interface ContainerTable {
   restart_count: Generated<number>
   started_at: Date | null
   error_text: string | null
+  /** At most, of a node that the organisation shares with others: what it pays for while it runs. Null on one of its own. */
+  shared_cpu: ColumnType<number | null, number | null | undefined, number | null>
+  shared_memory_bytes: ColumnType<number | null, number | null | undefined, number | null>
   /** Counts what operations changed: who looked before does not overwrite it. */
   revision: Generated<number>
   created_by: string | null
@@ -96,6 +99,18 @@ export const containerMigrations: Migrations = {
     create trigger containers_tell_container_changed after update on containers for each row when (old is distinct from new) execute function tell_change('cis.container');
     create trigger containers_tell_stack_changed after update on containers for each row when (old is distinct from new) execute function tell_change('aos.stack');
     create trigger container_deployments_tell_container after insert or update or delete on container_deployments for each row execute function tell_change('cis.container');
+  `),
+  '20261128_74_shared_containers': migration(`
+    alter table containers add column shared_cpu double precision, add column shared_memory_bytes bigint;
+    -- The meters are those of the contract (bill/meter.ts): thousandths of a processor, and bytes.
+    create function usage_of(container containers) returns jsonb language sql stable as $$
+      select case
+        when container.shared_cpu is null or container.status not in ('running', 'paused', 'restarting') then '{}'
+        else jsonb_build_object('container.vcpu', ceil(container.shared_cpu * 1000)::bigint, 'container.memory', container.shared_memory_bytes)
+      end
+    $$;
+    create trigger containers_tell_usage after insert or delete or update of status, shared_cpu, shared_memory_bytes, bp_id, name on containers
+      for each row execute function tell_usage('cis.container');
   `),
 }
 
@@ -243,7 +258,30 @@ export const countByEdge = async (on: Sql, edgeIds: readonly string[]): Promise<
   return new Map(rows.map(({ edge_id, count }) => [edge_id, count]))
 }
 
-/** Ports that containers of ours have or are to have on nodes, of whichever organisation. */
+/** Whose containers are on a node. */
+export const ownersOnEdge = (on: Sql, edgeId: string): Promise<{ bp_id: string | null; count: number }[]> =>
+  on
+    .selectFrom('containers')
+    .select(['bp_id', sql<number>`count(*)::int`.as('count')])
+    .where('edge_id', '=', edgeId)
+    .groupBy('bp_id')
+    .execute()
+
+/** What an organisation has of a node that it shares with others, but for one container. */
+export const shareOf = (on: Sql, edgeId: string, bpId: string | null, except: string | null): Promise<{ containers: number; cpu: number; memory: number }> =>
+  on
+    .selectFrom('containers')
+    .select([
+      sql<number>`count(*)::int`.as('containers'),
+      sql<number>`coalesce(sum(shared_cpu), 0)::float8`.as('cpu'),
+      sql<number>`coalesce(sum(shared_memory_bytes), 0)::float8`.as('memory'),
+    ])
+    .where('edge_id', '=', edgeId)
+    .where('bp_id', 'is not distinct from', bpId)
+    .$if(except !== null, (q) => q.where('id', '!=', except ?? ''))
+    .executeTakeFirstOrThrow()
+
+/** Ports that containers of ours have or are to have on nodes, of whichever organisation. One that never came to be has none. */
 export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<ContainerRow, 'id' | 'edge_id' | 'bp_id' | 'service_id' | 'name' | 'ports'>[]> =>
   edgeIds.length === 0
     ? Promise.resolve([])
@@ -252,6 +290,7 @@ export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<Conta
         .select(['id', 'edge_id', 'bp_id', 'service_id', 'name', 'ports'])
         .where('edge_id', 'in', [...edgeIds])
         .where('ports', '!=', sql<Port[]>`'[]'::jsonb`)
+        .where((where) => where.or([where('status', '!=', 'error'), where('docker_id', 'is not', null)]))
         .execute()
 
 /** Ports of a node are given away by one at a time, until the transaction ends. Always in the same order. */

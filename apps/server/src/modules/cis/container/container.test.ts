@@ -169,6 +169,13 @@ describe('a deployment', () => {
     expect(problems.get(other.edge.id)).toEqual([expect.stringContaining('GPU')])
     expect((await check({ spec: { ports: [free] }, placement })).nodes.flatMap(({ problems }) => problems)).toEqual([])
 
+    // A program of the node has it, and no container.
+    const held = port()
+    docker.listen(held.host_port)
+    const byAddress = (host_port: number) => check({ spec: { ports: [{ container_port: 80, host_port }] }, placement: { edge_ids: [node.edge.id] } })
+    expect((await byAddress(held.host_port)).nodes[0]?.problems).toEqual([expect.stringContaining(`端口${held.host_port}已被“其他程序”占用`)])
+    expect(await refused(app, containers.deploy, { token: owner.token, body: asked({ spec: { ports: [held] } }) })).toMatchObject({ code: 95103 })
+
     const told = async (image: string) => (await check({ spec: { ports: [], image }, placement: { edge_ids: [node.edge.id] } })).nodes[0]
     expect(await told('app:1')).toMatchObject({ problems: [], notes: [] })
     expect(await told('public/new:1')).toMatchObject({ problems: [], notes: ['镜像“public/new:1”不在节点上，部署时先拉取'] })
@@ -186,6 +193,10 @@ describe('what goes wrong on the node', () => {
       code: 90010,
     })
     expect(await act(container.id, { action: 'update', spec: { image: 'app:2' } })).toMatchObject({ status: 'running', image: 'app:2', error: null })
+    // One that never came to be holds no port.
+    const wanted = port()
+    expect(await deployed({ spec: { image: 'none:1', ports: [wanted] } })).toMatchObject({ status: 'error' })
+    expect(await deployed({ spec: { ports: [wanted] } })).toMatchObject({ status: 'running' })
     expect(made(container.id)).toHaveLength(1)
   })
 
@@ -194,7 +205,7 @@ describe('what goes wrong on the node', () => {
     ['could not select device driver "" with capabilities: [[gpu]]', '没有足够的GPU'],
     ['OCI runtime create failed: exec: "/none": no such file or directory: unknown', '没有该命令'],
     ['write /var/lib/docker: no space left on device', '磁盘已满'],
-    ['something else', 'something else'],
+    ['something else', '没有完成该操作，原因见详情'],
   ])('%s: taken back, and told in words', async (message, text) => {
     docker.fail((_, path) => (path.endsWith('/start') ? { status: 500, message } : null))
     const container = await deployed()
@@ -288,7 +299,7 @@ describe('a container', () => {
     })
     expect(await act(id, { action: 'stop' })).toMatchObject({ status: 'exited', error: null })
     docker.fail((_, path) => (path.endsWith('/start') ? { status: 500, message: 'something else' } : null))
-    expect(await act(id, { action: 'start' })).toMatchObject({ status: 'exited', error: expect.stringContaining('something else') })
+    expect(await act(id, { action: 'start' })).toMatchObject({ status: 'exited', error: expect.stringContaining('没有完成该操作') })
   })
 
   it('made anew goes on with what it wrote into a volume of its image; removed, it leaves none', async () => {

@@ -79,10 +79,13 @@ export const createServiceContainers = (containers: Pick<ContainerService, 'ofSe
   },
 })
 
+const everywhere = new Set(['0.0.0.0', '::', ''])
 /** Each once: Docker tells one port for each address that it listens at. */
 function portsOf(ports: ContainerSummary['ports']): Port[] {
-  const all = ports.flatMap(({ containerPort, hostPort, protocol }) =>
-    hostPort === null ? [] : [{ container_port: containerPort, host_port: hostPort, protocol }],
+  const all = ports.flatMap(({ address, containerPort, hostPort, protocol }) =>
+    hostPort === null
+      ? []
+      : [{ container_port: containerPort, host_port: hostPort, protocol, ...(address !== null && !everywhere.has(address) && { address }) }],
   )
-  return [...new Map(all.map((port) => [`${port.host_port}/${port.protocol}`, port])).values()]
+  return [...new Map(all.map((port) => [`${port.address ?? ''} ${port.host_port}/${port.protocol}`, port])).values()]
 }

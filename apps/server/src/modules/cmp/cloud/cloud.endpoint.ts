@@ -1,4 +1,5 @@
 import { cloudConnection, isOpenStack, type CloudConnection, type CloudServiceState } from '@zhisuan/contract/cmp/cloud'
+import { cloudTexts } from '@zhisuan/contract/texts'
 import type { ComputeEngine } from '@zhisuan/engines/compute'
 import { createLook, type Look, type Looked } from '@zhisuan/engines/openstack/look'
 import type { Db } from '../../../platform/db/database.ts'
@@ -87,10 +88,21 @@ const seen = ({ observed, services }: CloudLook) => ({
 /** The same of one that is kept now. */
 export const seenFirst = (look: CloudLook, health: EndpointHealth) => ({ ...health, ...seen(look) })
 
+/** What engines say of a type of instances that they cannot run, in words; the rest is known to nobody but the engine. */
+const unavailable: readonly (readonly [RegExp, keyof typeof cloudTexts])[] = [
+  [/vhost_vsock/i, 'noVsock'],
+  [/\/dev\/kvm|kvm support|virtuali[sz]ation/i, 'noKvm'],
+  [/qemu|apparmor_parser|ovmf|edk2/i, 'noQemu'],
+]
+const whyUnavailable = ({ available, reason }: { available: boolean; reason?: string }): string | null => {
+  const known = available || reason === undefined ? undefined : unavailable.find(([pattern]) => pattern.test(reason))?.[1]
+  return known === undefined ? null : cloudTexts[known]
+}
+
 async function observe(engine: ComputeEngine, signal: AbortSignal): Promise<{ host_name: string; observed: Observed }> {
   const [info, capacity] = await Promise.all([engine.info({ signal }), engine.capacity({ signal })])
   const whole = (of: { total: number; used: number }) => ({ ...of, physical: of.total })
-  const availability = (type: { available: boolean; reason?: string }) => ({ available: type.available, reason: type.reason ?? null })
+  const availability = (type: { available: boolean; reason?: string }) => ({ available: type.available, reason: whyUnavailable(type) })
   return {
     host_name: info.hostName,
     observed: {

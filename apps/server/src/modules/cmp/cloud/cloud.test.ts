@@ -89,7 +89,7 @@ describe('registering', () => {
       health: 'reachable',
       usage: 0.5,
       labels: [label('高性能')],
-      instance_types: { vm: { available: false, reason: 'vhost_vsock is missing' }, container: { available: true, reason: null } },
+      instance_types: { vm: { available: false, reason: '宿主机没有加载内核模块vhost_vsock' }, container: { available: true, reason: null } },
       description: '机房一',
       connection: { type: 'lxd-socket', address: engine.connection.socket_path },
       engine_version: '5.0.2',

@@ -8,7 +8,7 @@ import { found, Refusal } from '../../../platform/errors.ts'
 import type { Tunnel } from '../../../platform/tunnel/tunnel.ts'
 import type { Tunnels } from '../../../platform/tunnel/tunnels.ts'
 import { dockerOver } from '../../../platform/tunnel/docker.ts'
-import { edgesLabelled, getEdge, getEdges, type ShownEdge } from './edge.store.ts'
+import { edgesLabelled, getEdge, getEdges, getUsableEdges, type ShownEdge } from './edge.store.ts'
 
 /** A node that is there, and the ways to it. */
 export interface ReachedEdge {
@@ -28,9 +28,10 @@ export interface EdgeReach {
   /**
    * The nodes that fit, best first, as many as are wanted. Those that are named are taken as they
    * are, offline or tainted; those found by labels are online and their taints tolerated.
+   * @param more `shared`: also of those that the platform shares with the scope
    * @throws Refusal `edgeUnknown`, `edgeDeactive`, `noNodeFits`, `nodesTooFew`
    */
-  choose(scope: Scope, placement: Placement): Promise<ShownEdge[]>
+  choose(scope: Scope, placement: Placement, more?: { readonly shared?: boolean }): Promise<ShownEdge[]>
 }
 
 export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null }): EdgeReach & { came(tunnel: Tunnel): void } {
@@ -57,9 +58,10 @@ export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null }
       if (tunnel === null) throw new Refusal('edgeOffline', { values: { name: row.name } })
       return { row, tunnel, docker: dockerOf(tunnel) }
     },
-    async choose(scope, { edge_ids, labels, tolerations, count }) {
+    async choose(scope, { edge_ids, labels, tolerations, count }, { shared = false } = {}) {
       const wanted = [...new Set(edge_ids)]
-      const fitting = wanted.length > 0 ? (await named(db, scope, wanted)).filter((row) => hasLabels(row, labels)) : await edgesLabelled(db, scope, labels)
+      const fitting =
+        wanted.length > 0 ? (await named(db, scope, wanted, shared)).filter((row) => hasLabels(row, labels)) : await edgesLabelled(db, scope, labels, shared)
       const tolerated = (taint: Taint): boolean => tolerations.some(({ key }) => key === taint.key)
       const avoided = (row: ShownEdge, effect: Taint['effect']): boolean => row.taints.some((taint) => taint.effect === effect && !tolerated(taint))
       const open = wanted.length > 0 ? fitting : fitting.filter((row) => !avoided(row, 'NoSchedule'))
@@ -75,8 +77,8 @@ const hasLabels = (row: ShownEdge, labels: readonly Label[]): boolean =>
   labels.every((label) => row.labels.some(({ key, value }) => key === label.key && value === label.value))
 
 /** In the order in which they are named. */
-async function named(db: Db, scope: Scope, ids: readonly string[]): Promise<ShownEdge[]> {
-  const rows = new Map((await getEdges(db, scope, ids)).map((row) => [row.id, row]))
+async function named(db: Db, scope: Scope, ids: readonly string[], shared: boolean): Promise<ShownEdge[]> {
+  const rows = new Map((await (shared ? getUsableEdges : getEdges)(db, scope, ids)).map((row) => [row.id, row]))
   return ids.map((id) => {
     const row = rows.get(id)
     if (row === undefined || row.binding !== 'bound') throw new Refusal('edgeUnknown', { field: 'placement.edge_ids' })

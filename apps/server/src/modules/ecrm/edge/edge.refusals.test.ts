@@ -56,11 +56,12 @@ describe('what a node says', () => {
     expect(refusedByNode(new EngineError('failed', said), node)).toMatchObject({ refusal: name })
   })
 
-  it('that is none of the usual is told as it is', () => {
+  it('that is none of the usual is told beside, as it was said', () => {
     expect(usualRefusal('something else', node)).toBeNull()
     expect(refusedByNode(new EngineError('failed', 'something else'), node)).toMatchObject({
       refusal: 'dockerFailed',
-      message: 'Docker执行失败：something else',
+      message: `节点“${node.name}”上的Docker没有完成该操作，原因见详情`,
+      detail: 'something else',
     })
   })
 

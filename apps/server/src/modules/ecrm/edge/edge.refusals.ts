@@ -37,7 +37,7 @@ const dockerRefusals = {
 const usual: readonly (readonly [RegExp, ErrorName])[] = [
   [/no space left on device|disk quota exceeded/i, 'nodeDiskFull'],
   [/cannot allocate memory|out of memory/i, 'nodeMemoryFull'],
-  [/port is already allocated|address already in use/i, 'portTaken'],
+  [/port is already allocated|address already in use|EADDRINUSE/i, 'portTaken'],
   [/could not select device driver|unknown runtime.*nvidia|nvidia-container-cli/i, 'nodeGpusTooFew'],
   [/(could not find an available|no available).*(address|network)|all predefined address pools/i, 'nodeNetworksExhausted'],
   [/exec format error|no matching manifest for|does not match the (specified|detected host) platform/i, 'imagePlatformWrong'],
@@ -65,7 +65,7 @@ const usual: readonly (readonly [RegExp, ErrorName])[] = [
 export function usualRefusal(said: string, node: { readonly name: string }, image?: string, cause?: unknown): Refusal | null {
   const refusal = usual.find(([pattern]) => pattern.test(said))?.[1]
   if (refusal === undefined) return null
-  const port = /(?::|port )(\d{1,5})[^\d]*(?:port is already allocated|address already in use)/i.exec(said)?.[1] ?? ''
+  const port = /(?::|port )(\d{1,5})[^\d]*(?:port is already allocated|address already in use|EADDRINUSE)/i.exec(said)?.[1] ?? ''
   const named = { node: node.name, image: image ?? /no such image: (\S+)/i.exec(said)?.[1] ?? '' }
   return new Refusal(refusal, {
     values: { ...named, port, name: refusal === 'portTaken' ? nodeTexts.otherProgram : node.name },
@@ -73,6 +73,8 @@ export function usualRefusal(said: string, node: { readonly name: string }, imag
     cause,
   })
 }
+
+const tellsMore: ReadonlySet<ErrorName> = new Set(['dockerUnavailable', 'dockerFailed', 'agentFailed'])
 
 /** Nothing was said by who is there. */
 const isCut = (error: unknown): boolean =>
@@ -92,9 +94,10 @@ export function refusedByNode(error: unknown, node: { readonly name: string }, i
   return (
     (isCut(cause) ? null : usualRefusal(cause.message, node, image, cause)) ??
     new Refusal(refusal, {
-      values: { name: node.name, reason: cause.message.slice(0, detailMax) },
+      values: { name: node.name },
       cause,
-      ...(refusal === 'dockerUnavailable' && { detail: cause.message.slice(0, detailMax) }),
+      // In the words of who said it, beside what people read.
+      ...(tellsMore.has(refusal) && { detail: cause.message.slice(0, detailMax) }),
     })
   )
 }

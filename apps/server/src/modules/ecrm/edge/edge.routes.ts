@@ -14,6 +14,7 @@ export const edgeRoutes = (edges: EdgeService, enrolment: EnrolmentService, upgr
   handle(calls.create, ({ actor, body, request }) => edges.create(actor, body, reachedAt(request))),
   handle(calls.update, ({ actor, params, body }) => edges.update(actor, params.id, body)),
   handle(calls.mark, ({ actor, params, body }) => edges.mark(actor, params.id, body)),
+  handle(calls.share, ({ actor, params, body }) => edges.share(actor, params.id, body)),
   handle(calls.delete, ({ actor, params }) => edges.delete(actor, params.id)),
   handle(calls.activate, ({ actor, params, query }) => edges.activate(actor, params.id, query.action)),
   handle(calls.confirm, async ({ actor, params, body }) => {

@@ -38,15 +38,25 @@ export function createEdges(
     return counts
   }
 
-  const shapes = async (on: Sql, rows: readonly store.ShownEdge[]): Promise<Edge[]> => {
+  /** Whose they are. */
+  const ownersOn = async (on: Sql, id: string): Promise<readonly { readonly bp_id: string | null; readonly count: number }[]> =>
+    (await Promise.all(platform.modules().map(({ contentsOfNode }) => contentsOfNode?.owners(on, id) ?? []))).flat()
+
+  const shapes = async (on: Sql, scope: Scope, rows: readonly store.ShownEdge[]): Promise<Edge[]> => {
     const ids = rows.map(({ id }) => id)
     const [counts, upgrades] = [await countContents(on, ids), await parts.upgradesOf(on, ids)]
     return rows.map((row) =>
-      shapeEdge(row, { containers: counts.get(row.id) ?? 0, metrics: metrics.last(row.id), upgrade: upgrades.get(row.id) ?? null, now: now() }),
+      shapeEdge(row, {
+        containers: counts.get(row.id) ?? 0,
+        metrics: metrics.last(row.id),
+        upgrade: upgrades.get(row.id) ?? null,
+        now: now(),
+        everything: 'everything' in scope,
+      }),
     )
   }
   const get = async (scope: Scope, id: string): Promise<Edge> => {
-    const [shape] = await shapes(db, [found(await store.getEdge(db, scope, id))])
+    const [shape] = await shapes(db, scope, [found(await store.getEdge(db, scope, id))])
     return found(shape)
   }
   const refuseSite = async (tx: Tx, siteId: string | null): Promise<void> => {
@@ -72,13 +82,15 @@ export function createEdges(
 
   return {
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listEdges(db, scopeOf(actor), query)
-      return { total, items: await shapes(db, rows) }
+      const scope = scopeOf(actor)
+      const { total, rows } = await store.listEdges(db, scope, query)
+      return { total, items: await shapes(db, scope, rows) }
     },
 
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
-      const row = found(await store.getEdge(db, scopeOf(actor), id))
-      const [shape] = await shapes(db, [row])
+      const scope = scopeOf(actor)
+      const row = found(await store.getEdge(db, scope, id))
+      const [shape] = await shapes(db, scope, [row])
       return { ...found(shape), facts: row.facts, metrics: metrics.last(id), fingerprint: row.public_key === null ? null : fingerprintOf(row.public_key) }
     },
 
@@ -132,6 +144,21 @@ export function createEdges(
     mark: (actor: Actor, id: string, body: BodyOf<Calls['mark']>): Promise<Edge> =>
       change(actor, id, edgeCan.edit, (row) => ({ labels: JSON.stringify(body.labels ?? row.labels), taints: JSON.stringify(body.taints ?? row.taints) })),
 
+    /** What runs there for others keeps a node where it is, and shared with them. */
+    async share(actor: Actor, id: string, { share_limits, ...body }: BodyOf<Calls['share']>): Promise<Edge> {
+      const missing = await store.missingOrganisation(db, [...body.shared_bp_ids, ...(body.bp_id === null ? [] : [body.bp_id])])
+      if (missing !== null) throw new Refusal('organisationMissing', { field: missing === body.bp_id ? 'bp_id' : 'shared_bp_ids', values: { name: missing } })
+      return refusing(taken, () =>
+        change(actor, id, edgeCan.edit, async (row, tx) => {
+          const may = (bpId: string | null): boolean =>
+            bpId === body.bp_id || (body.shared_with === 'all' && bpId !== null) || (body.shared_with === 'named' && body.shared_bp_ids.includes(bpId ?? ''))
+          const left = (await ownersOn(tx, row.id)).filter(({ bp_id }) => !may(bp_id)).reduce((sum, { count }) => sum + count, 0)
+          if (left > 0) throw new Refusal('edgeHasOthers', { values: { count: left } })
+          return { ...body, share_limits: share_limits === null ? null : JSON.stringify(share_limits) }
+        }),
+      )
+    },
+
     activate: (actor: Actor, id: string, activation: 'active' | 'deactive'): Promise<Edge> => change(actor, id, edgeCan.activate, () => ({ activation })),
 
     confirm: (actor: Actor, id: string): Promise<Edge> => change(actor, id, edgeCan.confirm, () => ({ binding: 'bound' })),
@@ -149,7 +176,7 @@ export function createEdges(
           await bus.publish(tx, dropTopic, id)
         }
       })
-      return { items: await shapes(db, await store.getEdges(db, scope, wanted)) }
+      return { items: await shapes(db, scope, await store.getEdges(db, scope, wanted)) }
     },
 
     /** What runs on it goes on; an agent that still comes is refused. */

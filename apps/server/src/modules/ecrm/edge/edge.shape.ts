@@ -25,12 +25,18 @@ const loadOf = ({ cpu_share, memory, gpus }: NodeMetrics): Edge['load'] => {
   }
 }
 
-export const shapeEdge = (row: ShownEdge, more: { containers: number; metrics: NodeMetrics | null; upgrade: Edge['upgrade']; now: Date }): Edge => ({
+export const shapeEdge = (
+  row: ShownEdge,
+  more: { containers: number; metrics: NodeMetrics | null; upgrade: Edge['upgrade']; now: Date; everything: boolean },
+): Edge => ({
   id: row.id,
   name: row.name,
   description: row.description,
   bp_id: row.bp_id,
   bp_name: row.bp_name,
+  shared_with: row.shared_with,
+  shared_bp_ids: more.everything ? row.shared_bp_ids : [],
+  share_limits: row.share_limits,
   status: row.status,
   activation: row.activation,
   site: row.site_id === null ? null : { id: row.site_id, name: row.site_name ?? '' },

@@ -1,7 +1,7 @@
 import type { NodeFacts } from '@zhisuan/contract/agent/node'
 import type { QueryOf } from '@zhisuan/contract/define'
-import type { DockerTrouble, edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edge'
-import { sql, type ColumnType, type Generated, type GeneratedAlways, type Selectable, type SelectQueryBuilder } from 'kysely'
+import type { DockerTrouble, edges, EdgeStatus, Label, sharedWith, ShareLimits, Taint } from '@zhisuan/contract/ecrm/edge'
+import { sql, type ColumnType, type Generated, type GeneratedAlways, type RawBuilder, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { among, matching, orderOf, pageOf } from '../../../platform/db/page.ts'
@@ -46,6 +46,9 @@ interface EdgeTable {
   created_by: string | null
   created_by_name: string
   created_at: Generated<Date>
+  shared_with: Generated<(typeof sharedWith)[number]>
+  shared_bp_ids: Generated<string[]>
+  share_limits: ColumnType<ShareLimits | null, string | null | undefined, string | null>
 }
 /** A run of a server, as long as it says so. */
 interface EdgeServerTable {
@@ -107,6 +110,14 @@ export const edgeMigrations: Migrations = {
   '20261126_60_docker_trouble': migration(`
     alter table edges add column docker_trouble text check (docker_trouble in ('missing', 'stopped', 'denied'));
   `),
+  '20261128_73_shared_nodes': migration(`
+    alter table edges
+      add column shared_with text not null default 'none' check (shared_with in ('none', 'all', 'named')),
+      add column shared_bp_ids uuid[] not null default '{}',
+      add column share_limits jsonb,
+      add constraint edges_shared check (shared_with = 'none' or (bp_id is null and share_limits is not null));
+    create index edges_sharing on edges (id) where shared_with <> 'none';
+  `),
   // Those that are away already are no news.
   '20261126_82_edge_away': migration(`
     alter table edges add column away_told boolean not null default false;
@@ -116,6 +127,12 @@ export const edgeMigrations: Migrations = {
 }
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('edges').where(within(scope, 'edges.bp_id'))
+
+/** Those that are the scope's, and those of the platform that are shared with it. */
+const usable = (scope: Scope): RawBuilder<boolean> =>
+  'bp_id' in scope
+    ? sql<boolean>`(${within(scope, 'edges.bp_id')} or edges.shared_with = 'all' or (edges.shared_with = 'named' and ${scope.bp_id} = any(edges.shared_bp_ids)))`
+    : within(scope, 'edges.bp_id')
 
 /** Whether there is any. */
 export const hasEdges = async (on: Sql, scope: Scope): Promise<boolean> => (await visible(on, scope).select('id').limit(1).executeTakeFirst()) !== undefined
@@ -143,7 +160,9 @@ const labelSelector = (text: string): { key: string; value?: string }[] =>
 
 export async function listEdges(on: Sql, scope: Scope, query: QueryOf<typeof edges.list>): Promise<{ total: number; rows: ShownEdge[] }> {
   const { keyword, status, activation, site_id, region_id, bp_id, gpu, labels } = query
-  const filtered = visible(on, scope)
+  const filtered = on
+    .selectFrom('edges')
+    .where(query.usable === true ? usable(scope) : within(scope, 'edges.bp_id'))
     .where(matching(keyword, 'edges.search'))
     .$if(status !== undefined, (q) => q.where('edges.status', '=', status ?? 'online'))
     .$if(activation !== undefined, (q) => q.where('edges.activation', '=', activation ?? 'active'))
@@ -170,6 +189,17 @@ export const getEdge = (on: Sql, scope: Scope, id: string): Promise<ShownEdge | 
 export const getEdges = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownEdge[]> =>
   ids.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('edges.id', 'in', [...ids])).execute()
 
+/** The same, with those of the platform that are shared with the scope. */
+export const getUsableEdges = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownEdge[]> =>
+  ids.length === 0
+    ? Promise.resolve([])
+    : shown(
+        on
+          .selectFrom('edges')
+          .where(usable(scope))
+          .where('edges.id', 'in', [...ids]),
+      ).execute()
+
 /** Held until the transaction ends. */
 export const lockEdges = (tx: Tx, scope: Scope, ids: readonly string[]): Promise<EdgeRow[]> =>
   visible(tx, scope)
@@ -180,9 +210,9 @@ export const lockEdges = (tx: Tx, scope: Scope, ids: readonly string[]): Promise
     .execute()
 
 /** Nodes that take new containers and have all of these labels. */
-export const edgesLabelled = (on: Sql, scope: Scope, labels: readonly Label[]): Promise<ShownEdge[]> =>
+export const edgesLabelled = (on: Sql, scope: Scope, labels: readonly Label[], shared: boolean): Promise<ShownEdge[]> =>
   shown(
-    visible(on, scope)
+    (shared ? on.selectFrom('edges').where(usable(scope)) : visible(on, scope))
       .where('edges.status', '=', 'online')
       .where('edges.activation', '=', 'active')
       .where(sql<boolean>`edges.labels @> ${JSON.stringify(labels)}::jsonb`),
@@ -212,6 +242,22 @@ export const edgeOfToken = (tx: Tx, hash: string): Promise<EdgeRow | undefined> 
 export async function keysOfEdges(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await on.selectFrom('edges').select(['id', 'public_key']).where(among('id', ids)).where('binding', 'in', ['unconfirmed', 'bound']).execute()
   return new Map(rows.flatMap(({ id, public_key }) => (public_key === null ? [] : [[id, public_key] as const])))
+}
+
+/** The first of these organisations that there is not; null where all are there. */
+export async function missingOrganisation(on: Sql, ids: readonly string[]): Promise<string | null> {
+  const there = new Set(
+    ids.length === 0
+      ? []
+      : (
+          await on
+            .selectFrom('organisations')
+            .select('id')
+            .where('id', 'in', [...ids])
+            .execute()
+        ).map(({ id }) => id),
+  )
+  return ids.find((id) => !there.has(id)) ?? null
 }
 
 /** In an organisation; null is the platform itself. */

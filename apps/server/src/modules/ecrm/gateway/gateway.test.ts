@@ -88,7 +88,7 @@ describe('a gateway', () => {
   it('says why its node does not let anybody through', async () => {
     const { edge } = await node()
     const made = await create(edge.id, { port: 81 })
-    expect(made.error).toBe('节点执行失败：port 81: EADDRINUSE')
+    expect(made.error).toBe(`节点“${edge.name}”的端口81已被“其他程序”占用`)
     expect(await act(made.id, 'deactive')).toMatchObject({ error: null })
   })
 

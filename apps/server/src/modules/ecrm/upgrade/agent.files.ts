@@ -20,6 +20,17 @@ export interface AgentBundle {
 const builtHere = new URL('../../../../../agent/dist/', import.meta.url).pathname
 const about = z.object({ version: agentVersion })
 
+/** A Node.js that nodes can have where they have none of their own. */
+export interface NodeProgram {
+  readonly version: string
+  /** As `uname -m` calls it. */
+  readonly machine: string
+  readonly path: string
+  readonly sha256: string
+  readonly sizeBytes: number
+}
+const machines: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'x86_64', arm64: 'aarch64' }
+
 export type AgentFiles = ReturnType<typeof createAgentFiles>
 
 /** Bundles lie in `agents/<version>/agent.mjs` of the data directory; the one that was built beside the server is one of them. */
@@ -50,6 +61,12 @@ export function createAgentFiles(dataDir: string, builtFolder: string = builtHer
   }
   return {
     list,
+    /** The one that this server runs on; null where it is for no machine that nodes are. */
+    async node(): Promise<NodeProgram | null> {
+      const machine = process.platform === 'linux' ? machines[process.arch] : undefined
+      const program = await bundleAt(process.versions.node, process.execPath)
+      return machine === undefined || program === null ? null : { ...program, machine }
+    },
     get: async (version: string): Promise<AgentBundle | null> => (await list()).find((bundle) => bundle.version === version) ?? null,
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { AgentBundle } from './agent.files.ts'
+import type { AgentBundle, NodeProgram } from './agent.files.ts'
 
 /** The agent's own unit, with the paths that the script finds. */
 const unit = readFileSync(new URL('../../../../../agent/deploy/zhisuan-agent.service', import.meta.url), 'utf8')
@@ -12,7 +12,10 @@ const unit = readFileSync(new URL('../../../../../agent/deploy/zhisuan-agent.ser
  * stands here, and the agent checks the server's key that the command names. The token comes in front
  * of the script and goes on in the environment: arguments are read by everybody on the node.
  */
-export const installScript = ({ version, sha256 }: Pick<AgentBundle, 'version' | 'sha256'>): string => `#!/bin/sh
+export const installScript = (
+  { version, sha256 }: Pick<AgentBundle, 'version' | 'sha256'>,
+  node: Pick<NodeProgram, 'version' | 'machine' | 'sha256'> | null,
+): string => `#!/bin/sh
 # Installs the Zhisuan edge agent ${version}.
 set -eu
 server= key= via= token=\${ZHISUAN_TOKEN:-}
@@ -29,9 +32,19 @@ done
 [ -n "$server" ] && [ -n "$token" ] && [ -n "$key" ] || { echo 'usage: ZHISUAN_TOKEN=TOKEN install.sh --server URL --key KEY [--via GATEWAY:PORT]' >&2; exit 2; }
 program=\${ZHISUAN_PROGRAM_DIR:-/opt/zhisuan-agent}
 data=\${ZHISUAN_DATA_DIR:-/var/lib/zhisuan-agent}
-node=$(command -v node || true)
-[ -n "$node" ] && [ "$("$node" -p 'process.versions.node.split(".")[0] >= 22')" = true ] || { echo 'Node.js 22 or newer is needed: https://nodejs.org' >&2; exit 1; }
+runs() { [ -n "$1" ] && [ "$("$1" -p 'process.versions.node.split(".")[0] >= 22' 2>/dev/null)" = true ]; }
 mkdir -p "$program" "$data"
+node=$(command -v node || true)
+runs "$node" || node=$program/node
+if ! runs "$node"; then
+  [ "$(uname -s) $(uname -m)" = '${node === null ? '' : `Linux ${node.machine}`}' ] || { echo 'Node.js 22 or newer is needed, and the platform has none for this machine: https://nodejs.org' >&2; exit 1; }
+  echo 'This machine has no Node.js 22: the agent gets one of its own.'
+  curl -fsSL \${via:+-p -x "http://$via"} "$server/agent/node/${node?.version ?? ''}" -o "$node.new"
+  echo "${node?.sha256 ?? ''}  $node.new" | sha256sum -c - >/dev/null || { rm -f "$node.new"; echo 'Node.js is not the one that was announced: another SHA-256' >&2; exit 1; }
+  chmod 755 "$node.new"
+  mv "$node.new" "$node"
+  runs "$node" || { echo 'The Node.js of the platform does not run on this system; install Node.js 22 or newer: https://nodejs.org' >&2; exit 1; }
+fi
 chmod 700 "$data"
 curl -fsSL \${via:+-p -x "http://$via"} "$server/agent/${version}/agent.mjs" -o "$program/agent.mjs.new"
 echo "${sha256}  $program/agent.mjs.new" | sha256sum -c - >/dev/null || { rm -f "$program/agent.mjs.new"; echo 'the program is not the one that was announced: another SHA-256' >&2; exit 1; }

@@ -25,7 +25,16 @@ export function serveAgents(app: FastifyInstance, files: AgentFiles): void {
   app.get('/agent/install.sh', async (_request, reply) => {
     const [newest] = await files.list()
     if (newest === undefined) throw new Refusal('agentVersionUnknown')
-    return reply.type('text/x-shellscript; charset=utf-8').header('cache-control', 'no-store').send(installScript(newest))
+    return reply
+      .type('text/x-shellscript; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(installScript(newest, await files.node()))
+  })
+  app.get('/agent/node/:version', async (request, reply) => {
+    const program = await files.node()
+    const { data } = wanted.safeParse(request.params)
+    if (program === null || data?.version !== program.version) throw new Refusal('notFound')
+    return reply.type('application/octet-stream').header('content-length', program.sizeBytes).send(createReadStream(program.path))
   })
   app.get('/agent/:version/agent.mjs', async (request, reply) => {
     const { data } = wanted.safeParse(request.params)

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { agentPaths } from '@zhisuan/contract/agent/node'
@@ -135,11 +135,34 @@ describe('the script that the printed command runs', () => {
     expect(readFileSync(join(data, 'program', 'agent.mjs'), 'utf8')).toBe(program('9.10.0-rc.1'))
   })
 
+  it('brings a Node.js of its own where the node has none', async () => {
+    const { enrolment } = await register(app, owner.token)
+    const data = join(app.config.DATA_DIR, 'node-bare')
+    const bin = join(data, 'bin')
+    mkdirSync(bin, { recursive: true })
+    for (const tool of ['sh', 'curl', 'sha256sum', 'mkdir', 'chmod', 'mv', 'rm', 'uname', 'cat'])
+      symlinkSync((await run('sh', ['-c', `command -v ${tool}`])).stdout.trim(), join(bin, tool))
+    const env = { PATH: bin, ZHISUAN_PROGRAM_DIR: join(data, 'program'), ZHISUAN_DATA_DIR: data, ZHISUAN_NO_SERVICE: '1' }
+    const done = run(join(bin, 'sh'), [], { env })
+    done.child.stdin?.end(enrolment.command.replaceAll(/http:\/\/[^/']+/g, await listening(app)).replace('sudo ', ''))
+    expect((await done).stdout).toContain(`${join(data, 'program', 'node')} ${join(data, 'program', 'agent.mjs')} run`)
+    expect((await run(join(data, 'program', 'node'), ['--version'])).stdout.trim()).toBe(process.version)
+    // Not one that somebody changed on its way.
+    const script = await (await fetch(`${await listening(app)}/agent/install.sh`)).text()
+    const other = script.replace(/[0-9a-f]{64}(?= {2}\$node)/, '0'.repeat(64))
+    const bare = { ...env, ZHISUAN_TOKEN: 't', ZHISUAN_PROGRAM_DIR: join(data, 'other') }
+    await expect(run(join(bin, 'sh'), ['-c', other, 'sh', '--server', await listening(app), '--key', 'k'], { env: bare })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('SHA-256'),
+    })
+    expect(existsSync(join(data, 'other', 'node'))).toBe(false)
+  })
+
   it('refuses to be called without what it needs', async () => {
     const script = await (await fetch(`${await listening(app)}/agent/install.sh`)).text()
     await expect(run('sh', ['-c', script, 'sh', '--server', 'http://x'])).rejects.toMatchObject({ code: 2 })
     // A program that is not the one that was announced is not run.
-    const other = script.replace(/[0-9a-f]{64}/, '0'.repeat(64))
+    const other = script.replace(/[0-9a-f]{64}(?= {2}\$program)/, '0'.repeat(64))
     const data = join(app.config.DATA_DIR, 'node-other')
     const env = { ...process.env, ZHISUAN_TOKEN: 't', ZHISUAN_PROGRAM_DIR: join(data, 'program'), ZHISUAN_DATA_DIR: data, ZHISUAN_NO_SERVICE: '1' }
     await expect(run('sh', ['-c', other, 'sh', '--server', await listening(app), '--key', 'k'], { env })).rejects.toMatchObject({

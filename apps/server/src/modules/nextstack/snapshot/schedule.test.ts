@@ -98,6 +98,7 @@ const ran = (schedule: SnapshotSchedule): Promise<SnapshotSchedule> =>
 describe('a schedule', () => {
   it('says when it runs next, in its own time zone', async () => {
     const vm = await makeVm()
+    for (const time_zone of ['CST', 'IST', '+08:00', 'Asia/Nowhere']) await expect(create(vm, { time_zone }), time_zone).rejects.toThrow()
     const schedule = await create(vm, { rhythm: 'weekly', at: '03:30', weekday: 1, time_zone: 'Asia/Shanghai', keep: 3, description: 'd' })
     expect(schedule).toMatchObject({
       vm: { id: vm.id, name: vm.name },

@@ -22,6 +22,7 @@ import { shapeOnEngine } from '../../../platform/resource.shape.ts'
 import * as snapshotStore from '../snapshot/snapshot.store.ts'
 import * as volumeStore from '../volume/volume.store.ts'
 import type { Place } from '../vpc/facts.store.ts'
+import { createConsoles } from './vm.console.ts'
 import type { Metrics } from './vm.metrics.ts'
 import { createVmMaking, refuseBelow, type VmMakingParts } from './vm.making.ts'
 import { statusDuring } from './vm.operations.ts'
@@ -31,13 +32,15 @@ import type { ShownVm, VmRow } from './vm.store.ts'
 type Calls = typeof vms
 
 const describeMs = 3_000
+const consoleMs = 15_000
 
 export type VmService = ReturnType<typeof createVmService>
 
-export function createVmService(platform: Pick<Platform, 'db' | 'operations' | 'log' | 'kinds'>, parts: VmMakingParts & { metrics: Metrics }) {
+export function createVmService(platform: Pick<Platform, 'db' | 'operations' | 'log' | 'kinds' | 'secrets'>, parts: VmMakingParts & { metrics: Metrics }) {
   const { db, log } = platform
   const { clouds, operations, members, quotas } = parts
   const history = createHistory(platform)
+  const consoles = createConsoles(platform)
 
   const get = async (actor: Actor, id: string): Promise<ShownVm> => found(await store.getVm(db, scopeOf(actor), id))
   const shapeAll = async (on: Sql, rows: readonly ShownVm[]): Promise<Vm[]> => {
@@ -210,7 +213,9 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations' | '
       const vm = await get(actor, id)
       refuseUnless(vmCan.consoleLog, vm)
       const engine = await clouds.forReading(vm.cloud_id)
-      return { text: await engine.instances.consoleLog(vm.engine_name) }
+      const read = () => engine.instances.consoleLog(vm.engine_name, { signal: AbortSignal.timeout(consoleMs) })
+      // Of a container the engine keeps its log itself.
+      return { text: vm.type === 'vm' ? await consoles.continued(id, read) : await read() }
     },
 
     /** For the terminal: the instance and its engine, if the actor may type there now. */

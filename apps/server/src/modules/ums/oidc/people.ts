@@ -1,4 +1,4 @@
-import { username as usernameRule, email as emailRule, phone as phoneRule } from '@zhisuan/contract/validation'
+import { username as usernameRule, email as emailRule, phone as phoneRule, sameForm } from '@zhisuan/contract/validation'
 import { z } from 'zod'
 import { readsAsAddress } from '../user/user.rules.ts'
 import type { ProviderRow } from './provider.store.ts'
@@ -40,8 +40,11 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, subject: s
 /** People sign in with names by a rule, and a name that reads as a mailbox could be another's. */
 function fitUsername(wish: string | null): string | null {
   if (wish === null) return null
-  const fit = (readsAsAddress(wish) ? (wish.split('@')[0] ?? '') : wish).replace(/[^\p{Script=Han}A-Za-z0-9_\-.@]/gu, '-').slice(0, 50)
-  return usernameRule.safeParse(fit).success && !readsAsAddress(fit) ? fit : null
+  const fit = sameForm(readsAsAddress(wish) ? (wish.split('@')[0] ?? '') : wish)
+    .replace(/[^\p{Script=Han}A-Za-z0-9_\-.@]/gu, '-')
+    .slice(0, 50)
+  const { data } = usernameRule.safeParse(fit)
+  return data === undefined || readsAsAddress(data) ? null : data
 }
 
 /** Whether `amr` or `acr` say what the provider's administrator takes for a second factor. */

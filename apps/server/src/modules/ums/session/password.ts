@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto'
 import argon2 from '@node-rs/argon2'
+import { sameForm } from '@zhisuan/contract/validation'
 
 /** argon2id (the library's default) with the first of OWASP's recommended parameters (19 MiB, two passes, one lane). */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-export const hashPassword = (password: string): Promise<string> => argon2.hash(password, parameters)
+/** Of the form that looks the same: it may be set on one keyboard and typed on another. */
+export const hashPassword = (password: string): Promise<string> => argon2.hash(sameForm(password), parameters)
 
 /** Nobody's, so that an unknown user costs as much time as a known one. */
 let nobodys: Promise<string> | null = null
@@ -13,7 +15,10 @@ let nobodys: Promise<string> | null = null
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   nobodys ??= hashPassword('nobody has this password')
   const there = stored !== null && stored !== ''
-  const right = await argon2.verify(there ? stored : await nobodys, password)
+  const hash = there ? stored : await nobodys
+  const form = sameForm(password)
+  // Those of before are of what was typed.
+  const right = (await argon2.verify(hash, form)) || (form !== password && (await argon2.verify(hash, password)))
   return right && there
 }
 

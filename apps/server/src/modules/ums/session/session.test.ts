@@ -84,6 +84,18 @@ describe('signing in with a password', () => {
     }
   })
 
+  it('takes what looks the same for the same, and what was set before that as it was typed then', async () => {
+    const [person, before] = [await makeUser(app, { name: `王一${randomUUID().slice(0, 8)}` }), await makeUser(app)]
+    const hashed = (id: string, password_hash: string) => app.platform.db.updateTable('users').set({ password_hash }).where('id', '=', id).execute()
+    // As a keyboard for Chinese may write it, and one of a Mac: an accent of its own.
+    const [set, typed] = ['Ｓｅｃｒｅｔ１！caf\u00E9', 'Secret1!cafe\u0301']
+    await hashed(person.id, await hashPassword(set))
+    for (const one of [set, typed])
+      expect(await send(app, auth.password, { body: { username: person.name.replace('一', '⼀'), password: one } })).toMatchObject({ status: 200 })
+    await hashed(before.id, await argon2.hash(set, { memoryCost: 8, timeCost: 1 }))
+    expect(await send(app, auth.password, { body: { username: before.name, password: set } })).toMatchObject({ status: 200 })
+  })
+
   it('notes when somebody was last there', async () => {
     const person = await someone(app)
     const me = await call(app, users.current, { token: person.token })

@@ -7,6 +7,7 @@ import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database
 import { matching, orderOf, pageWithTotal, paged, shapedPage, type PageQuery } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
+import { sameForm } from '@zhisuan/contract/validation'
 import type { UserTable } from '../ums.migrations.ts'
 
 /** Unique indexes, see migrations. */
@@ -17,13 +18,16 @@ export type UserRow = Selectable<UserTable>
 const present = (on: Sql) => on.selectFrom('users').where('users.deleted_at', 'is', null)
 
 /** By whatever they sign in with: name, phone or email. Which of them it is shows in its form, see readsAsAddress. */
-export const findByLogin = (on: Sql, login: string): Promise<UserRow | undefined> =>
-  present(on)
+export const findByLogin = (on: Sql, login: string): Promise<UserRow | undefined> => {
+  const form = sameForm(login)
+  // A name of before may be as it was typed then.
+  const names = [...new Set([form.toLowerCase(), login.toLowerCase()])]
+  return present(on)
     .selectAll('users')
-    .where((where) =>
-      where.or([where(sql`lower(name)`, '=', login.toLowerCase()), where('phone', '=', login), where(sql`lower(email)`, '=', login.toLowerCase())]),
-    )
+    .where((where) => where.or([where(sql`lower(name)`, 'in', names), where('phone', '=', form), where(sql`lower(email)`, '=', form.toLowerCase())]))
+    .orderBy(sql`lower(name) = ${login.toLowerCase()}`, 'desc')
     .executeTakeFirst()
+}
 
 export const findByPhone = (on: Sql, phone: string): Promise<UserRow | undefined> =>
   present(on).selectAll('users').where('phone', '=', phone).executeTakeFirst()

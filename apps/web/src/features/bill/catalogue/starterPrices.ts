@@ -3,7 +3,7 @@ import type { Meter } from '@zhisuan/contract/bill/meter'
 /** Keys of `starter.names` in the messages, a meter, and yuan for an hour, a month and a year of one unit. */
 export interface StarterRow {
   readonly category: 'compute' | 'storage' | 'network'
-  readonly product: 'vm' | 'gpu' | 'volume' | 'snapshot' | 'image' | 'eip' | 'file'
+  readonly product: 'vm' | 'gpu' | 'volume' | 'snapshot' | 'image' | 'eip' | 'file' | 'container'
   readonly sku: 'vcpu' | 'memory' | 'disk' | 'card' | 'size' | 'backup' | 'address' | 'bandwidth' | 'registry' | 'snapshot'
   readonly meter: Meter
   readonly hour: string
@@ -17,6 +17,8 @@ export const starterPrices: readonly StarterRow[] = [
   { category: 'compute', product: 'vm', sku: 'memory', meter: 'vm.memory', hour: '0.04', month: '20', year: '200' },
   { category: 'compute', product: 'vm', sku: 'disk', meter: 'vm.disk', hour: '0.0007', month: '0.35', year: '3.5' },
   { category: 'compute', product: 'gpu', sku: 'card', meter: 'vm.gpu', hour: '8', month: '4000', year: '40000' },
+  { category: 'compute', product: 'container', sku: 'vcpu', meter: 'container.vcpu', hour: '0.09', month: '45', year: '450' },
+  { category: 'compute', product: 'container', sku: 'memory', meter: 'container.memory', hour: '0.04', month: '20', year: '200' },
   { category: 'storage', product: 'volume', sku: 'size', meter: 'volume.size', hour: '0.0007', month: '0.35', year: '3.5' },
   { category: 'storage', product: 'snapshot', sku: 'snapshot', meter: 'snapshot.size', hour: '0.0002', month: '0.12', year: '1.2' },
   { category: 'storage', product: 'snapshot', sku: 'backup', meter: 'backup.size', hour: '0.0003', month: '0.16', year: '1.6' },

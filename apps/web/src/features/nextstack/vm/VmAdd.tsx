@@ -7,7 +7,7 @@ import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { createVmBody, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { vpcCan, vpcs, type Vpc, type VpcStatus } from '@zhisuan/contract/nextstack/vpc'
 import { fieldTexts, quotaTexts } from '@zhisuan/contract/texts'
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -98,6 +98,15 @@ export default function VmAdd() {
       networks: offered,
     })
     if (Object.keys(changes).length > 0) form.setFieldsValue(changes)
+  })
+
+  // Chosen in the switcher while the form is open: it is for that cloud from now on.
+  const chosenBefore = useRef(selected?.cloud_id)
+  useEffect(() => {
+    const now = selected?.cloud_id
+    if (now === undefined || now === chosenBefore.current) return
+    if (chosenBefore.current !== undefined && clouds.some(({ cloud_id }) => cloud_id === now)) form.setFieldValue('cloud_id', now)
+    chosenBefore.current = now
   })
 
   const create = useChange(vms.create, { invalidates: [vms.list], silent: true })

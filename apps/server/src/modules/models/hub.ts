@@ -1,0 +1,132 @@
+import { hubPath, models as modelCalls } from '@zhisuan/contract/models/model'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
+import type { Bytes } from '../../platform/bytes/bytes.ts'
+import { iso, type Db } from '../../platform/db/database.ts'
+import { rangeOf } from '../../platform/downloads.ts'
+import { found, Refusal } from '../../platform/errors.ts'
+import { authorise, type Authorising } from '../../platform/http/bind.ts'
+import type { ModelService } from './models.service.ts'
+import * as store from './models.store.ts'
+import type { ModelRow, RevisionRow } from './models.store.ts'
+
+interface Repository {
+  readonly namespace: string
+  readonly name: string
+}
+interface At extends Repository {
+  readonly revision: string
+  readonly '*': string
+}
+
+/**
+ * The door that people's tools know: what `@huggingface/hub` and `huggingface_hub` ask of a hub, so far as they list, look
+ * and download (huggingface.co/docs/hub/api, read on 2026-11-28). An access key of the platform is a token there; tools
+ * that want their tokens to begin with `hf_` are given it with that in front.
+ */
+export function serveHub(http: FastifyInstance, authorising: Authorising, { db, models, bytes }: { db: Db; models: ModelService; bytes: Bytes }): void {
+  /** Who asks; nobody is somebody too. */
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    const { authorization } = request.headers
+    if (authorization !== undefined) request.headers.authorization = authorization.replace(/^(bearer\s+)hf_/i, '$1')
+    await authorise(request, modelCalls.get, authorising)
+  }
+  const modelOf = async (actor: Actor | null, { namespace, name }: Repository): Promise<ModelRow> =>
+    found(await store.seenByName(db, actor === null ? { nothing: true } : scopeOf(actor), namespace, name))
+  const at = async (request: FastifyRequest): Promise<{ model: ModelRow; revision: RevisionRow | null; path: string }> => {
+    // The routes below have these parameters.
+    const params = request.params as Partial<At> & Repository
+    const model = await modelOf(request.actor, params)
+    return { model, revision: await models.revisionOf(model, params.revision ?? 'main'), path: params['*'] ?? '' }
+  }
+  const info = async (request: FastifyRequest) => {
+    const { model, revision } = await at(request)
+    const files = revision === null ? [] : await store.filesOf(db, revision.id)
+    return {
+      _id: model.id,
+      id: `${model.namespace}/${model.name}`,
+      modelId: `${model.namespace}/${model.name}`,
+      author: model.namespace,
+      sha: revision?.id ?? null,
+      lastModified: iso(model.updated_at),
+      createdAt: iso(model.created_at),
+      private: model.status !== 'published',
+      gated: model.terms === null ? false : 'auto',
+      disabled: false,
+      downloads: model.download_count,
+      likes: 0,
+      pipeline_tag: model.task,
+      library_name: model.framework,
+      tags: [...model.tags, ...model.languages, `license:${model.licence}`],
+      siblings: files.map(({ path }) => ({ rfilename: path })),
+    }
+  }
+  http.get(`${hubPath}/api/models/:namespace/:name`, { onRequest }, info)
+  http.get(`${hubPath}/api/models/:namespace/:name/revision/:revision`, { onRequest }, info)
+
+  const tree = async (request: FastifyRequest) => {
+    const { revision, path } = await at(request)
+    const { recursive } = request.query as { recursive?: string }
+    const within = path.replace(/\/+$/, '')
+    const start = within === '' ? '' : `${within}/`
+    const files = revision === null ? [] : (await store.filesOf(db, revision.id)).filter((file) => file.path.startsWith(start))
+    if (within !== '' && files.length === 0) throw new Refusal('notFound')
+    const deep = recursive === 'true' || recursive === '1'
+    const folders = new Set<string>()
+    for (const file of files) {
+      const rest = file.path.slice(start.length)
+      for (let slash = rest.indexOf('/'); slash !== -1; slash = deep ? rest.indexOf('/', slash + 1) : -1) folders.add(start + rest.slice(0, slash))
+    }
+    return [
+      ...[...folders].map((folder) => ({ type: 'directory', path: folder, size: 0, oid: revision?.id })),
+      ...files
+        .filter((file) => deep || !file.path.slice(start.length).includes('/'))
+        .map((file) => ({
+          type: 'file',
+          path: file.path,
+          size: file.size_bytes,
+          oid: file.sha256.slice(0, 40),
+          lfs: { oid: file.sha256, size: file.size_bytes, pointerSize: 134 },
+        })),
+    ]
+  }
+  http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision`, { onRequest }, tree)
+  http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision/*`, { onRequest }, tree)
+
+  http.route({
+    method: ['GET', 'HEAD'],
+    url: `${hubPath}/:namespace/:name/resolve/:revision/*`,
+    onRequest,
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const { model, revision, path } = await at(request)
+      // By these headers tools tell what is missing; an answer without a refusal has none.
+      reply.header('x-error-code', 'GatedRepo')
+      await models.refuseGated(request.actor, model)
+      reply.header('x-error-code', 'EntryNotFound')
+      const file = found(await store.fileAt(db, found(revision).id, path))
+      reply.removeHeader('x-error-code')
+      const tag = `"${file.sha256}"`
+      reply
+        .header('etag', tag)
+        .header('x-linked-etag', tag)
+        .header('x-linked-size', file.size_bytes)
+        .header('x-repo-commit', found(revision).id)
+        .header('accept-ranges', 'bytes')
+        .header('cache-control', 'private, no-cache')
+        // Nothing that somebody put here runs in the console's origin.
+        .header('content-security-policy', "sandbox; default-src 'none'")
+        .header('content-disposition', 'attachment')
+        .type('application/octet-stream')
+      if (request.headers['if-none-match'] === tag) return reply.code(304).send()
+      const range = request.headers.range === undefined ? null : rangeOf(request.headers.range, file.size_bytes)
+      if (range === 'outside') return reply.code(416).header('content-range', `bytes */${file.size_bytes}`).send()
+      const length = range === null ? file.size_bytes : range.end - range.start + 1
+      reply.header('content-length', length)
+      if (range !== null) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.size_bytes}`)
+      if (request.method === 'HEAD') return reply.send()
+      // Once for each that begins at its beginning: tools fetch a large one in pieces, and its first byte to learn its size.
+      if (range === null || (range.start === 0 && range.end > 0)) await store.countDownload(db, model.id)
+      return reply.send(await bytes.read(file.sha256, range ?? undefined))
+    },
+  })
+}

@@ -1,0 +1,65 @@
+import { modelFiles, modelRevisions, models as modelCalls } from '@zhisuan/contract/models/model'
+import { byId } from '@zhisuan/contract/define'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Bytes } from '../../platform/bytes/bytes.ts'
+import { found } from '../../platform/errors.ts'
+import { authorise, type Authorising } from '../../platform/http/bind.ts'
+import { handle } from '../../platform/http/handler.ts'
+import { defineJob, handleJob } from '../../platform/jobs.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { serveHub } from './hub.ts'
+import { createModels, modelUploadPath, shapeUpload, type ModelService } from './models.service.ts'
+import { modelMigrations } from './models.store.ts'
+
+const forgetJob = defineJob({ name: 'models.staged.forget', input: z.object({}), concurrency: 1, schedule: '41 * * * *' })
+
+/** The model warehouse. */
+export function createModelsModule(platform: Platform, { bytes }: { bytes: Bytes }): ModuleParts {
+  const models = createModels(platform, { bytes })
+  return {
+    migrations: modelMigrations,
+    kinds: { 'models.model': { table: 'models' } },
+    handlers: [
+      handle(modelCalls.list, ({ actor, query }) => models.list(actor, query)),
+      handle(modelCalls.facets, ({ query }) => models.facets(query)),
+      handle(modelCalls.get, ({ actor, params }) => models.get(actor, params.id)),
+      handle(modelCalls.create, ({ actor, body }) => models.create(actor, body)),
+      handle(modelCalls.update, ({ actor, params, body }) => models.update(actor, params.id, body)),
+      handle(modelCalls.delete, ({ actor, params }) => models.delete(actor, params.id)),
+      handle(modelCalls.submit, ({ actor, params }) => models.submit(actor, params.id)),
+      handle(modelCalls.withdraw, ({ actor, params }) => models.withdraw(actor, params.id)),
+      handle(modelCalls.review, ({ actor, params, body }) => models.review(actor, params.id, body)),
+      handle(modelCalls.accept, ({ actor, params }) => models.accept(actor, params.id)),
+      handle(modelFiles.list, ({ actor, params, query }) => models.files(actor, params.id, query)),
+      handle(modelFiles.upload, ({ actor, params, body }) => models.announce(actor, params.id, body)),
+      handle(modelFiles.staged, async ({ actor, params }) => shapeUpload(await models.upload(actor, params.upload_id, params.id))),
+      handle(modelFiles.download, ({ actor, params, body }) => models.download(actor, params.id, body)),
+      handle(modelRevisions.list, ({ actor, params, query }) => models.revisions(actor, params.id, query)),
+      handle(modelRevisions.create, ({ actor, params, body }) => models.createRevision(actor, params.id, body)),
+    ],
+    jobs: [forgetJob],
+    jobHandlers: [handleJob(forgetJob, () => models.dropForgotten())],
+    serve: async (http, authorising) => {
+      serveHub(http, authorising, { db: platform.db, models, bytes })
+      await serveUploads(http, authorising, { models, bytes })
+    },
+  }
+}
+
+/** Where bytes of announced files come in, by tus 1.0.0. */
+async function serveUploads(http: FastifyInstance, authorising: Authorising, { models, bytes }: { models: ModelService; bytes: Bytes }): Promise<void> {
+  await http.register(async (app) => {
+    app.addContentTypeParser('application/offset+octet-stream', (_request, _payload, done) => done(null))
+    app.route({
+      method: ['HEAD', 'PATCH'],
+      url: modelUploadPath(':id'),
+      onRequest: (request) => authorise(request, modelFiles.staged, authorising),
+      handler: async (request, reply) => {
+        const { id } = found(byId.safeParse(request.params).data)
+        await bytes.door(await models.upload(found(request.actor), id), request, reply)
+      },
+    })
+  })
+}

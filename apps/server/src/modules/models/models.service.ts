@@ -1,0 +1,348 @@
+import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { modelCan, type Model, type ModelFile, type modelFiles, type ModelRevision, type modelRevisions, type models } from '@zhisuan/contract/models/model'
+import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { ExportLink } from '@zhisuan/contract/exports'
+import { z } from 'zod'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../platform/auth/actor.ts'
+import type { Bytes } from '../../platform/bytes/bytes.ts'
+import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
+import { iso, type Sql, type Tx } from '../../platform/db/database.ts'
+import { shapedPage } from '../../platform/db/page.ts'
+import { refusing } from '../../platform/db/refusing.ts'
+import { found, Refusal, refuseUnless } from '../../platform/errors.ts'
+import { uuidv7 } from '../../platform/ids.ts'
+import type { Platform } from '../../platform/platform.ts'
+import * as store from './models.store.ts'
+import type { FileRow, ModelRow, RevisionRow } from './models.store.ts'
+
+type Models = typeof models
+type Files = typeof modelFiles
+type Revisions = typeof modelRevisions
+
+const taker = 'models'
+const wish = z.object({ model_id: z.string() })
+/** Of one model: what one revision lists, and one transaction writes. */
+const filesMost = 2_000
+/** Of a README that much is its card. */
+const cardBytes = 256 * 1024
+/** What came in and no commit took goes after that. */
+const stagedMs = 86_400_000
+
+export const modelUploadPath = (id: string): string => `/api/models/v1/uploads/${id}/content`
+/** Nobody who is signed in sees what is published, and no more. */
+const scopeFor = (actor: Actor | null): Scope => (actor === null ? { nothing: true } : scopeOf(actor))
+
+export interface FileChange {
+  readonly message: string
+  readonly parent?: string | undefined
+  readonly add: readonly { readonly path: string; readonly sha256: string; readonly size_bytes: number }[]
+  readonly remove: readonly string[]
+}
+
+export type ModelService = ReturnType<typeof createModels>
+
+/** Models: a card, files in revisions that never change, published after a review. Bytes are the storage core's. */
+export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'>, { bytes }: { bytes: Bytes }) {
+  const { db, downloads, now } = platform
+
+  const seen = async (actor: Actor | null, id: string, on: Sql = db): Promise<ModelRow> => found(await store.seenModel(on, scopeFor(actor), id))
+  const isMine = (actor: Actor | null, { bp_id }: Pick<ModelRow, 'bp_id'>): boolean => {
+    const scope = scopeFor(actor)
+    return 'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id)
+  }
+  /** One's own, held against other changes. */
+  const held = async (tx: Tx, actor: Actor, id: string): Promise<ModelRow> => {
+    // Another's that is published is there, and not theirs to change.
+    if (!isMine(actor, await seen(actor, id, tx))) throw new Refusal('noPermission')
+    return found(await store.lockModel(tx, scopeOf(actor), id))
+  }
+  const shown = async (actor: Actor | null, id: string): Promise<Model> => shape(actor, await seen(actor, id))
+  const shape = (actor: Actor | null, row: ModelRow): Model => shapeModel(row, isMine(actor, row))
+
+  /** What the model keeps counts, each content once. @param counted bytes that count already, such as of an upload that has come */
+  const settle = async (tx: Tx, row: Pick<ModelRow, 'id' | 'bp_id' | 'kept_bytes'>, counted = 0): Promise<void> => {
+    const kept = (await store.contentsOf(tx, row.id)).reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+    const more = kept - row.kept_bytes - counted
+    if (more > 0) await bytes.take(tx, row.bp_id, more)
+    if (more < 0) await bytes.give(tx, row.bp_id, -more)
+    await store.updateModel(tx, row.id, { kept_bytes: kept }, false)
+  }
+
+  bytes.receive(taker, {
+    take: async (tx: Tx, upload: UploadRow, content) => {
+      const model = await store.lockAnyModel(tx, wish.parse(upload.wish).model_id)
+      // Deleted meanwhile.
+      if (model === undefined) throw new Refusal('fileParentGone')
+      await store.insertStaged(tx, { upload_id: upload.id, model_id: model.id, ...content })
+      await settle(tx, model, upload.size_bytes)
+    },
+    ended: async () => undefined,
+  })
+
+  /** Whether they may have its files. @throws Refusal modelGated */
+  const refuseGated = async (actor: Actor | null, row: ModelRow): Promise<void> => {
+    if (row.terms === null || isMine(actor, row)) return
+    if (actor === null || (await store.acceptedTerms(db, row.id, actor.user_id)) !== row.terms) throw new Refusal('modelGated')
+  }
+  /** A revision by its id or as the newest; null where there is none yet. */
+  const revisionOf = async (row: ModelRow, revision: string): Promise<RevisionRow | null> => {
+    // What tools ask for that name none.
+    if (revision === 'main' || revision === 'HEAD') return row.revision_id === null ? null : found(await store.getRevision(db, row.id, row.revision_id))
+    return found(await store.getRevision(db, row.id, revision))
+  }
+
+  const downloadKind = 'models.file'
+  downloads.offer(downloadKind, async (text) => {
+    const { revision, path } = z.object({ revision: z.string(), path: z.string() }).parse(JSON.parse(text))
+    const file = await store.fileAt(db, revision, path)
+    if (file === undefined) return null
+    return { name: path.slice(path.lastIndexOf('/') + 1), size: file.size_bytes, etag: file.sha256, open: (range) => bytes.read(file.sha256, range) }
+  })
+
+  /** Puts a commit upon the newest revision. The caller holds the model. @throws Refusal modelRevisionStale, modelPathTaken, modelUnchanged, modelTooManyFiles */
+  const commit = async (tx: Tx, actor: Actor, model: ModelRow, change: FileChange): Promise<RevisionRow> => {
+    if (change.parent !== undefined && change.parent !== model.revision_id) throw new Refusal('modelRevisionStale')
+    const before = model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
+    const files = new Map(before.map(({ path, sha256, size_bytes }) => [path, { path, sha256, size_bytes }]))
+    for (const path of change.remove) files.delete(path)
+    for (const file of change.add) files.set(file.path, file)
+    for (const path of files.keys())
+      for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
+        if (files.has(path.slice(0, slash))) throw new Refusal('modelPathTaken', { values: { path: path.slice(0, slash) } })
+    if (files.size > filesMost) throw new Refusal('modelTooManyFiles', { values: { limit: filesMost } })
+    const all = [...files.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1))
+    if (before.length === all.length && all.every((file, index) => file.path === before[index]?.path && file.sha256 === before[index]?.sha256))
+      throw new Refusal('modelUnchanged')
+    const parent = model.revision_id === null ? null : found(await store.getRevision(tx, model.id, model.revision_id))
+    const row = {
+      id: createHash('sha1')
+        .update(JSON.stringify([model.id, model.revision_id, change.message, actor.user_id, all]))
+        .digest('hex'),
+      model_id: model.id,
+      number: (parent?.number ?? 0) + 1,
+      message: change.message,
+      file_count: all.length,
+      size_bytes: all.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+      ...authoredBy(actor),
+    }
+    await store.insertRevision(tx, row, all)
+    const readme = files.get('README.md')
+    await store.updateModel(tx, model.id, {
+      revision_id: row.id,
+      size_bytes: row.size_bytes,
+      file_count: row.file_count,
+      card: readme === undefined ? '' : await cardOf(readme),
+      // What was looked at is another now.
+      ...(model.status === 'review' && { status: 'draft' }),
+    })
+    await settle(tx, model)
+    return { ...row, created_at: now() }
+  }
+  const cardOf = async ({ sha256, size_bytes }: Pick<FileRow, 'sha256' | 'size_bytes'>): Promise<string> => {
+    if (size_bytes === 0) return ''
+    const text = (await buffer(await bytes.read(sha256, { start: 0, end: Math.min(size_bytes, cardBytes) - 1 }))).toString('utf8')
+    // Its head is for programs.
+    return text.replace(/^---\r?\n[\s\S]*?\n---\r?\n/, '').replaceAll('\0', '')
+  }
+
+  return {
+    seen,
+    isMine,
+    refuseGated,
+    revisionOf,
+    commit,
+    held,
+    list: (actor: Actor | null, query: QueryOf<Models['list']>) => shapedPage(store.listModels(db, scopeFor(actor), query), (row) => shape(actor, row)),
+    facets: async (query: QueryOf<Models['facets']>) => ({ items: await store.facetsOf(db, query) }),
+
+    async get(actor: Actor | null, id: string): Promise<ResponseOf<Models['get']>> {
+      const row = await seen(actor, id)
+      const accepted = row.terms !== null && actor !== null && (await store.acceptedTerms(db, id, actor.user_id)) === row.terms
+      return { ...shape(actor, row), card: row.card, terms: row.terms, accepted, rejected_reason: isMine(actor, row) ? row.rejected_reason : null }
+    },
+
+    async create(actor: Actor, { namespace, name, ...about }: BodyOf<Models['create']>): Promise<Model> {
+      refuseOwnerless(scopeOf(actor))
+      const id = uuidv7()
+      await refusing({ models_name: ['modelNameTaken', 'name'] }, () =>
+        db.transaction().execute(async (tx) => {
+          if ((await store.takeNamespace(tx, namespace, actor.bp_id)) !== actor.bp_id)
+            throw new Refusal('modelNamespaceTaken', { field: 'namespace', values: { name: namespace } })
+          await store.insertModel(tx, {
+            id,
+            bp_id: actor.bp_id,
+            namespace,
+            name,
+            ...about,
+            rejected_reason: null,
+            revision_id: null,
+            published_at: null,
+            ...authoredBy(actor),
+          })
+        }),
+      )
+      return shown(actor, id)
+    },
+
+    async update(actor: Actor, id: string, about: BodyOf<Models['update']>): Promise<Model> {
+      await db.transaction().execute(async (tx) => {
+        await held(tx, actor, id)
+        await store.updateModel(tx, id, about)
+      })
+      return shown(actor, id)
+    },
+
+    async delete(actor: Actor, id: string): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const model = await held(tx, actor, id)
+        const contents = await store.contentsOf(tx, id)
+        await store.deleteModel(tx, id)
+        await bytes.give(tx, model.bp_id, model.kept_bytes)
+        await bytes.release(
+          tx,
+          contents.map(({ sha256 }) => sha256),
+        )
+      })
+    },
+
+    async submit(actor: Actor, id: string): Promise<Model> {
+      await db.transaction().execute(async (tx) => {
+        const model = await held(tx, actor, id)
+        refuseUnless(modelCan.submit, model)
+        if (model.file_count === 0) throw new Refusal('modelEmpty')
+        await store.updateModel(tx, id, { status: 'review', rejected_reason: null })
+      })
+      return shown(actor, id)
+    },
+    async withdraw(actor: Actor, id: string): Promise<Model> {
+      await db.transaction().execute(async (tx) => {
+        refuseUnless(modelCan.withdraw, await held(tx, actor, id))
+        await store.updateModel(tx, id, { status: 'draft', published_at: null })
+      })
+      return shown(actor, id)
+    },
+    async review(actor: Actor, id: string, body: BodyOf<Models['review']>): Promise<Model> {
+      await db.transaction().execute(async (tx) => {
+        refuseUnless(modelCan.review, await held(tx, actor, id))
+        await store.updateModel(tx, id, body.accept ? { status: 'published', published_at: now() } : { status: 'rejected', rejected_reason: body.reason })
+      })
+      return shown(actor, id)
+    },
+    async accept(actor: Actor, id: string): Promise<void> {
+      const { terms } = await seen(actor, id)
+      if (terms !== null) await store.recordAcceptance(db, { model_id: id, user_id: actor.user_id, user_name: actor.name, terms })
+    },
+
+    async files(actor: Actor | null, id: string, { revision }: QueryOf<Files['list']>): Promise<ResponseOf<Files['list']>> {
+      const at = await revisionOf(await seen(actor, id), revision)
+      return { revision: at?.id ?? null, items: at === null ? [] : (await store.filesOf(db, at.id)).map(shapeFile) }
+    },
+    async revisions(actor: Actor | null, id: string, query: QueryOf<Revisions['list']>) {
+      await seen(actor, id)
+      return shapedPage(store.listRevisions(db, id, query), shapeRevision)
+    },
+
+    async announce(actor: Actor, id: string, body: BodyOf<Files['upload']>): Promise<ResponseOf<Files['upload']>> {
+      const upload = await db.transaction().execute(async (tx) => {
+        const model = await held(tx, actor, id)
+        const { size_bytes, sha256 = null } = body
+        return bytes.announce(tx, { taker, bp_id: model.bp_id, user_id: actor.user_id, size_bytes, sha256, wish: { model_id: id } })
+      })
+      if (body.size_bytes === 0) await bytes.begun(upload)
+      return shapeUpload(found(await bytes.upload(db, upload)))
+    },
+    /** One's own upload, for where its bytes come in. */
+    async upload(actor: Actor, uploadId: string, modelId?: string): Promise<UploadRow> {
+      const upload = await bytes.upload(db, uploadId)
+      const mine = upload?.taker === taker && upload.user_id === actor.user_id && (modelId === undefined || wish.parse(upload.wish).model_id === modelId)
+      return found(mine ? upload : undefined)
+    },
+
+    async createRevision(actor: Actor, id: string, body: BodyOf<Revisions['create']>): Promise<ModelRevision> {
+      const row = await db.transaction().execute(async (tx) => {
+        const model = await held(tx, actor, id)
+        const ids = body.add.map(({ upload_id }) => upload_id)
+        const staged = new Map((await store.stagedOf(tx, id, ids)).map((one) => [one.upload_id, one]))
+        const add = body.add.map(({ path, upload_id }) => {
+          const file = staged.get(upload_id)
+          if (file === undefined) throw new Refusal('modelUploadUnready', { values: { path } })
+          return { path, sha256: file.sha256, size_bytes: file.size_bytes }
+        })
+        const made = await commit(tx, actor, model, { message: body.message, parent: body.parent, add, remove: body.remove })
+        await store.dropStaged(tx, ids)
+        return made
+      })
+      return shapeRevision(row)
+    },
+
+    async download(actor: Actor | null, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {
+      const row = await seen(actor, id)
+      await refuseGated(actor, row)
+      const at = found(await revisionOf(row, revision))
+      found(await store.fileAt(db, at.id, path))
+      await store.countDownload(db, id)
+      return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), { user_id: actor?.user_id ?? `visitor of ${id}` })
+    },
+
+    /** What came in and no commit took goes. */
+    async dropForgotten(): Promise<void> {
+      for (const { upload_id, model_id, sha256 } of await store.forgottenStaged(db, new Date(now().getTime() - stagedMs))) {
+        await db.transaction().execute(async (tx) => {
+          const model = await store.lockAnyModel(tx, model_id)
+          if (model === undefined) return
+          await store.dropStaged(tx, [upload_id])
+          await settle(tx, model)
+          await bytes.release(tx, [sha256])
+        })
+      }
+    },
+  }
+}
+
+export const shapeUpload = (upload: UploadRow): ResponseOf<Files['upload']> => ({
+  id: upload.id,
+  status: upload.status,
+  error: upload.error,
+  offset_bytes: upload.offset_bytes,
+  size_bytes: upload.size_bytes,
+  upload_path: modelUploadPath(upload.id),
+  expires_at: iso(upload.expires_at),
+})
+const shapeFile = ({ path, size_bytes, sha256 }: FileRow): ModelFile => ({ path, size_bytes, sha256 })
+const shapeRevision = (row: RevisionRow): ModelRevision => ({
+  id: row.id,
+  number: row.number,
+  message: row.message,
+  created_by: row.created_by_name,
+  created_at: iso(row.created_at),
+  file_count: row.file_count,
+  size_bytes: row.size_bytes,
+})
+const shapeModel = (row: ModelRow, mine: boolean): Model => ({
+  id: row.id,
+  repository: `${row.namespace}/${row.name}`,
+  namespace: row.namespace,
+  name: row.name,
+  title: row.title,
+  summary: row.summary,
+  task: row.task,
+  framework: row.framework,
+  licence: row.licence,
+  quantisation: row.quantisation,
+  languages: row.languages,
+  tags: row.tags,
+  parameters: row.parameters,
+  memory_bytes: row.memory_bytes,
+  gated: row.terms !== null,
+  status: row.status,
+  size_bytes: row.size_bytes,
+  file_count: row.file_count,
+  download_count: row.download_count,
+  revision: row.revision_id,
+  mine,
+  published_at: row.published_at === null ? null : iso(row.published_at),
+  created_by: row.created_by_name,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+})

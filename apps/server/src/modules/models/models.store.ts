@@ -1,0 +1,305 @@
+import type { ModelStatus, modelFrameworks, modelLicences, modelQuantisations, models, modelRevisions, ModelTask } from '@zhisuan/contract/models/model'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { sql, type Generated, type RawBuilder, type Selectable, type Updateable } from 'kysely'
+import type { Scope } from '../../platform/auth/actor.ts'
+import { tellsChanges } from '../../platform/changes.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
+import { rowsOf } from '../../platform/db/rows.ts'
+import { within } from '../../platform/db/scope.ts'
+import '../../platform/bytes/bytes.store.ts'
+
+interface ModelTable {
+  id: string
+  bp_id: string | null
+  namespace: string
+  name: string
+  title: string
+  summary: string
+  task: ModelTask
+  framework: (typeof modelFrameworks)[number]
+  licence: (typeof modelLicences)[number]
+  quantisation: (typeof modelQuantisations)[number]
+  languages: string[]
+  tags: string[]
+  parameters: number | null
+  memory_bytes: number | null
+  terms: string | null
+  status: Generated<ModelStatus>
+  rejected_reason: string | null
+  /** Markdown, of the README.md of the newest revision. */
+  card: Generated<string>
+  /** The newest. */
+  revision_id: string | null
+  size_bytes: Generated<number>
+  file_count: Generated<number>
+  /** Of all revisions, each content once: what it counts for the quota. */
+  kept_bytes: Generated<number>
+  download_count: Generated<number>
+  published_at: Date | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+interface ModelNamespaceTable {
+  /** In lower case. */
+  name: string
+  bp_id: string | null
+}
+interface ModelRevisionTable {
+  /** 40 hexadecimal digits. */
+  id: string
+  model_id: string
+  number: number
+  message: string
+  file_count: number
+  size_bytes: number
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
+/** Files of a revision: all of them, so that a revision never changes. */
+interface ModelFileTable {
+  revision_id: string
+  path: string
+  sha256: string
+  size_bytes: number
+}
+/** What has come in and no commit has taken yet. */
+interface ModelStagedTable {
+  upload_id: string
+  model_id: string
+  sha256: string
+  size_bytes: number
+  created_at: Generated<Date>
+}
+interface ModelAcceptanceTable {
+  model_id: string
+  user_id: string
+  user_name: string
+  /** What they accepted, as it stood. */
+  terms: string
+  accepted_at: Generated<Date>
+}
+declare module '../../platform/db/database.ts' {
+  interface Tables {
+    models: ModelTable
+    model_namespaces: ModelNamespaceTable
+    model_revisions: ModelRevisionTable
+    model_files: ModelFileTable
+    model_staged: ModelStagedTable
+    model_acceptances: ModelAcceptanceTable
+  }
+}
+
+export const modelMigrations: Migrations = {
+  '20261128_85_models': migration(`
+    create table model_namespaces (name text primary key, bp_id uuid);
+    create table models (
+      id uuid primary key,
+      bp_id uuid,
+      namespace text not null,
+      name text not null,
+      title text not null,
+      summary text not null,
+      task text not null,
+      framework text not null,
+      licence text not null,
+      quantisation text not null,
+      languages text[] not null,
+      tags text[] not null,
+      parameters bigint,
+      memory_bytes bigint,
+      terms text,
+      status text not null default 'draft' check (status in ('draft', 'review', 'published', 'rejected')),
+      rejected_reason text,
+      card text not null default '',
+      revision_id text,
+      size_bytes bigint not null default 0,
+      file_count bigint not null default 0,
+      kept_bytes bigint not null default 0 check (kept_bytes >= 0),
+      download_count bigint not null default 0,
+      published_at timestamptz,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index models_name on models (lower(namespace), lower(name));
+    create index models_published on models (published_at desc, id desc) where status = 'published';
+    create index models_bp on models (bp_id);
+    create table model_revisions (
+      id text primary key,
+      model_id uuid not null references models on delete cascade,
+      number bigint not null,
+      message text not null,
+      file_count bigint not null,
+      size_bytes bigint not null,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      unique (model_id, number)
+    );
+    create table model_files (
+      revision_id text not null references model_revisions on delete cascade,
+      path text not null,
+      sha256 text not null references byte_contents,
+      size_bytes bigint not null,
+      primary key (revision_id, path)
+    );
+    create index model_files_content on model_files (sha256);
+    create table model_staged (
+      upload_id uuid primary key,
+      model_id uuid not null references models on delete cascade,
+      sha256 text not null references byte_contents,
+      size_bytes bigint not null,
+      created_at timestamptz not null default now()
+    );
+    create index model_staged_content on model_staged (sha256);
+    create table model_acceptances (
+      model_id uuid not null references models on delete cascade,
+      user_id uuid not null,
+      user_name text not null,
+      terms text not null,
+      accepted_at timestamptz not null default now(),
+      primary key (model_id, user_id)
+    );
+    ${tellsChanges('models', 'models.model')}
+  `),
+}
+
+export type ModelRow = Selectable<ModelTable>
+export type RevisionRow = Selectable<ModelRevisionTable>
+export type FileRow = Selectable<ModelFileTable>
+
+const own = (scope: Scope) => within(scope, 'models.bp_id')
+/** One's own, and what is published. */
+const seen = (scope: Scope): RawBuilder<boolean> => sql<boolean>`(${own(scope)} or models.status = 'published')`
+
+const order = orderOf('models', '-published_at', 'published_at', 'download_count', 'parameters', 'updated_at')
+type Filters = Pick<QueryOf<typeof models.list>, 'keyword' | 'task' | 'framework' | 'licence' | 'quantisation' | 'language' | 'tag'>
+const matchingModels = (on: Sql, query: Filters) =>
+  on
+    .selectFrom('models')
+    .where(asked(query, 'models', 'task', 'framework', 'licence', 'quantisation'))
+    .where(query.language === undefined ? sql<boolean>`true` : sql<boolean>`models.languages @> ${[query.language]}::text[]`)
+    .where(query.tag === undefined ? sql<boolean>`true` : sql<boolean>`models.tags @> ${[query.tag]}::text[]`)
+    .where(
+      matching(
+        query.keyword,
+        sql<string>`models.namespace || '/' || models.name || ' ' || models.title || ' ' || models.summary || ' ' || array_to_string(models.tags, ' ')`,
+      ),
+    )
+
+export async function listModels(on: Sql, scope: Scope, query: QueryOf<typeof models.list>): Promise<{ total: number; rows: ModelRow[] }> {
+  const filtered = matchingModels(on, query)
+    // What waits is the administrators' to see, and its organisation's own.
+    .where(query.mine || (query.status !== undefined && query.status !== 'published') ? own(scope) : sql<boolean>`models.status = 'published'`)
+    .where(query.status === undefined ? sql<boolean>`true` : sql<boolean>`models.status = ${query.status}`)
+  const wish = { ...query, sort: query.sort ?? (query.mine || query.status !== undefined ? '-updated_at' : undefined) }
+  return pageWithTotal(paged(filtered.selectAll('models'), wish, order), filtered, query)
+}
+
+export async function facetsOf(
+  on: Sql,
+  query: Filters,
+): Promise<{ facet: 'task' | 'framework' | 'licence' | 'quantisation' | 'language'; value: string; count: number }[]> {
+  const facets = ['task', 'framework', 'licence', 'quantisation', 'language'] as const
+  const counted = await Promise.all(
+    facets.map(async (facet) => {
+      // Of one's own kind all stay to be chosen: so its own filter does not count.
+      const { [facet]: _, ...others } = query
+      const value = facet === 'language' ? sql<string>`unnest(models.languages)` : sql<string>`${sql.ref(`models.${facet}`)}`
+      const rows = await matchingModels(on, others)
+        .where('models.status', '=', 'published')
+        .select([value.as('value'), sql<number>`count(*)`.as('count')])
+        .groupBy(sql`1`)
+        .orderBy(sql`2`, 'desc')
+        .execute()
+      return rows.map(({ value: name, count }) => ({ facet, value: name, count }))
+    }),
+  )
+  return counted.flat()
+}
+
+export const seenModel = (on: Sql, scope: Scope, id: string): Promise<ModelRow | undefined> =>
+  on.selectFrom('models').selectAll().where(seen(scope)).where('id', '=', id).executeTakeFirst()
+export const seenByName = (on: Sql, scope: Scope, namespace: string, name: string): Promise<ModelRow | undefined> =>
+  on
+    .selectFrom('models')
+    .selectAll()
+    .where(seen(scope))
+    .where(sql<boolean>`lower(namespace) = lower(${namespace}) and lower(name) = lower(${name})`)
+    .executeTakeFirst()
+export const { insert: insertModel, remove: deleteModel, lock: lockModel, lockAny: lockAnyModel } = rowsOf('models')
+/** @param changed whether people are told that it is another since */
+export const updateModel = async (on: Sql, id: string, changes: Updateable<Tables['models']>, changed = true): Promise<void> => {
+  await on
+    .updateTable('models')
+    .set({ ...changes, ...(changed && { updated_at: sql`now()` }) })
+    .where('id', '=', id)
+    .execute()
+}
+/** @returns whose it is by now */
+export async function takeNamespace(tx: Tx, name: string, bpId: string | null): Promise<string | null> {
+  await tx
+    .insertInto('model_namespaces')
+    .values({ name: name.toLowerCase(), bp_id: bpId })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return (await tx.selectFrom('model_namespaces').select('bp_id').where('name', '=', name.toLowerCase()).executeTakeFirstOrThrow()).bp_id
+}
+
+export async function listRevisions(on: Sql, modelId: string, query: QueryOf<typeof modelRevisions.list>): Promise<{ total: number; rows: RevisionRow[] }> {
+  const filtered = on.selectFrom('model_revisions').where('model_id', '=', modelId)
+  return pageWithTotal(paged(filtered.selectAll(), query, orderOf('model_revisions', '-number', 'number')), filtered, query)
+}
+export const getRevision = (on: Sql, modelId: string, id: string): Promise<RevisionRow | undefined> =>
+  on.selectFrom('model_revisions').selectAll().where('model_id', '=', modelId).where('id', '=', id).executeTakeFirst()
+export const insertRevision = async (tx: Tx, row: Omit<RevisionRow, 'created_at'>, files: readonly Omit<FileRow, 'revision_id'>[]): Promise<void> => {
+  await tx.insertInto('model_revisions').values(row).execute()
+  if (files.length > 0)
+    await tx
+      .insertInto('model_files')
+      .values(files.map((file) => ({ ...file, revision_id: row.id })))
+      .execute()
+}
+export const filesOf = (on: Sql, revisionId: string): Promise<FileRow[]> =>
+  on.selectFrom('model_files').selectAll().where('revision_id', '=', revisionId).orderBy('path').execute()
+export const fileAt = (on: Sql, revisionId: string, path: string): Promise<FileRow | undefined> =>
+  on.selectFrom('model_files').selectAll().where('revision_id', '=', revisionId).where('path', '=', path).executeTakeFirst()
+/** Contents of all revisions and of what is staged. */
+export async function contentsOf(on: Sql, modelId: string): Promise<{ sha256: string; size_bytes: number }[]> {
+  const { rows } = await sql<{ sha256: string; size_bytes: number }>`
+    select distinct sha256, size_bytes from model_files where revision_id in (select id from model_revisions where model_id = ${modelId})
+    union select sha256, size_bytes from model_staged where model_id = ${modelId}`.execute(on)
+  return rows
+}
+
+export const insertStaged = async (tx: Tx, row: Omit<Selectable<ModelStagedTable>, 'created_at'>): Promise<void> => {
+  await tx.insertInto('model_staged').values(row).execute()
+}
+export const stagedOf = (on: Sql, modelId: string, uploadIds: readonly string[]): Promise<Selectable<ModelStagedTable>[]> =>
+  uploadIds.length === 0
+    ? Promise.resolve([])
+    : on.selectFrom('model_staged').selectAll().where('model_id', '=', modelId).where('upload_id', 'in', uploadIds).execute()
+export const dropStaged = async (tx: Tx, uploadIds: readonly string[]): Promise<void> => {
+  if (uploadIds.length > 0) await tx.deleteFrom('model_staged').where('upload_id', 'in', uploadIds).execute()
+}
+/** Came in before that, and no commit took it. */
+export const forgottenStaged = (on: Sql, before: Date): Promise<Selectable<ModelStagedTable>[]> =>
+  on.selectFrom('model_staged').selectAll().where('created_at', '<', before).limit(500).execute()
+
+export const acceptedTerms = async (on: Sql, modelId: string, userId: string): Promise<string | null> =>
+  (await on.selectFrom('model_acceptances').select('terms').where('model_id', '=', modelId).where('user_id', '=', userId).executeTakeFirst())?.terms ?? null
+export const recordAcceptance = async (on: Sql, row: Omit<Selectable<ModelAcceptanceTable>, 'accepted_at'>): Promise<void> => {
+  await on
+    .insertInto('model_acceptances')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['model_id', 'user_id']).doUpdateSet({ terms: row.terms, accepted_at: sql`now()` }))
+    .execute()
+}
+export const countDownload = async (on: Sql, modelId: string): Promise<void> => {
+  await updateModel(on, modelId, { download_count: sql`download_count + 1` as never }, false)
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { downloadFile, fileDownloadInfo, listFiles, modelInfo } from '@huggingface/hub'
+import { modelFiles, modelRevisions, models, type Model } from '@zhisuan/contract/models/model'
+import { accessKeys } from '@zhisuan/contract/ums/access-key'
+import { anyPort } from '@zhisuan/engines/registry/testing'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { testApp, type TestApp } from '../../testing/app.ts'
+import { call, refused } from '../../testing/call.ts'
+import { someone, type Person, type SignedIn } from '../../testing/people.ts'
+import { offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
+
+let app: TestApp
+let url: string
+let admin: Person & SignedIn
+let owner: Person & SignedIn
+let stranger: Person & SignedIn
+
+beforeAll(async () => {
+  const port = await anyPort()
+  url = `http://127.0.0.1:${port}`
+  app = await testApp({ PUBLIC_URL: url })
+  await app.http.listen({ port, host: '127.0.0.1' })
+  admin = await someone(app, { kind: 1 })
+  owner = await someone(app)
+  stranger = await someone(app)
+})
+afterAll(() => app.close())
+
+let made = 0
+const create = (who: SignedIn, about: { terms?: string; parameters?: number } = {}): Promise<Model> =>
+  call(app, models.create, {
+    token: who.token,
+    body: {
+      namespace: `ns-${who.token.slice(-6).replaceAll(/[^a-z0-9]/gi, 'x')}`,
+      name: `m${++made}`,
+      title: '一个模型',
+      task: 'text-generation',
+      languages: ['zh'],
+      ...about,
+    },
+  })
+/** An upload that has come. */
+const stage = async (who: SignedIn, { id }: Model, content: Buffer): Promise<string> => {
+  const upload = await call(app, modelFiles.upload, { token: who.token, params: { id }, body: { size_bytes: content.length, sha256: sha256Of(content) } })
+  expect(await offsetOf(url, who.token, upload)).toBe(0)
+  expect((await sendPiece(url, who.token, upload, 0, new Uint8Array(content))).status).toBe(204)
+  await vi.waitFor(
+    async () => expect(await call(app, modelFiles.staged, { token: who.token, params: { id, upload_id: upload.id } })).toMatchObject({ status: 'done' }),
+    10_000,
+  )
+  return upload.id
+}
+const commit = async (who: SignedIn, model: Model, files: Readonly<Record<string, Buffer>>, remove: string[] = [], parent?: string) => {
+  const add = []
+  for (const [path, content] of Object.entries(files)) add.push({ path, upload_id: await stage(who, model, content) })
+  return call(app, modelRevisions.create, {
+    token: who.token,
+    params: { id: model.id },
+    body: { message: 'files', add, remove, ...(parent !== undefined && { parent }) },
+  })
+}
+const publish = async (model: Model): Promise<void> => {
+  await call(app, models.submit, { token: owner.token, params: { id: model.id } })
+  await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: true } })
+}
+const used = async (bpId: string | null): Promise<number> =>
+  Number((await app.platform.db.selectFrom('byte_accounts').select('used_bytes').where('bp_id', '=', bpId).executeTakeFirst())?.used_bytes ?? 0)
+
+describe('a model', () => {
+  it('is made, filled by commits that never change, and published after a review', async () => {
+    const model = await create(owner)
+    expect(model).toMatchObject({ status: 'draft', revision: null, mine: true, file_count: 0 })
+    expect(await refused(app, models.submit, { token: owner.token, params: { id: model.id } })).toMatchObject({ code: 97803 })
+    for (const token of [stranger.token, undefined]) expect(await refused(app, models.get, { token, params: { id: model.id } })).toMatchObject({ status: 404 })
+    const weights = randomBytes(100_000)
+    const first = await commit(owner, model, { 'README.md': Buffer.from('---\nlicense: mit\n---\n# 说明\n'), 'weights/model.safetensors': weights })
+    expect(first).toMatchObject({ number: 1, file_count: 2 })
+    const second = await commit(owner, model, { 'config.json': Buffer.from('{}') }, ['README.md'], first.id)
+    const paths = async (revision: string) =>
+      (await call(app, modelFiles.list, { token: owner.token, params: { id: model.id }, query: { revision } })).items.map(({ path }) => path)
+    expect([await paths(first.id), await paths('main')]).toEqual([
+      ['README.md', 'weights/model.safetensors'],
+      ['config.json', 'weights/model.safetensors'],
+    ])
+    expect(
+      await refused(app, modelRevisions.create, {
+        token: owner.token,
+        params: { id: model.id },
+        body: { message: 'x', parent: first.id, remove: ['config.json'] },
+      }),
+    ).toMatchObject({ code: 97805 })
+    expect(await refused(app, modelRevisions.create, { token: owner.token, params: { id: model.id }, body: { message: 'x', remove: ['none'] } })).toMatchObject(
+      { code: 97808 },
+    )
+    expect(second.number).toBe(2)
+    await call(app, models.submit, { token: owner.token, params: { id: model.id } })
+    expect(await refused(app, models.review, { token: owner.token, params: { id: model.id }, body: { accept: true } })).toMatchObject({ status: 403 })
+    await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: false, reason: '请补充说明' } })
+    expect(await call(app, models.get, { token: owner.token, params: { id: model.id } })).toMatchObject({ status: 'rejected', rejected_reason: '请补充说明' })
+    await commit(owner, model, { 'README.md': Buffer.from('# 说明') })
+    await publish(model)
+    expect(await call(app, models.get, { params: { id: model.id } })).toMatchObject({ status: 'published', card: '# 说明', mine: false, rejected_reason: null })
+    expect((await call(app, models.list, { query: { task: 'text-generation' } })).items.map(({ id }) => id)).toContain(model.id)
+    expect((await call(app, models.facets, { query: {} })).items).toContainEqual({ facet: 'task', value: 'text-generation', count: 1 })
+    for (const refusedCall of [models.update, models.delete, models.withdraw])
+      expect(await refused(app, refusedCall, { token: stranger.token, params: { id: model.id }, body: { title: 'x' } })).toMatchObject({ status: 403 })
+    await call(app, models.withdraw, { token: owner.token, params: { id: model.id } })
+    expect(await refused(app, models.get, { token: stranger.token, params: { id: model.id } })).toMatchObject({ status: 404 })
+  })
+
+  it('counts each content once, and no more when it is gone', async () => {
+    const before = await used(owner.bp_id)
+    const model = await create(owner)
+    const bytes = randomBytes(5_000)
+    await commit(owner, model, { 'a.bin': bytes })
+    await commit(owner, model, { 'b.bin': bytes })
+    expect(await used(owner.bp_id)).toBe(before + 5_000)
+    await call(app, models.delete, { token: owner.token, params: { id: model.id } })
+    expect(await used(owner.bp_id)).toBe(before)
+  })
+
+  it('has a name that is nobody else’s, and paths that lie nowhere else', async () => {
+    const model = await create(owner)
+    expect(
+      await refused(app, models.create, { token: owner.token, body: { namespace: model.namespace.toUpperCase(), name: model.name, title: 'x' } }),
+    ).toMatchObject({ code: 97801 })
+    expect(await refused(app, models.create, { token: stranger.token, body: { namespace: model.namespace, name: 'mine', title: 'x' } })).toMatchObject({
+      code: 97802,
+    })
+    const add = async (path: string) =>
+      refused(app, modelRevisions.create, { token: owner.token, params: { id: model.id }, body: { message: 'x', add: [{ path, upload_id: model.id }] } })
+    for (const path of ['../x', '/x', 'a//b', 'a/../b', 'a\\b', '']) expect(await add(path)).toMatchObject({ code: 90001 })
+    expect(await add('fine')).toMatchObject({ code: 97806 })
+    await commit(owner, model, { dir: Buffer.from('x') })
+    const upload_id = await stage(owner, model, Buffer.from('y'))
+    expect(
+      await refused(app, modelRevisions.create, {
+        token: owner.token,
+        params: { id: model.id },
+        body: { message: 'x', add: [{ path: 'dir/file', upload_id }] },
+      }),
+    ).toMatchObject({ code: 97807 })
+    // Two at once: one of them is the later one.
+    const both = await Promise.allSettled([commit(owner, model, { one: Buffer.from('1') }), commit(owner, model, { two: Buffer.from('2') })])
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+    expect((await call(app, modelFiles.list, { token: owner.token, params: { id: model.id }, query: {} })).items.map(({ path }) => path)).toEqual([
+      'dir',
+      'one',
+      'two',
+    ])
+  })
+})
+
+describe('the door of the hub', () => {
+  const hubUrl = () => `${url}/hub`
+  /** An access key, as tools that know one hub want it. */
+  const tokenOf = async (who: SignedIn & Person) =>
+    `hf_${(await call(app, accessKeys.create, { token: who.token, body: { name: `hub-${++made}`, scheme: 'bearer', password: who.password } })).secret}`
+
+  it('lets @huggingface/hub list, look and download, in parts too', async () => {
+    const model = await create(owner)
+    const weights = randomBytes(300_000)
+    const revision = await commit(owner, model, { 'config.json': Buffer.from('{"a":1}'), 'weights/one.safetensors': weights })
+    const repo = model.repository
+    await expect(modelInfo({ name: repo, hubUrl: hubUrl() })).rejects.toThrow()
+    const accessToken = await tokenOf(owner)
+    expect(await modelInfo({ name: repo, hubUrl: hubUrl(), accessToken, additionalFields: ['sha'] })).toMatchObject({
+      name: repo,
+      private: true,
+      sha: revision.id,
+    })
+    await publish(model)
+    const listed = []
+    for await (const file of listFiles({ repo, hubUrl: hubUrl(), recursive: true })) listed.push([file.type, file.path, file.size])
+    expect(listed).toEqual([
+      ['directory', 'weights', 0],
+      ['file', 'config.json', 7],
+      ['file', 'weights/one.safetensors', 300_000],
+    ])
+    const path = 'weights/one.safetensors'
+    expect(await fileDownloadInfo({ repo, path, hubUrl: hubUrl() })).toMatchObject({ size: 300_000, etag: `"${sha256Of(weights)}"` })
+    const blob = await downloadFile({ repo, path, hubUrl: hubUrl() })
+    expect(Buffer.from((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))).toEqual(weights)
+    expect(Buffer.from((await blob?.slice(10, 20).arrayBuffer()) ?? new ArrayBuffer(0))).toEqual(weights.subarray(10, 20))
+    expect(await downloadFile({ repo, path: 'none', hubUrl: hubUrl() })).toBeNull()
+    expect(await fileDownloadInfo({ repo, path: 'config.json', revision: revision.id, hubUrl: hubUrl() })).toMatchObject({ size: 7 })
+  })
+
+  it('asks for terms to be accepted first, by name', async () => {
+    const model = await create(owner, { terms: '仅用于研究' })
+    await commit(owner, model, { 'config.json': Buffer.from('{}') })
+    await publish(model)
+    const accessToken = await tokenOf(stranger)
+    const ask = (token?: string) =>
+      fileDownloadInfo({ repo: model.repository, path: 'config.json', hubUrl: hubUrl(), ...(token !== undefined && { accessToken: token }) })
+    await expect(ask()).rejects.toThrow()
+    await expect(ask(accessToken)).rejects.toThrow()
+    expect(await refused(app, modelFiles.download, { params: { id: model.id }, body: { path: 'config.json' } })).toMatchObject({ code: 97804 })
+    await call(app, models.accept, { token: stranger.token, params: { id: model.id } })
+    expect(await ask(accessToken)).toMatchObject({ size: 2 })
+    // Other terms have to be accepted anew.
+    await call(app, models.update, { token: owner.token, params: { id: model.id }, body: { title: 'x', terms: '不得商用' } })
+    await expect(ask(accessToken)).rejects.toThrow()
+  })
+})
