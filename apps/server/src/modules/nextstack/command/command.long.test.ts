@@ -269,7 +269,7 @@ describe('what a script says and prints', () => {
       .set(({ selectFrom }) => ({ output: selectFrom('command_results').select('output').where('command_id', '=', id) }))
       .where('command_id', '=', other.id)
       .execute()
-    expect((await send(app, commands.result, { token: owner.token, params: { id: other.id, vm_id: web.id } })).status).toBe(500)
+    expect((await send(app, commands.result, { token: owner.token, params: { id: other.id, vm_id: web.id } })).status).toBe(409)
   })
 
   it('is found by the name that somebody gave, or by the program that it begins with, and by nothing else of it', async () => {
