@@ -172,7 +172,8 @@ describe('a change of what is wanted', () => {
     const good = kept.wanted(port, { with: ['good'] })
     await kept.apply('one', good)
     const bad = kept.wanted(port, { with: parameters })
-    const back = await kept.apply('one', bad, 1_500)
+    // It ends by itself: how soon is the machine's to say.
+    const back = await kept.apply('one', bad, 15_000)
     expect(back).toMatchObject({ digest: kept.wantedOf(good).digest, applied: { result: 'went_back', error: expect.stringContaining(why) } })
     await kept.until('one', ({ health }) => health.state === 'healthy')
     expect((await answer()).rest).toEqual(['good'])
