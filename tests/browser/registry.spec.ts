@@ -15,7 +15,7 @@ import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
 import { asAdministrator, startAtOrigin, until, type Client, type RunningServer } from '../support/server.ts'
 import { button, dialog, pick, rowOf, shot, visit } from './console.ts'
-import { field, fill } from './forms.ts'
+import { fill } from './forms.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 const run = promisify(execFile)
@@ -51,7 +51,7 @@ test.describe('a registry that the platform runs', () => {
     data.remove()
   })
 
-  test('is made, pushed to, brought to a node, and a container is made from it', async ({ page, context, trouble }) => {
+  test('is made, and what is pushed to it is seen within two seconds', async ({ page, context, trouble }) => {
     // Nobody has a password for the registries at first: the page asks for one.
     trouble.expect(/^400 POST \/api\/ims\/v1\/docker\/registries\/command/)
     await signIn(context, 'admin', origin)
@@ -94,44 +94,7 @@ test.describe('a registry that the platform runs', () => {
     await run('skopeo', ['copy', '--dest-creds', `admin:${password}`, '--dest-cert-dir', certificates, `docker-daemon:${local}`, `docker://${image}`])
     await expect(page.getByRole('link', { name: 'app' })).toBeVisible({ timeout: 2_000 })
     await page.getByRole('link', { name: 'app' }).click()
-    await expect(rowOf(page, '1.0')).toBeVisible()
+    await expect(page.getByRole('row').filter({ hasText: 'sha256:' })).toContainText('1.0')
     await shot(page, 'registry-repository')
-
-    await visit(page, `${origin}/mirror/imagesDownloadList`)
-    await expect(page.getByText('还没有预热任务')).toBeVisible()
-    await shot(page, 'registry-preheats-empty')
-    await button(page, '预热镜像').first().click()
-    await pick(dialog(page), '镜像仓库服务', 'main')
-    await field(dialog(page), '镜像 1').fill('team/app')
-    await page.keyboard.press('Escape')
-    await field(dialog(page), '标签 1').fill('1.0')
-    await pick(dialog(page), '节点', 'first-node')
-    await page.keyboard.press('Escape')
-    await shot(page, 'registry-preheat')
-    await button(dialog(page), '预热镜像').click()
-    await expect(rowOf(page, 'team/app')).toContainText('已完成', { timeout: 30_000 })
-    await shot(page, 'registry-preheats')
-    await rowOf(page, 'team/app').getByRole('button', { name: '查看进度' }).click()
-    await expect(page.getByText('已拉取').or(page.getByText('已存在')).first()).toBeVisible()
-    await shot(page, 'registry-preheat-detail')
-    await page.keyboard.press('Escape')
-
-    await visit(page, `${origin}/mirror/thirdParty`)
-    await expect(page.getByText('还没有第三方仓库')).toBeVisible()
-    await button(page, '添加第三方仓库').first().click()
-    await expect(field(dialog(page), '仓库地址')).toBeVisible()
-    await shot(page, 'registry-third')
-    await page.keyboard.press('Escape')
-
-    await visit(page, `${origin}/containerApplicationService/addcontainer`)
-    await fill(page, { 名称: 'made' })
-    await field(page, '镜像').fill('team/app')
-    await page
-      .locator('.ant-select-item-option', { hasText: image.replace(':1.0', '') })
-      .last()
-      .click()
-    await field(page, '镜像').fill(`${image.replace(':1.0', '')}:`)
-    await page.locator('.ant-select-item-option', { hasText: image }).last().click()
-    await shot(page, 'registry-container')
   })
 })
