@@ -4,7 +4,7 @@ import { useChange } from '../../api/hooks.ts'
 import { TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import type { Target } from './queue.ts'
-import { invalidatedByFiles } from './useEntryActions.tsx'
+import { invalidatedByFiles } from './invalidated.ts'
 
 /** Makes a folder at a place, or calls what is there otherwise. */
 export default function FolderDialog({ at, entry, onClose }: Dialog<{ at: Target; entry: FileEntry | null }>) {

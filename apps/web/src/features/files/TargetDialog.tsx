@@ -17,7 +17,7 @@ import { errorText } from '../../api/toasts.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import type { Dialog } from '../../kit/FormDialog.tsx'
-import { invalidatedByFiles } from './useEntryActions.tsx'
+import { invalidatedByFiles } from './invalidated.ts'
 import './files.css'
 
 /** Chooses the folder that something is put or copied into; folders are gone through one by one. */

@@ -1,4 +1,4 @@
-import { fileEntries, fileShares, fileSpaces, type FileEntry, type FileSpace } from '@zhisuan/contract/files/file'
+import { fileEntries, fileShares, type FileEntry, type FileSpace } from '@zhisuan/contract/files/file'
 import { previewOf } from '@zhisuan/contract/files/preview'
 import { lazy } from 'react'
 import { useTranslation } from '../../i18n.ts'
@@ -6,14 +6,12 @@ import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import type { BatchAction } from '../../kit/BatchBar.tsx'
 import { saveFrom } from '../../kit/save.ts'
+import { invalidatedByFiles } from './invalidated.ts'
 
 const FolderDialog = lazy(() => import('./FolderDialog.tsx'))
 const PreviewDialog = lazy(() => import('./PreviewDialog.tsx'))
 const ShareDialog = lazy(() => import('./ShareDialog.tsx'))
 const TargetDialog = lazy(() => import('./TargetDialog.tsx'))
-
-/** Calls whose answers are no longer true when something in a space has changed. */
-export const invalidatedByFiles = [fileSpaces.entries, fileSpaces.list, fileEntries.get] as const
 
 /** What can be done to what is in a space, one by one and together. */
 export function useEntryActions(space: FileSpace) {
