@@ -49,7 +49,13 @@ function freshImage(folder: string): string {
 export async function benchPush(data: string): Promise<Figure[]> {
   const port = String(await freePort())
   // Where registries send programs for tokens.
-  const server = await startServer(data, { LOCAL_CLOUD: 'none', LOG_LEVEL: 'error', ZHISUAN_ENV: 'production', PORT: port, PUBLIC_URL: `http://localhost:${port}` })
+  const server = await startServer(data, {
+    LOCAL_CLOUD: 'none',
+    LOG_LEVEL: 'error',
+    ZHISUAN_ENV: 'production',
+    PORT: port,
+    PUBLIC_URL: `http://localhost:${port}`,
+  })
   const bare = await startRegistry()
   const ours = await startRegistry()
   try {

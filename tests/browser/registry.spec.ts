@@ -54,7 +54,11 @@ test.describe('a registry that the platform runs', () => {
     data.remove()
   })
 
-  test('is made, what is pushed to it is seen within two seconds, is brought to a node, and a container is made of it there', async ({ page, context, trouble }) => {
+  test('is made, what is pushed to it is seen within two seconds, is brought to a node, and a container is made of it there', async ({
+    page,
+    context,
+    trouble,
+  }) => {
     // Nobody has a password for the registries at first: the page asks for one.
     trouble.expect(/^400 POST \/api\/ims\/v1\/docker\/registries\/command/)
     await signIn(context, 'admin', origin)
@@ -123,7 +127,10 @@ test.describe('a registry that the platform runs', () => {
     await button(page, '创建部署').first().click()
     await fill(page, { 名称: 'made', 启动命令: 'sleep 1000' })
     await field(page, '镜像').fill('team/app')
-    await page.locator('.ant-select-item-option', { hasText: `${address}/team/app` }).first().click()
+    await page
+      .locator('.ant-select-item-option', { hasText: `${address}/team/app` })
+      .first()
+      .click()
     await shot(page, 'registry-image-field')
     await field(page, '镜像').fill(image)
     await page.keyboard.press('Escape')

@@ -401,9 +401,10 @@ describe('billing, with the server killed in the middle', () => {
     }
     for (const [of, kinds] of Object.entries(all)) expect(await movements(of as Name), of).toEqual(kinds)
     // One for each day on which something was used; what they come to is what the wallet says.
-    const days = await query(`select distinct (line."from" at time zone 'Asia/Shanghai')::date from usage_lines as line where bp_id = $1 and voided_at is null`, [
-      tenants.dry.bp_id,
-    ])
+    const days = await query(
+      `select distinct (line."from" at time zone 'Asia/Shanghai')::date from usage_lines as line where bp_id = $1 and voided_at is null`,
+      [tenants.dry.bp_id],
+    )
     expect(await movements('dry')).toEqual([...days.map(() => 'usage'), 'topup'])
     for (const of of ['payer', 'buyer'] as const) expect(await wallet(of)).toMatchObject({ funds: funds - volumePrice, held: 0 })
     expect(await wallet('absent')).toMatchObject({ funds, held: 0 })

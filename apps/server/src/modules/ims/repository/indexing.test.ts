@@ -83,7 +83,10 @@ describe('the index of a registry', () => {
     ['a-list', '[]'],
     ['of-5-MiB', JSON.stringify({ schemaVersion: 2, layers: [], more: 'x'.repeat(5 * 2 ** 20) })],
     ['of-its-own', indexOf(digestOf('of its own'))],
-    ['of-a-thousand', JSON.stringify({ ...JSON.parse(indexOf(digestOf('x'))), manifests: Array.from({ length: 1_000 }, () => ({ digest: digestOf('x'), size: 1 })) })],
+    [
+      'of-a-thousand',
+      JSON.stringify({ ...JSON.parse(indexOf(digestOf('x'))), manifests: Array.from({ length: 1_000 }, () => ({ digest: digestOf('x'), size: 1 })) }),
+    ],
   ]
 
   it('has what is understood, and stops at nothing that is not', async () => {
@@ -126,13 +129,20 @@ describe('the index of a registry', () => {
     const { db, now } = app.platform
     const later = new Date(now().getTime() + 3 * hour)
     await rateUsage(db, later)
-    const lines = await db.selectFrom('usage_lines').select(['amount', 'seconds']).where('resource_id', '=', project.id).where('voided_at', 'is', null).execute()
+    const lines = await db
+      .selectFrom('usage_lines')
+      .select(['amount', 'seconds'])
+      .where('resource_id', '=', project.id)
+      .where('voided_at', 'is', null)
+      .execute()
     const whole = lines.filter(({ seconds }) => seconds === 3_600)
     expect(whole.length).toBeGreaterThanOrEqual(2)
     // Yuan of a whole hour, in the ledger's unit of 10⁻⁸.
     for (const { amount } of whole) expect(Number(amount) / 1e8).toBeCloseTo((used_bytes / 2 ** 30) * 0.5, 6)
     expect(used_bytes / 2 ** 30).toBeCloseTo(4, 5)
     const month = new Date(now().getTime() + 8 * hour).toISOString().slice(0, 7)
-    expect((await call(app, consumes.resources, { token: owner.token, query: { month, keyword: 'team' } })).items).toMatchObject([{ id: project.id, name: 'team' }])
+    expect((await call(app, consumes.resources, { token: owner.token, query: { month, keyword: 'team' } })).items).toMatchObject([
+      { id: project.id, name: 'team' },
+    ])
   })
 })
