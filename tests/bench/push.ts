@@ -12,7 +12,7 @@ import type { Figure } from './main.ts'
 import { median, timed } from './stats.ts'
 
 const run = promisify(execFile)
-const layers = 4
+const layers = 8
 const layerBytes = 16 * 2 ** 20
 const rounds = 15
 const least = 0.95
@@ -45,7 +45,7 @@ function freshImage(folder: string): string {
   return folder
 }
 
-/** Pushes of an image of 64 MiB by skopeo: by our tokens, with the registry telling us, against a registry that asks nobody. */
+/** Pushes of an image of 128 MiB by skopeo: by our tokens, with the registry telling us, against a registry that asks nobody. */
 export async function benchPush(data: string): Promise<Figure[]> {
   const port = String(await freePort())
   // Where registries send programs for tokens.
