@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { DataStore, Server, Upload } from '@tus/server'
@@ -42,6 +43,8 @@ export interface Announced {
   /** Where the sender knows it. */
   readonly sha256: string | null
   readonly wish: object
+  /** How long it is kept where nobody goes on with it; left out: a week. */
+  readonly keptMs?: number
 }
 
 const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 1 })
@@ -99,12 +102,24 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     else await store.deleteUpload(tx, upload.id)
   }
 
-  const finish = async (id: string, signal: AbortSignal): Promise<void> => {
+  /** One at a time of each here: whoever sent it whole waits for the same look at it as the job that was begun for it. */
+  const finishing = new Map<string, Promise<void>>()
+  const finish = (id: string, signal?: AbortSignal): Promise<void> => {
+    const running = finishing.get(id) ?? verify(id, signal).finally(() => finishing.delete(id))
+    finishing.set(id, running)
+    return running
+  }
+  const verify = async (id: string, signal?: AbortSignal): Promise<void> => {
     const upload = await store.getUpload(db, id)
     if (upload?.status !== 'verifying') return
     // The directory of one of no bytes has nothing of it.
     if (upload.size_bytes === 0) await (await directory.openUpload(id, 0)).close()
-    const sha256 = await directory.hashUpload(id, signal)
+    const sha256 = await directory.hashUpload(id, signal).catch(async (error: unknown) => {
+      // Another server was faster, and has taken it.
+      if ((await store.getUpload(db, id))?.status === 'verifying') throw error
+      return null
+    })
+    if (sha256 === null) return
     const wrong = (await directory.uploadSize(id)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
     const fail = (reason: string): Promise<void> =>
       db.transaction().execute(async (tx) => {
@@ -182,16 +197,46 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     /** Nothing refers to these through the caller any more. */
     release: store.release,
     /** Announces an upload; its bytes count from now on. @throws Refusal fileQuotaExceeded, filesExhausted */
-    async announce(tx: Tx, { wish, ...about }: Announced): Promise<string> {
+    async announce(tx: Tx, { wish, keptMs = uploadDays * dayMs, ...about }: Announced): Promise<string> {
       if ((await directory.room()) < about.size_bytes) throw new Refusal('filesExhausted')
       await take(tx, about.bp_id, about.size_bytes)
       const id = uuidv7()
-      await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + uploadDays * dayMs) })
+      await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + keptMs) })
       return id
     },
     /** Of one of no bytes nothing will be sent. */
     begun: (id: string): Promise<void> => whole(id),
+    /**
+     * All bytes of an upload at once, from its beginning, whatever came of it before: for programs that know no other way.
+     * They are verified, and taken, before it returns. @throws Refusal fileUploadOver, fileUploadWrong, bodyTooLarge, changedMeanwhile
+     */
+    async put(id: string, source: Readable): Promise<void> {
+      const leased = await store.leaseUpload(db, id, 0)
+      if (leased !== undefined) {
+        await write(db, directory, source, id, leased).catch((error: unknown) => {
+          throw error instanceof Ended ? new Refusal(error.status_code === 413 ? 'bodyTooLarge' : 'changedMeanwhile', { cause: error }) : error
+        })
+        await whole(id)
+      }
+      await finish(id)
+      const status = (await store.getUpload(db, id))?.status
+      // Less came than was announced.
+      if (status === 'failed' || status === 'uploading') throw new Refusal('fileUploadWrong')
+      if (status !== 'done') throw new Refusal('fileUploadOver')
+    },
+    /** Keeps what is small enough to be at hand, in the transaction whose rows refer to it. In the order of their digests, so that no two wait for each other. */
+    async keep(tx: Tx, contents: readonly Buffer[]): Promise<{ sha256: string; size_bytes: number }[]> {
+      const kept = contents.map((content) => ({ content, sha256: createHash('sha256').update(content).digest('hex'), size_bytes: content.length }))
+      for (const { content, sha256, size_bytes } of kept.toSorted((one, other) => (one.sha256 < other.sha256 ? -1 : 1))) {
+        await store.lockContent(tx, sha256)
+        await directory.store(sha256, content)
+        await store.insertContent(tx, sha256, size_bytes)
+      }
+      return kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
+    },
     upload: (on: Sql, id: string) => store.getUpload(on, id),
+    /** Those of somebody that wait for their bytes, by what was announced of them. */
+    waiting: store.waitingUploads,
     uploadsOf: (on: Sql, taker: string, userId: string) => store.uploadsOf(on, taker, userId, new Date(now().getTime() - dayMs)),
     /** Gives it up. @throws Refusal fileUploadOver where it has come in whole, or ended */
     async discard(id: string): Promise<void> {
@@ -303,6 +348,12 @@ async function receive(db: Sql, directory: ByteDirectory, source: Readable, id: 
   const leased = await store.leaseUpload(db, id)
   if (leased === undefined) throw gone()
   if (leased.offset_bytes !== from) throw elsewhere()
+  return write(db, directory, source, id, leased)
+}
+
+/** @param leased who writes, from which offset on, and up to where */
+async function write(db: Sql, directory: ByteDirectory, source: Readable, id: string, leased: store.Lease): Promise<number> {
+  const from = leased.offset_bytes
   const file = await directory.openUpload(id, from)
   let [offset, committed] = [from, from]
   const commit = async (): Promise<void> => {

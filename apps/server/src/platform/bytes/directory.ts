@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, mkdirSync } from 'node:fs'
-import { link, mkdir, open, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises'
+import { link, mkdir, open, readdir, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -51,9 +51,9 @@ export function createByteDirectory(dataDirectory: string) {
       ),
     dropUpload: (id: string): Promise<void> => rm(uploadPath(id), { force: true }),
     uploadIds: (): Promise<string[]> => readdir(uploads).catch(() => []),
-    async hashUpload(id: string, signal: AbortSignal): Promise<string> {
+    async hashUpload(id: string, signal?: AbortSignal): Promise<string> {
       const hash = createHash('sha256')
-      await pipeline(createReadStream(uploadPath(id), { highWaterMark: 1024 * 1024 }), hash, { signal })
+      await pipeline(createReadStream(uploadPath(id), { highWaterMark: 1024 * 1024 }), hash, signal === undefined ? {} : { signal })
       return hash.digest('hex')
     },
     /** Makes an upload a content, for good before it returns. Nothing where that is there already: its bytes are the same. */
@@ -69,6 +69,15 @@ export function createByteDirectory(dataDirectory: string) {
       await link(uploadPath(id), path).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error
       })
+      await sync(dirname(path))
+      await sync(contents)
+    },
+    /** What is at hand, for good before it returns. The caller holds the lock of this content: no two write it at once. */
+    async store(sha256: string, content: Buffer): Promise<void> {
+      const path = pathOf(sha256)
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await writeFile(`${path}.part`, content, { mode: 0o600, flush: true })
+      await rename(`${path}.part`, path)
       await sync(dirname(path))
       await sync(contents)
     },
