@@ -20,6 +20,7 @@ import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
+import { createTicketModule } from './modules/ticket/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit, entryQuery } from './platform/audit.ts'
 import { platformScope } from './platform/auth/actor.ts'
@@ -95,6 +96,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes }))
+  add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -4,6 +4,7 @@ export const fieldTexts = {
   contentTooLong: '内容长度不能超过64个字符',
   nameCharacters: '只能包含中文、字母、数字、下划线、连字符、点和@',
   nameRequired: '请输入名称',
+  hoursOrder: '结束时间须晚于开始时间',
   clusterName: '必须以字母开头，只能包含字母、数字、连字符和下划线，最多64个字符',
   usernameRequired: '用户名不能为空',
   usernameLength: '用户名至少2个字符',

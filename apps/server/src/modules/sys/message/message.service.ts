@@ -15,6 +15,8 @@ export interface Telling {
   readonly kind: MessageKind
   /** Whom: those of an organisation, or null: who runs the platform. */
   readonly bp_id: string | null
+  /** One person, and nobody else; left out: all whom its kind is for. */
+  readonly user_id?: string
   /** In Chinese; whoever tells it has the words. */
   readonly text: string
   /** What it leads to. */
@@ -39,8 +41,8 @@ export function createMessages({ db, now }: Pick<Platform, 'db' | 'now'>, settin
     scope: scopeOf(actor),
     manages: actor.kind === 2 || actor.kind === 3 || actor.built_in_roles.includes('TENANT_ADMIN'),
   })
-  const tell: Tell = async (tx, { about, ...message }) => {
-    const row = { ...message, id: uuidv7(), about_kind: about.kind, about_id: about.id, about_name: about.name, at: now() }
+  const tell: Tell = async (tx, { about, user_id = null, ...message }) => {
+    const row = { ...message, user_id, id: uuidv7(), about_kind: about.kind, about_id: about.id, about_name: about.name, at: now() }
     if (await store.insertMessage(tx, row)) await store.insertUnread(tx, row)
   }
   const clean = async (): Promise<void> => store.deleteMessagesBefore(db, new Date(now().getTime() - Number(await settings.get('message_days')) * dayMs))
