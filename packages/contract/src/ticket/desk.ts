@@ -3,7 +3,18 @@ import { byId, day, defineCall, empty, flag, listOf, listQuery, moment } from '.
 import { reference } from '../resource.ts'
 import { fieldTexts } from '../texts.ts'
 import { keyword, name, plainLine, plainText } from '../validation.ts'
-import { ticket, ticketKeepers, ticketPriorities, ticketReviewers, ticketsPath, ticketStaff, ticketStatuses, ticketText, ticketTypes, tickets } from './ticket.ts'
+import {
+  ticket,
+  ticketKeepers,
+  ticketPriorities,
+  ticketReviewers,
+  ticketsPath,
+  ticketStaff,
+  ticketStatuses,
+  ticketText,
+  ticketTypes,
+  tickets,
+} from './ticket.ts'
 
 const desk = `${ticketsPath}/desk`
 const one = { params: byId } as const
@@ -58,7 +69,10 @@ export const ticketDesk = {
     path: `${desk}/tickets/{id}/assign`,
     summary: 'Hand it on to somebody, or to a group in which anybody may take it',
     access: ticketStaff,
-    body: z.object({ to: z.discriminatedUnion('kind', [z.object({ kind: z.literal('person'), id: z.uuid() }), z.object({ kind: z.literal('group'), id: z.uuid() })]), text: z.string().trim().max(500).regex(plainText, fieldTexts.controlCharacters).default('') }),
+    body: z.object({
+      to: z.discriminatedUnion('kind', [z.object({ kind: z.literal('person'), id: z.uuid() }), z.object({ kind: z.literal('group'), id: z.uuid() })]),
+      text: z.string().trim().max(500).regex(plainText, fieldTexts.controlCharacters).default(''),
+    }),
     response: detail,
   }),
   answer: defineCall({
@@ -69,7 +83,7 @@ export const ticketDesk = {
     summary: 'Write to who opened it; whoever does so first has taken it. `ask`: they have to say more; `resolve`: it is solved, and they confirm',
     access: ticketStaff,
     status: 201,
-    body: z.object({ text: ticketText, then: z.enum(['stay', 'ask', 'resolve']).default('stay'), upload_ids: uploads }),
+    body: z.object({ text: ticketText, next: z.enum(['stay', 'ask', 'resolve']).default('stay'), upload_ids: uploads }),
     response: detail,
   }),
   note: defineCall({
@@ -167,9 +181,35 @@ export const ticketGroups = {
     access: ticketStaff,
     response: z.object({ items: z.array(group) }),
   }),
-  create: defineCall({ id: 'ticket.group.create', method: 'POST', path: `${desk}/groups`, summary: 'Make a group', access: ticketKeepers, status: 201, body: groupBody, response: group }),
-  update: defineCall({ ...one, id: 'ticket.group.update', method: 'PUT', path: `${desk}/groups/{id}`, summary: 'Change a group', access: ticketKeepers, body: groupBody, response: group }),
-  delete: defineCall({ ...one, id: 'ticket.group.delete', method: 'DELETE', path: `${desk}/groups/{id}`, summary: 'Delete a group; what it had is anybody’s', access: ticketKeepers, response: empty }),
+  create: defineCall({
+    id: 'ticket.group.create',
+    method: 'POST',
+    path: `${desk}/groups`,
+    summary: 'Make a group',
+    access: ticketKeepers,
+    status: 201,
+    body: groupBody,
+    response: group,
+  }),
+  update: defineCall({
+    ...one,
+    id: 'ticket.group.update',
+    method: 'PUT',
+    path: `${desk}/groups/{id}`,
+    summary: 'Change a group',
+    access: ticketKeepers,
+    body: groupBody,
+    response: group,
+  }),
+  delete: defineCall({
+    ...one,
+    id: 'ticket.group.delete',
+    method: 'DELETE',
+    path: `${desk}/groups/{id}`,
+    summary: 'Delete a group; what it had is anybody’s',
+    access: ticketKeepers,
+    response: empty,
+  }),
 } as const
 
 const canned = z.object({ id: z.uuid(), title: z.string(), text: z.string() })
@@ -181,13 +221,49 @@ const cannedBody = z.object({
 
 /** Answers that are written once. */
 export const cannedAnswers = {
-  list: defineCall({ id: 'ticket.canned.list', method: 'GET', path: `${desk}/canned`, summary: 'Canned answers', access: ticketStaff, response: z.object({ items: z.array(canned) }) }),
-  create: defineCall({ id: 'ticket.canned.create', method: 'POST', path: `${desk}/canned`, summary: 'Keep an answer', access: ticketKeepers, status: 201, body: cannedBody, response: canned }),
-  update: defineCall({ ...one, id: 'ticket.canned.update', method: 'PUT', path: `${desk}/canned/{id}`, summary: 'Change one', access: ticketKeepers, body: cannedBody, response: canned }),
-  delete: defineCall({ ...one, id: 'ticket.canned.delete', method: 'DELETE', path: `${desk}/canned/{id}`, summary: 'Delete one', access: ticketKeepers, response: empty }),
+  list: defineCall({
+    id: 'ticket.canned.list',
+    method: 'GET',
+    path: `${desk}/canned`,
+    summary: 'Canned answers',
+    access: ticketStaff,
+    response: z.object({ items: z.array(canned) }),
+  }),
+  create: defineCall({
+    id: 'ticket.canned.create',
+    method: 'POST',
+    path: `${desk}/canned`,
+    summary: 'Keep an answer',
+    access: ticketKeepers,
+    status: 201,
+    body: cannedBody,
+    response: canned,
+  }),
+  update: defineCall({
+    ...one,
+    id: 'ticket.canned.update',
+    method: 'PUT',
+    path: `${desk}/canned/{id}`,
+    summary: 'Change one',
+    access: ticketKeepers,
+    body: cannedBody,
+    response: canned,
+  }),
+  delete: defineCall({
+    ...one,
+    id: 'ticket.canned.delete',
+    method: 'DELETE',
+    path: `${desk}/canned/{id}`,
+    summary: 'Delete one',
+    access: ticketKeepers,
+    response: empty,
+  }),
 } as const
 
-const minutes = z.int().min(1).max(60 * 24 * 60)
+const minutes = z
+  .int()
+  .min(1)
+  .max(60 * 24 * 60)
 const within = z.object({ answer: minutes, solve: minutes })
 const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, fieldTexts.format)
 /** Beijing time. */
@@ -209,6 +285,21 @@ export type ServiceHours = z.output<typeof serviceHours>
 
 /** When people are answered, and how soon. */
 export const ticketHours = {
-  get: defineCall({ id: 'ticket.hours.get', method: 'GET', path: `${ticketsPath}/hours`, summary: 'When people are answered, and how soon', access: 'all', response: serviceHours }),
-  update: defineCall({ id: 'ticket.hours.update', method: 'PUT', path: `${ticketsPath}/hours`, summary: 'Change that, for what is opened from then on', access: ticketKeepers, body: serviceHours, response: serviceHours }),
+  get: defineCall({
+    id: 'ticket.hours.get',
+    method: 'GET',
+    path: `${ticketsPath}/hours`,
+    summary: 'When people are answered, and how soon',
+    access: 'all',
+    response: serviceHours,
+  }),
+  update: defineCall({
+    id: 'ticket.hours.update',
+    method: 'PUT',
+    path: `${ticketsPath}/hours`,
+    summary: 'Change that, for what is opened from then on',
+    access: ticketKeepers,
+    body: serviceHours,
+    response: serviceHours,
+  }),
 } as const

@@ -32,7 +32,11 @@ describe('working time', () => {
 })
 
 /** The same, minute by minute, from the whole log: slow, and hard to get wrong. */
-function naively(hours: ServiceHours, log: readonly { at: Date; runs: boolean; answered: boolean; within?: { answer_ms: number; solve_ms: number } }[], until: Date) {
+function naively(
+  hours: ServiceHours,
+  log: readonly { at: Date; runs: boolean; answered: boolean; within?: { answer_ms: number; solve_ms: number } }[],
+  until: Date,
+) {
   const working = (moment: number): boolean => {
     const text = new Date(moment + 8 * 3_600_000).toISOString()
     const [day, clock] = [text.slice(0, 10), text.slice(11, 16)]
@@ -99,7 +103,8 @@ describe('what is due', () => {
         [state.solve_due_at, expected.due.solve],
         [state.answer_due_at, expected.due.answer],
       ] as const)
-        if (ours !== null && theirs !== null) expect(workingMs(usualHours, new Date(Math.min(ours.getTime(), theirs)), new Date(Math.max(ours.getTime(), theirs)))).toBe(0)
+        if (ours !== null && theirs !== null)
+          expect(workingMs(usualHours, new Date(Math.min(ours.getTime(), theirs)), new Date(Math.max(ours.getTime(), theirs)))).toBe(0)
     }
   })
 })

@@ -206,7 +206,12 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
     }
   }
   /** Changes one's own, and answers with it. */
-  const own = async (actor: Actor, id: string, action: keyof typeof ticketCan, run: (tx: Tx, row: TicketRow, by: By) => Promise<void>): Promise<TicketDetail> => {
+  const own = async (
+    actor: Actor,
+    id: string,
+    action: keyof typeof ticketCan,
+    run: (tx: Tx, row: TicketRow, by: By) => Promise<void>,
+  ): Promise<TicketDetail> => {
     const asker = store.askerOf(actor)
     await db.transaction().execute(async (tx) => {
       const row = found(await store.lockTicket(tx, asker, id))
@@ -216,7 +221,12 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
     return detailed(actor, asker, id)
   }
   /** The same of those who answer. */
-  const desk = async (actor: Actor, id: string, action: keyof typeof ticketCan, run: (tx: Tx, row: TicketRow, by: By) => Promise<void>): Promise<TicketDetail> => {
+  const desk = async (
+    actor: Actor,
+    id: string,
+    action: keyof typeof ticketCan,
+    run: (tx: Tx, row: TicketRow, by: By) => Promise<void>,
+  ): Promise<TicketDetail> => {
     await db.transaction().execute(async (tx) => {
       const row = found(await store.lockTicket(tx, null, id))
       refuseUnless(ticketCan[action], row)
@@ -361,7 +371,8 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
       }),
     /** Of one's own, or of one that one answers. */
     async read(actor: Actor, id: string): Promise<void> {
-      const row = (await store.oneShown(db, actor.user_id, store.askerOf(actor), id)) ?? (answers(actor) ? await store.oneShown(db, actor.user_id, null, id) : undefined)
+      const row =
+        (await store.oneShown(db, actor.user_id, store.askerOf(actor), id)) ?? (answers(actor) ? await store.oneShown(db, actor.user_id, null, id) : undefined)
       await store.noteRead(db, { ticket_id: found(row).id, user_id: actor.user_id, at: now() })
     },
 
@@ -411,17 +422,19 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
           internal: true,
           status: row.status === 'open' && person !== undefined ? 'working' : row.status,
           changes:
-            person === undefined ? { assignee_id: null, assignee_name: null, group_id: group?.id ?? null } : { assignee_id: person.id, assignee_name: person.name },
+            person === undefined
+              ? { assignee_id: null, assignee_name: null, group_id: group?.id ?? null }
+              : { assignee_id: person.id, assignee_name: person.name },
         })
         await tellStaff(tx, after, ticketTexts.came(numberOf(row), row.title), by.id)
       }),
-    answer: (actor: Actor, id: string, { text, then, upload_ids }: BodyOf<Desk['answer']>) =>
+    answer: (actor: Actor, id: string, { text, next, upload_ids }: BodyOf<Desk['answer']>) =>
       desk(actor, id, 'answer', async (tx, row, by) => {
-        const isReviewed = then === 'resolve' && ticketReviewed.includes(row.type)
+        const isReviewed = next === 'resolve' && ticketReviewed.includes(row.type)
         const taken = row.assignee_id === null ? { assignee_id: by.id, assignee_name: by.name } : {}
-        const status = then === 'ask' ? 'asking' : isReviewed ? 'reviewing' : then === 'resolve' ? 'confirming' : row.status === 'open' ? 'working' : row.status
+        const status = next === 'ask' ? 'asking' : isReviewed ? 'reviewing' : next === 'resolve' ? 'confirming' : row.status === 'open' ? 'working' : row.status
         const after = await step(tx, row, by, {
-          kind: then === 'ask' ? 'asked' : then === 'resolve' ? 'resolved' : 'text',
+          kind: next === 'ask' ? 'asked' : next === 'resolve' ? 'resolved' : 'text',
           text,
           // It goes out when a reviewer has seen it.
           internal: isReviewed,
@@ -431,12 +444,17 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
           changes: { ...taken, ...(isReviewed && { resolved_by: by.id }) },
         })
         const [number, { title }] = [numberOf(row), row]
-        if (isReviewed) for (const keeper of await store.keepers(tx)) await tellOne(tx, keeper, after, 'ticket.came', ticketTexts.toReview(number, title), false)
+        if (isReviewed)
+          for (const keeper of await store.keepers(tx)) await tellOne(tx, keeper, after, 'ticket.came', ticketTexts.toReview(number, title), false)
         else
           await tellAsker(
             tx,
             after,
-            then === 'ask' ? ticketTexts.asked(number, title) : then === 'resolve' ? ticketTexts.resolved(number, title, ticketConfirmDays) : ticketTexts.answered(number, title),
+            next === 'ask'
+              ? ticketTexts.asked(number, title)
+              : next === 'resolve'
+                ? ticketTexts.resolved(number, title, ticketConfirmDays)
+                : ticketTexts.answered(number, title),
           )
       }),
     note: (actor: Actor, id: string, { text, upload_ids }: BodyOf<Desk['note']>) =>

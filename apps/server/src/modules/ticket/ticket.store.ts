@@ -251,7 +251,12 @@ const about = (keyword: string | undefined): RawBuilder<boolean> =>
 
 export const listOwn = (on: Sql, asker: Asker, query: QueryOf<(typeof tickets)['list']>): Promise<{ total: number; rows: ShownTicket[] }> =>
   pageOf(
-    on.selectFrom('tickets').where(ownOf(asker)).where(asked(query, 'tickets', 'status', 'type')).where(over(query.over)).where(about(query.keyword)),
+    on
+      .selectFrom('tickets')
+      .where(ownOf(asker))
+      .where(asked(query, 'tickets', 'status', 'type'))
+      .where(over(query.over))
+      .where(about(query.keyword)),
     query,
     orderOf('tickets', '-updated_at', 'created_at', 'updated_at'),
     (ids) => shown(on, asker.user_id, false).where('tickets.id', 'in', ids),
@@ -278,12 +283,7 @@ const queue = (userId: string, of: (typeof deskQueues)[number]): RawBuilder<bool
     return sql<boolean>`tickets.assignee_id is null and tickets.group_id in (select group_id from ticket_group_members where user_id = ${userId})`
   return everything
 }
-export const listDesk = (
-  on: Sql,
-  userId: string,
-  query: QueryOf<(typeof ticketDesk)['list']>,
-  now: Date,
-): Promise<{ total: number; rows: ShownTicket[] }> =>
+export const listDesk = (on: Sql, userId: string, query: QueryOf<(typeof ticketDesk)['list']>, now: Date): Promise<{ total: number; rows: ShownTicket[] }> =>
   pageOf(
     on
       .selectFrom('tickets')
@@ -348,16 +348,8 @@ export const filesOf = (on: Sql, id: string): Promise<FileRow[]> =>
 export const fileOf = (on: Sql, id: string): Promise<FileRow | undefined> => on.selectFrom('ticket_files').selectAll().where('id', '=', id).executeTakeFirst()
 /** Gives somebody's own files that wait to what they said. @returns how many there were */
 export const takeFiles = async (tx: Tx, userId: string, ids: readonly string[], to: { ticket_id: string; entry_id: string }): Promise<number> =>
-  (
-    await tx
-      .updateTable('ticket_files')
-      .set(to)
-      .where(among('id', ids))
-      .where('user_id', '=', userId)
-      .where('entry_id', 'is', null)
-      .returning('id')
-      .execute()
-  ).length
+  (await tx.updateTable('ticket_files').set(to).where(among('id', ids)).where('user_id', '=', userId).where('entry_id', 'is', null).returning('id').execute())
+    .length
 export const dropWaitingFiles = async (tx: Tx, before: Date): Promise<string[]> =>
   (await tx.deleteFrom('ticket_files').where('entry_id', 'is', null).where('created_at', '<', before).returning('sha256').execute()).map(({ sha256 }) => sha256)
 
@@ -370,7 +362,14 @@ export const noteRead = async (on: Sql, row: Insertable<TicketReadTable>): Promi
 }
 
 /** The kind's row of that id, as far as the asker sees it: its name. */
-export async function nameSeen(on: Sql, table: keyof Tables, column: string, id: string, bpId: string | null, everywhere: boolean): Promise<string | undefined> {
+export async function nameSeen(
+  on: Sql,
+  table: keyof Tables,
+  column: string,
+  id: string,
+  bpId: string | null,
+  everywhere: boolean,
+): Promise<string | undefined> {
   const { rows } = await sql<{ name: string }>`
     select ${sql.ref(column)} as name from ${sql.table(table)} as thing
     where id = ${id} and ${everywhere ? sql`true` : sql`(to_jsonb(thing) ->> 'bp_id') = ${bpId}`}
@@ -387,29 +386,46 @@ const answers = sql<boolean>`users.status = 'active' and users.deleted_at is nul
 export const staff = async (on: Sql): Promise<{ id: string; name: string; open: number }[]> =>
   on
     .selectFrom('users')
-    .select(['users.id', nameOf.as('name'), sql<number>`(select count(*) from tickets where tickets.assignee_id = users.id and tickets.ended_at is null)`.as('open')])
+    .select([
+      'users.id',
+      nameOf.as('name'),
+      sql<number>`(select count(*) from tickets where tickets.assignee_id = users.id and tickets.ended_at is null)`.as('open'),
+    ])
     .where(answers)
     .orderBy('users.name')
     .execute()
 export const answerer = (on: Sql, id: string): Promise<{ id: string; name: string } | undefined> =>
-  on.selectFrom('users').select(['users.id', nameOf.as('name')]).where('users.id', '=', id).where(answers).executeTakeFirst()
+  on
+    .selectFrom('users')
+    .select(['users.id', nameOf.as('name')])
+    .where('users.id', '=', id)
+    .where(answers)
+    .executeTakeFirst()
 /** Whom a late one is told to: those who keep the desk. */
 export const keepers = async (on: Sql): Promise<string[]> =>
   (
     await on
       .selectFrom('users')
       .select('id')
-      .where(sql<boolean>`users.status = 'active' and users.deleted_at is null and exists (select from user_roles where user_roles.user_id = users.id and user_roles.role = 'COPOTE_ADMIN')`)
+      .where(
+        sql<boolean>`users.status = 'active' and users.deleted_at is null and exists (select from user_roles where user_roles.user_id = users.id and user_roles.role = 'COPOTE_ADMIN')`,
+      )
       .execute()
   ).map(({ id }) => id)
 /** Where mail to somebody goes; null where it goes nowhere. */
 export const addressOf = async (on: Sql, userId: string): Promise<string | null> =>
-  (await on.selectFrom('users').select('email').where('id', '=', userId).where('status', '=', 'active').where('deleted_at', 'is', null).executeTakeFirst())?.email ?? null
+  (await on.selectFrom('users').select('email').where('id', '=', userId).where('status', '=', 'active').where('deleted_at', 'is', null).executeTakeFirst())
+    ?.email ?? null
 
 export const { insert: insertGroup, update: updateGroup, remove: removeGroup } = rowsOf('ticket_groups')
 export const getGroup = (on: Sql, id: string) => on.selectFrom('ticket_groups').selectAll().where('id', '=', id).executeTakeFirst()
 export const setMembers = (tx: Tx, groupId: string, userIds: readonly string[]): Promise<void> =>
-  replaceRows(tx, 'ticket_group_members', { group_id: groupId }, [...new Set(userIds)].map((user_id) => ({ user_id })))
+  replaceRows(
+    tx,
+    'ticket_group_members',
+    { group_id: groupId },
+    [...new Set(userIds)].map((user_id) => ({ user_id })),
+  )
 export const membersOf = async (on: Sql, groupId: string): Promise<string[]> =>
   (await on.selectFrom('ticket_group_members').select('user_id').where('group_id', '=', groupId).execute()).map(({ user_id }) => user_id)
 export const groupFor = async (on: Sql, type: TicketType): Promise<string | null> =>
@@ -462,7 +478,16 @@ export const lateUntold = (tx: Tx, now: Date): Promise<TicketRow[]> =>
     .skipLocked()
     .execute()
 export const unconfirmed = (tx: Tx, now: Date): Promise<TicketRow[]> =>
-  tx.selectFrom('tickets').selectAll().where('status', '=', 'confirming').where('confirm_by', '<', now).orderBy('id').limit(100).forUpdate().skipLocked().execute()
+  tx
+    .selectFrom('tickets')
+    .selectAll()
+    .where('status', '=', 'confirming')
+    .where('confirm_by', '<', now)
+    .orderBy('id')
+    .limit(100)
+    .forUpdate()
+    .skipLocked()
+    .execute()
 
 /** All figures are of one moment. @param since of what was opened or ended since then */
 export async function figures(on: Sql, since: Date, now: Date) {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock, testApp, type Clock, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
+import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { createTickets } from './ticket.service.ts'
 
 type Somebody = Person & SignedIn
@@ -32,11 +33,11 @@ describe('a work order', () => {
   const told = async (by: Somebody) => (await call(app, messages.list, { token: by.token, query: { page_size: 100 } })).items
   /** The clock's own work, as the server does it each minute. */
   const tick = () =>
-    createTickets(app.platform, {
-      bytes: { receive: () => undefined } as never,
-      tell: async () => undefined,
-      mail: { signed: (text) => text, send: () => null },
-    }).tick()
+    createTickets(
+      { ...app.platform, downloads: { offer: () => undefined, link: () => ({ path: '', expires_at: '' }) } },
+      // Another server's, which receives no files.
+      { bytes: { receive: () => undefined } as unknown as Bytes, tell: async () => undefined, mail: { signed: (text) => text, send: () => null } },
+    ).tick()
 
   beforeAll(async () => {
     clock = createClock()
@@ -62,17 +63,23 @@ describe('a work order', () => {
     await call(app, ticketDesk.claim, at(first, id))
     expect(await refused(app, ticketDesk.claim, at(reviewer, id))).toMatchObject({ code: 90010 })
     await call(app, ticketDesk.note, { ...at(first, id), body: { text: '又是他' } })
-    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '哪一台？', then: 'ask' } })
-    expect(await call(app, tickets.get, at(colleague, id))).toMatchObject({ status: 'asking', unread: true, answer_due_at: null, solve_due_at: null, assignee: first.name })
+    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '哪一台？', next: 'ask' } })
+    expect(await call(app, tickets.get, at(colleague, id))).toMatchObject({
+      status: 'asking',
+      unread: true,
+      answer_due_at: null,
+      solve_due_at: null,
+      assignee: first.name,
+    })
     expect((await told(colleague))[0]).toMatchObject({ kind: 'ticket.said', about: { kind: 'ticket.ticket', id } })
     const replied = await call(app, tickets.reply, { ...at(colleague, id), body: { text: 'web-1' } })
     expect(replied).toMatchObject({ status: 'working', mine: true, unread: false })
     // What they say among themselves is not for who asked.
     expect(replied.entries.map(({ kind }) => kind)).toEqual(['created', 'claimed', 'asked', 'text'])
     expect((await call(app, ticketDesk.get, at(first, id))).entries.map(({ kind }) => kind)).toEqual(['created', 'claimed', 'note', 'asked', 'text'])
-    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '放行了 22 端口', then: 'resolve' } })
+    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '放行了 22 端口', next: 'resolve' } })
     await call(app, tickets.reopen, { ...at(colleague, id), body: { reason: '还是不行' } })
-    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '现在可以了', then: 'resolve' } })
+    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '现在可以了', next: 'resolve' } })
     expect(await call(app, tickets.confirm, at(colleague, id))).toMatchObject({ status: 'done', late: false })
     await call(app, tickets.rate, { ...at(colleague, id), body: { score: 5, text: '快' } })
     expect(await refused(app, tickets.rate, { ...at(colleague, id), body: { score: 1 } })).toMatchObject({ code: 98403 })
@@ -84,7 +91,8 @@ describe('a work order', () => {
     expect((await call(app, tickets.get, at(manager, id))).mine).toBe(true)
     for (const one of [stranger, first]) expect(await refused(app, tickets.get, at(one, id))).toMatchObject({ status: 404 })
     expect(await call(app, ticketDesk.get, at(first, id))).toMatchObject({ id, mine: false })
-    for (const declared of [tickets.confirm, tickets.withdraw, tickets.urge, tickets.read]) expect(await refused(app, declared, at(stranger, id))).toMatchObject({ status: 404 })
+    for (const declared of [tickets.confirm, tickets.withdraw, tickets.urge, tickets.read])
+      expect(await refused(app, declared, at(stranger, id))).toMatchObject({ status: 404 })
     expect(await refused(app, ticketDesk.get, at(colleague, id))).toMatchObject({ status: 403 })
     const mine = await open()
     expect(await refused(app, tickets.get, at(colleague, mine.id))).toMatchObject({ status: 404 })
@@ -93,14 +101,14 @@ describe('a work order', () => {
 
   it('about money or rights goes out when another has looked at the answer', async () => {
     const { id } = await open({ type: 'billing', title: '多扣了' })
-    await call(app, ticketDesk.answer, { ...at(reviewer, id), body: { text: '退 10 元', then: 'resolve' } })
+    await call(app, ticketDesk.answer, { ...at(reviewer, id), body: { text: '退 10 元', next: 'resolve' } })
     expect(await call(app, tickets.get, at(asker, id))).toMatchObject({ status: 'reviewing' })
     expect((await call(app, tickets.get, at(asker, id))).entries.map(({ kind }) => kind)).toEqual(['created'])
     expect(await refused(app, ticketDesk.review, { ...at(first, id), body: { accept: true } })).toMatchObject({ status: 403 })
     expect(await refused(app, ticketDesk.review, { ...at(reviewer, id), body: { accept: true } })).toMatchObject({ code: 98402 })
     await call(app, ticketDesk.review, { ...at(keeper, id), body: { accept: false, reason: '没有依据' } })
     expect((await told(reviewer))[0]?.text).toContain('没有通过审核')
-    await call(app, ticketDesk.answer, { ...at(reviewer, id), body: { text: '退 1 元', then: 'resolve' } })
+    await call(app, ticketDesk.answer, { ...at(reviewer, id), body: { text: '退 1 元', next: 'resolve' } })
     await call(app, ticketDesk.review, { ...at(keeper, id), body: { accept: true } })
     const seen = await call(app, tickets.get, at(asker, id))
     expect(seen).toMatchObject({ status: 'confirming' })
@@ -129,27 +137,53 @@ describe('a work order', () => {
     const project = await app.platform.db.selectFrom('projects').select(['id', 'name']).where('bp_id', '=', asker.bp_id).executeTakeFirstOrThrow()
     const { about } = await open({ about: { kind: 'iam.project', id: project.id } })
     expect(about).toEqual({ kind: 'iam.project', ...project })
-    expect(await refused(app, tickets.create, { token: stranger.token, body: { title: 'x', type: 'fault', text: 'x', about: { kind: 'iam.project', id: project.id } } })).toMatchObject({
+    expect(
+      await refused(app, tickets.create, {
+        token: stranger.token,
+        body: { title: 'x', type: 'fault', text: 'x', about: { kind: 'iam.project', id: project.id } },
+      }),
+    ).toMatchObject({
       code: 98404,
       fields: [{ field: 'about' }],
     })
-    expect(await refused(app, tickets.create, { token: asker.token, body: { title: 'x', type: 'fault', text: 'x', about: { kind: 'no.such' as never, id: randomUUID() } } })).toMatchObject({
+    expect(
+      await refused(app, tickets.create, {
+        token: asker.token,
+        body: { title: 'x', type: 'fault', text: 'x', about: { kind: 'no.such' as never, id: randomUUID() } },
+      }),
+    ).toMatchObject({
       code: 98404,
     })
   })
 
   it('comes to the group of its type, is taken by one of two at once, and is handed on', async () => {
-    const group = await call(app, ticketGroups.create, { token: keeper.token, body: { name: '网络组', user_ids: [first.id, reviewer.id], types: ['question'] } })
-    expect(await refused(app, ticketGroups.create, { token: keeper.token, body: { name: '网络组' } })).toMatchObject({ code: 98407, fields: [{ field: 'name' }] })
+    const group = await call(app, ticketGroups.create, {
+      token: keeper.token,
+      body: { name: '网络组', user_ids: [first.id, reviewer.id], types: ['question'] },
+    })
+    expect(await refused(app, ticketGroups.create, { token: keeper.token, body: { name: '网络组' } })).toMatchObject({
+      code: 98407,
+      fields: [{ field: 'name' }],
+    })
     expect(await refused(app, ticketGroups.create, { token: keeper.token, body: { name: 'x', user_ids: [asker.id] } })).toMatchObject({ code: 98406 })
     const { id } = await open({ type: 'question' })
     const queued = await call(app, ticketDesk.list, { token: first.token, query: { queue: 'group' } })
     expect(queued.items.map((one) => one.id)).toContain(id)
-    const taken = await Promise.all([first, reviewer].map((one) => call(app, ticketDesk.claim, at(one, id)).then(() => one.name, () => null)))
+    const taken = await Promise.all(
+      [first, reviewer].map((one) =>
+        call(app, ticketDesk.claim, at(one, id)).then(
+          () => one.name,
+          () => null,
+        ),
+      ),
+    )
     expect(taken.filter(Boolean)).toHaveLength(1)
     await call(app, ticketDesk.assign, { ...at(first, id), body: { to: { kind: 'person', id: keeper.id }, text: '你更熟' } })
     expect(await call(app, ticketDesk.get, at(keeper, id))).toMatchObject({ assignee: keeper.name, status: 'working' })
-    expect(await refused(app, ticketDesk.assign, { ...at(first, id), body: { to: { kind: 'person', id: stranger.id } } })).toMatchObject({ code: 98406, fields: [{ field: 'to' }] })
+    expect(await refused(app, ticketDesk.assign, { ...at(first, id), body: { to: { kind: 'person', id: stranger.id } } })).toMatchObject({
+      code: 98406,
+      fields: [{ field: 'to' }],
+    })
     await call(app, ticketGroups.delete, at(keeper, group.id))
     expect(await call(app, ticketDesk.get, at(keeper, id))).toMatchObject({ group: null })
   })
@@ -178,12 +212,16 @@ describe('a work order', () => {
 
   it('counts as confirmed a week after its answer', async () => {
     const { id } = await open()
-    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '好了', then: 'resolve' } })
+    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '好了', next: 'resolve' } })
     const { confirm_by } = await app.platform.db.selectFrom('tickets').select('confirm_by').where('id', '=', id).executeTakeFirstOrThrow()
     expect(((confirm_by?.getTime() ?? 0) - clock.now().getTime()) / day).toBeCloseTo(7, 2)
     await tick()
     expect(await call(app, tickets.get, at(asker, id))).toMatchObject({ status: 'confirming' })
-    await app.platform.db.updateTable('tickets').set({ confirm_by: new Date(clock.now().getTime() - 1) }).where('id', '=', id).execute()
+    await app.platform.db
+      .updateTable('tickets')
+      .set({ confirm_by: new Date(clock.now().getTime() - 1) })
+      .where('id', '=', id)
+      .execute()
     await tick()
     expect(await call(app, tickets.get, at(asker, id))).toMatchObject({ status: 'done', entries: [{}, {}, { kind: 'confirmed', staff: null, by: '' }] })
   })
@@ -205,7 +243,10 @@ describe('a work order', () => {
     const [{ files: [file] = [] } = { files: [] }] = (await call(app, ticketDesk.get, at(first, id))).entries
     expect(file).toMatchObject({ name: '日志.txt', size_bytes: 5 })
     for (const wrong of [mine, theirs, randomUUID()])
-      expect(await refused(app, tickets.reply, { ...at(asker, id), body: { text: 'x', upload_ids: [wrong] } })).toMatchObject({ code: 98405, fields: [{ field: 'upload_ids' }] })
+      expect(await refused(app, tickets.reply, { ...at(asker, id), body: { text: 'x', upload_ids: [wrong] } })).toMatchObject({
+        code: 98405,
+        fields: [{ field: 'upload_ids' }],
+      })
     // Nothing of what was refused is there.
     expect((await call(app, tickets.get, at(asker, id))).entries).toHaveLength(1)
     const { path } = await call(app, tickets.download, { token: asker.token, params: { id, file_id: file?.id ?? '' } })
@@ -225,7 +266,9 @@ describe('a work order', () => {
     await call(app, cannedAnswers.delete, at(keeper, made.id))
 
     const hours = await call(app, ticketHours.get, { token: asker.token })
-    expect(await refused(app, ticketHours.update, { token: keeper.token, body: { ...hours, from: '18:00', to: '09:00' } })).toMatchObject({ fields: [{ field: 'to' }] })
+    expect(await refused(app, ticketHours.update, { token: keeper.token, body: { ...hours, from: '18:00', to: '09:00' } })).toMatchObject({
+      fields: [{ field: 'to' }],
+    })
     await call(app, ticketHours.update, { token: keeper.token, body: { ...hours, from: '00:00', to: '24:00', weekdays: [1, 2, 3, 4, 5, 6, 7], holidays: [] } })
     const { created_at, answer_due_at } = await open()
     expect(new Date(answer_due_at ?? '').getTime() - new Date(created_at).getTime()).toBe(240 * minute)

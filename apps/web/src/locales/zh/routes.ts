@@ -219,4 +219,7 @@ export default {
   separateAccountingSystemResourcedataDetail: '资源数据详情',
   workOrderlist: '我的工单',
   workOrderCenter: '工单中心',
+  workOrderDetail: '工单详情',
+  tickets: '我的工单',
+  ticketDetail: '工单详情',
 } as const
