@@ -1,7 +1,7 @@
 import type { Role } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
-import { accessible, act, button, dialog, heading, pick, rowOf, savedBy, shot, visit } from './console.ts'
+import { accessible, act, button, dialog, heading, more, pick, rowOf, savedBy, shot, visit } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName, someAddress } from './people.ts'
 import { password, stage } from './stage.ts'
@@ -27,12 +27,15 @@ test('a work order goes from the page of a machine through a review to its ratin
 
   await test.step('it is opened from the page of a machine, and what was typed survives a reload', async () => {
     await visit(page, `/nextStack/vm/detail/${stage().vmId}`)
-    await act(page, '提交工单')
+    await more(page.locator('.frame-head-actions'), '提交工单')
     await expect(dialog(page)).toContainText('关联资源')
     await fill(dialog(page), { 标题: title, 问题描述: '<script>window.ran = true</script>\n\n[点我](javascript:alert(1)) **请扩容**' })
     await pick(dialog(page), '类型', '配额与权限')
     await fill(dialog(page), { 保密信息: 'Pa55-of-mine' })
-    await dialog(page).getByLabel('添加附件', { exact: true }).and(page.locator('input')).setInputFiles({ name: '截图.txt', mimeType: 'text/plain', buffer: Buffer.from('df -h') })
+    await dialog(page)
+      .getByLabel('添加附件', { exact: true })
+      .and(page.locator('input'))
+      .setInputFiles({ name: '截图.txt', mimeType: 'text/plain', buffer: Buffer.from('df -h') })
     await expect(dialog(page).getByText('截图.txt')).toBeVisible()
     await accessible(page, 'the form of a work order')
     await shot(page, 'ticket-form')

@@ -9,10 +9,12 @@ import './ticket.css'
 export function DeskNav() {
   const { t } = useTranslation('ticket')
   const keeps = useMayCall(ticketDesk.figures)
+  // One page alone leads nowhere.
+  if (!keeps) return null
   return (
     <nav className="tk-nav" aria-label={t('desk.nav')}>
       <NavLink to={paths.workOrder.list()}>{t('desk.list')}</NavLink>
-      {keeps && <NavLink to={paths.workOrder.center()}>{t('desk.center')}</NavLink>}
+      <NavLink to={paths.workOrder.center()}>{t('desk.center')}</NavLink>
     </nav>
   )
 }

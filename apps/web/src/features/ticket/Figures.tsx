@@ -19,7 +19,7 @@ export function Figures() {
   const { data, error, refetch } = useCall(ticketDesk.figures, { query: { days } }, { silent: true })
   if (error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton active paragraph={{ rows: 8 }} />
-  const minutes = (value: number | null): string => (value === null ? format.nothing : minutesText(value))
+  const minutes = (value: number | null): string => (value === null ? format.nothing : minutesText(t, value))
   const now = [
     ['open', format.number(data.open)],
     ['unassigned', format.number(data.unassigned)],

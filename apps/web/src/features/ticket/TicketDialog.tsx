@@ -78,7 +78,7 @@ export default function TicketDialog({ about, onClose }: Dialog<{ about: TicketA
           label={t('field.priority')}
           values={ticketPriorities}
           labelOf={(one) => t(`priority.${one}`)}
-          extra={within === undefined ? '' : t('priorityNote', { answer: minutesText(within.answer), solve: minutesText(within.solve) })}
+          extra={within === undefined ? '' : t('priorityNote', { answer: minutesText(t, within.answer), solve: minutesText(t, within.solve) })}
         />
       </div>
       <TextAreaField name="text" label={t('field.text')} extra={t('field.textNote')} schema={shape.text} rows={6} />

@@ -27,8 +27,9 @@ export function dueOf({
   return solve === null ? null : { what: 'dueSolve', at: solve }
 }
 
-/** Working minutes as people say them. */
-export const minutesText = (minutes: number): string => format.duration(minutes * 60_000)
+/** Working minutes as people say them: a day of work is none of 24 hours, so there are no days. */
+export const minutesText = (t: (key: 'time.minutes' | 'time.hours', values: { count: string }) => string, minutes: number): string =>
+  minutes < 60 ? t('time.minutes', { count: format.number(minutes, 0) }) : t('time.hours', { count: format.number(minutes / 60, 1) })
 
 /** Days as they are typed, one a line. */
 export const daysOf = (text: string): string[] => text.split(/[\s,，;；]+/).filter((one) => one !== '')
