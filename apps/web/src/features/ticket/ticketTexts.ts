@@ -28,8 +28,8 @@ export function dueOf({
 }
 
 /** Working minutes as people say them: a day of work is none of 24 hours, so there are no days. */
-export const minutesText = (t: (key: 'time.minutes' | 'time.hours', values: { count: string }) => string, minutes: number): string =>
-  minutes < 60 ? t('time.minutes', { count: format.number(minutes, 0) }) : t('time.hours', { count: format.number(minutes / 60, 1) })
+export const minutesText = (t: (key: 'time.minutes' | 'time.hours', values: { number: string }) => string, minutes: number): string =>
+  minutes < 60 ? t('time.minutes', { number: format.number(minutes, 0) }) : t('time.hours', { number: format.number(minutes / 60, 1) })
 
 /** Days as they are typed, one a line. */
 export const daysOf = (text: string): string[] => text.split(/[\s,，;；]+/).filter((one) => one !== '')

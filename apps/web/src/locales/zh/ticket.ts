@@ -36,7 +36,7 @@ export default {
   status: { open: '待受理', working: '处理中', asking: '待补充', reviewing: '待审核', confirming: '待确认', done: '已完成', withdrawn: '已撤销' },
   priority: { low: '低', normal: '普通', high: '高', urgent: '紧急' },
   priorityNote: '{{answer}}内首次回复，{{solve}}内解决（只计服务时间）',
-  time: { minutes: '{{count}} 分钟', hours: '{{count}} 小时' },
+  time: { minutes: '{{number}} 分钟', hours: '{{number}} 小时' },
   over: { true: '已结束', false: '未结束' },
   unread: '有新内容',
   late: '已超时',
