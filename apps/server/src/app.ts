@@ -67,8 +67,10 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     return module
   }
   const { settings, licence, tell } = add(createSys(platform))
-  const { rules, limits } = add(createIam(platform))
-  const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(createUms(platform, { settings, rules, limits, tell }))
+  const { rules, limits, refused } = add(createIam(platform, { tell }))
+  const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(
+    createUms(platform, { settings, rules, limits, refused, tell }),
+  )
   const { mayMake, mayBegin, isPriced } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))

@@ -211,6 +211,7 @@ export const errors = catalogue({
   projectKeyTaken: { code: 91115, status: 400, text: '项目标识已存在' },
   lastTenantAdministrator: { code: 91117, status: 400, text: '组织至少需要一名能登录的租户管理员' },
   readyMadeFixed: { code: 91118, status: 400, text: '系统策略和系统角色不能修改或删除，请复制为自定义策略后修改' },
+  rightsFromNobody: { code: 91119, status: 400, text: '所在组织的管理员不能授予这项权限，请联系平台' },
   projectInUse: { code: 91116, status: 400, text: '项目下存在资源，请先删除或移出' },
 
   serviceTaken: { code: 91160, status: 400, text: '服务标识已被使用' },

@@ -29,6 +29,7 @@ export default {
       budgetForecast: '预算预测提醒',
     },
     ums: { attacked: '密码被猜测' },
+    iam: { requested: '有人申请权限' },
     ecrm: { edgeAway: words.nodeOffline },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
