@@ -471,6 +471,7 @@ export const errors = catalogue({
   volumePathUnfit: { code: 94189, status: 400, text: '块设备类型的云硬盘没有挂载路径' },
   volumeSizeUnchanged: { code: 94188, status: 400, text: '新容量与当前容量相同' },
   volumeRefused: { code: 94191, status: 400, text: '云平台不接受该云硬盘的容量或类型' },
+  scheduleNoPerson: { code: 94194, status: 403, text: '最后设置该计划的用户已不能登录，或不再允许为该实例创建快照；由有权限的用户再保存一次计划即可恢复' },
   volumeAttachRefused: { code: 94192, status: 400, text: '云平台不能把云硬盘挂载到该实例的这个路径' },
   guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
 
