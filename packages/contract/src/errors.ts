@@ -211,6 +211,7 @@ export const errors = catalogue({
   projectKeyTaken: { code: 91115, status: 400, text: '项目标识已存在' },
   lastTenantAdministrator: { code: 91117, status: 400, text: '组织至少需要一名能登录的租户管理员' },
   readyMadeFixed: { code: 91118, status: 400, text: '系统策略和系统角色不能修改或删除，请复制为自定义策略后修改' },
+  rightsFromNobody: { code: 91119, status: 400, text: '所在组织的管理员不能授予这项权限，请联系平台' },
   projectInUse: { code: 91116, status: 400, text: '项目下存在资源，请先删除或移出' },
 
   serviceTaken: { code: 91160, status: 400, text: '服务标识已被使用' },
@@ -470,6 +471,7 @@ export const errors = catalogue({
   volumePathUnfit: { code: 94189, status: 400, text: '块设备类型的云硬盘没有挂载路径' },
   volumeSizeUnchanged: { code: 94188, status: 400, text: '新容量与当前容量相同' },
   volumeRefused: { code: 94191, status: 400, text: '云平台不接受该云硬盘的容量或类型' },
+  scheduleNoPerson: { code: 94194, status: 403, text: '最后设置该计划的用户已不能登录，或不再允许为该实例创建快照；由有权限的用户再保存一次计划即可恢复' },
   volumeAttachRefused: { code: 94192, status: 400, text: '云平台不能把云硬盘挂载到该实例的这个路径' },
   guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
 

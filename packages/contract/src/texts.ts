@@ -382,6 +382,10 @@ export const messageTexts = {
   projectDisabled: '组织“{organisation}”在云平台“{cloud}”上的项目已被停用，该组织的调用都会被拒绝，其中的资源仍在计费。',
   projectDeleted: '组织“{organisation}”在云平台“{cloud}”上的项目已被删除，其中的资源已停止计费；云平台上可能还有残留。',
   projectRoleless: '平台的账号在组织“{organisation}”位于云平台“{cloud}”上的项目中不再有角色，该组织的调用都会被拒绝，其中的资源仍在计费。',
+  rightsRequested: '“{person}”申请执行“{action}”的权限。授予角色“{role}”即可执行。',
+  rightsRequestedNoRole: '“{person}”申请执行“{action}”的权限。没有现成的角色含有它，可以用策略授予。',
+  rightsRequestedDenied: '“{person}”申请执行“{action}”的权限。现有策略明确拒绝了它，只授予角色不会生效，请先调整拒绝它的策略。',
+  rightsRequestedBounded: '“{person}”申请执行“{action}”的权限。其权限边界不含它，只授予角色不会生效，请先调整权限边界。',
   projectLost: '云平台“{cloud}”上的项目已被删除，其中的资源已丢失，并已停止计费。',
 } as const
 

@@ -8,7 +8,7 @@ import Drawer from 'antd/es/drawer'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { NavLink } from 'react-router'
-import { mayAccess } from '@zhisuan/contract/roles'
+import { mayOpen } from '../session/guard.ts'
 import { useChanges } from '../session/changes.ts'
 import { PageHeadContext } from '../kit/PageHead.tsx'
 import { paths } from '../paths.ts'
@@ -64,7 +64,7 @@ export default function ConsoleLayout({
   useEffect(() => setMenuOpen(false), [route, narrow])
   useChanges()
 
-  const links = <>{overview !== null && mayAccess(overview.access, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}</>
+  const links = <>{overview !== null && mayOpen(overview, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}</>
   const siteLinks = (
     <>
       {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}

@@ -19,6 +19,7 @@ export const messageKinds = {
   'bill.budget': 'money',
   'bill.budgetForecast': 'money',
   'ums.attacked': 'security',
+  'iam.requested': 'security',
   'ecrm.edgeAway': 'resource',
   'compute.projectLost': 'resource',
   'compute.projectWrong': 'platform',

@@ -137,6 +137,7 @@ export default {
     resume: '继续',
     available: '查看可开票金额',
     withdraw: words.withdraw,
+    request: '申请权限',
     issue: '开具',
     reject: '驳回',
     void: '作废',

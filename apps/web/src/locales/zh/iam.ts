@@ -160,6 +160,7 @@ export default {
     compared: '左边是版本 {{left}}，右边是版本 {{right}}',
     same: '两个版本的内容相同',
     statementCount: '{{count}} 条',
+    statementAt: '第 {{number}} 条语句',
     touches: '立即影响以下 {{count}} 处：',
     touchesNobody: '目前没有关联任何用户、角色或项目，不影响任何人。',
     touchesMore: '还有 {{count}} 处',

@@ -29,6 +29,7 @@ export default {
       budgetForecast: '预算预测提醒',
     },
     ums: { attacked: '密码被猜测' },
+    iam: { requested: '有人申请权限' },
     ecrm: { edgeAway: words.nodeOffline },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
     ticket: { said: '工单有新进展', came: '工单待处理', late: '工单超时' },

@@ -11,7 +11,7 @@ export default {
   warehouse: words.modelWarehouse,
   warehouseDetail: '模型详情',
   notFound: '页面不存在',
-  forbidden: '没有访问权限',
+  forbidden: words.noRight,
   index: words.overview,
   license: words.licence,
   userMsg: '个人中心',
