@@ -68,6 +68,8 @@ export function DetailPage<Data>(props: DetailPageProps<Data>) {
       : [
           {
             key: 'ticket',
+            // Everybody may.
+            call: null,
             label: t('action.ticket'),
             href: withQuery(paths.ticket.list(), { about_kind: about.kind, about_id: about.id, about_name: props.title(data) }),
           },

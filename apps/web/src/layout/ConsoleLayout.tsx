@@ -69,7 +69,7 @@ export default function ConsoleLayout({
     <>
       {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
       {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
-      <NavLink to={desk !== null && mayAccess(desk.access, person) ? paths.workOrder.list() : paths.ticket.list()}>{t('nav.tickets')}</NavLink>
+      <NavLink to={desk !== null && mayOpen(desk, person) ? paths.workOrder.list() : paths.ticket.list()}>{t('nav.tickets')}</NavLink>
       <NavLink to={paths.help.list()}>{t('nav.help')}</NavLink>
     </>
   )

@@ -23,7 +23,10 @@ export type PartyKind = (typeof partyKinds)[number]
 export const partiesMost = 20
 export const stepsMost = 10
 
-export const party = z.object({ kind: z.enum(partyKinds), name: z.string().trim().min(1, fieldTexts.contentRequired).max(64).regex(plainLine, fieldTexts.controlCharacters) })
+export const party = z.object({
+  kind: z.enum(partyKinds),
+  name: z.string().trim().min(1, fieldTexts.contentRequired).max(64).regex(plainLine, fieldTexts.controlCharacters),
+})
 /** From a base of the month on that is above this, the parties have these parts of it all. */
 export const step = z.object({
   above: amountGiven(2),
@@ -39,7 +42,11 @@ const termsShape = {
   parties: z.array(party).min(2).max(partiesMost),
   /** The first is above 0. */
   steps: z.array(step).min(1).max(stepsMost),
-  meters: z.array(z.enum(splitMeters)).min(1).max(splitMeters.length).default([...splitMeters]),
+  meters: z
+    .array(z.enum(splitMeters))
+    .min(1)
+    .max(splitMeters.length)
+    .default([...splitMeters]),
   /** Models of cards; empty: all. */
   models: z.array(z.string().trim().min(1).max(128).regex(plainLine, fieldTexts.controlCharacters)).max(50).default([]),
   /** The least that the provider has of a month, and the most; what it costs the platform bears. */
@@ -251,10 +258,23 @@ export const splitRuns = {
     path: `${splitPath}/runs`,
     summary: 'Splits of months; of a provider its own',
     access: splitReaders,
-    query: listQuery(['period', 'created_at'], { provider_id: z.uuid().optional(), contract_id: z.uuid().optional(), period: period.optional(), status: z.enum(runStatuses).optional() }),
+    query: listQuery(['period', 'created_at'], {
+      provider_id: z.uuid().optional(),
+      contract_id: z.uuid().optional(),
+      period: period.optional(),
+      status: z.enum(runStatuses).optional(),
+    }),
     response: listOf(splitRun),
   }),
-  get: defineCall({ ...one, id: 'split.run.get', method: 'GET', path: `${splitPath}/runs/{id}`, summary: 'One split', access: splitReaders, response: splitRun }),
+  get: defineCall({
+    ...one,
+    id: 'split.run.get',
+    method: 'GET',
+    path: `${splitPath}/runs/{id}`,
+    summary: 'One split',
+    access: splitReaders,
+    response: splitRun,
+  }),
   lines: defineCall({
     ...one,
     id: 'split.run.lines',

@@ -37,7 +37,8 @@ describe('an amount that is shared out', () => {
       // Nobody is further from what is theirs than a unit.
       for (const [index, share] of shares.entries()) {
         const exact = amount * BigInt(parts[index] ?? 0)
-        if (share * BigInt(wholeParts) - exact >= BigInt(wholeParts) || exact - share * BigInt(wholeParts) >= BigInt(wholeParts)) throw new Error(`round ${round}`)
+        if (share * BigInt(wholeParts) - exact >= BigInt(wholeParts) || exact - share * BigInt(wholeParts) >= BigInt(wholeParts))
+          throw new Error(`round ${round}`)
       }
       // Taken back, nothing is left.
       const back = shared(-amount, parts)

@@ -12,7 +12,9 @@ export function shared(amount: bigint, parts: readonly number[]): bigint[] {
   const exact = parts.map((part) => amount * BigInt(part))
   const shares = exact.map((one) => one / whole)
   let left = amount - shares.reduce((sum, share) => sum + share, 0n)
-  const order = exact.map((one, index) => ({ index, rest: one % whole })).toSorted((one, other) => (one.rest === other.rest ? one.index - other.index : one.rest > other.rest ? -1 : 1))
+  const order = exact
+    .map((one, index) => ({ index, rest: one % whole }))
+    .toSorted((one, other) => (one.rest === other.rest ? one.index - other.index : one.rest > other.rest ? -1 : 1))
   for (const { index } of order) {
     if (left === 0n) break
     shares[index] = (shares[index] ?? 0n) + 1n
