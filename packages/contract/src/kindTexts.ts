@@ -139,6 +139,12 @@ export const kindTexts = {
     file: '模型文件',
     revision: '模型版本',
   },
+  market: {
+    provider: '算力供应商',
+    node: '市场节点',
+    card: '显卡',
+    offer: '算力报价',
+  },
   iam: {
     policy: '策略',
     role: '角色',

@@ -113,6 +113,7 @@ export const fieldTexts = {
   computeVolumeSource: '镜像、快照、云硬盘和备份只能选择一项',
   volumeOneSource: '快照和备份只能选择一个',
   sha256: '请输入64位十六进制的SHA-256校验值',
+  cudaVersion: '请输入如 12.4 的CUDA版本',
   imageUrl: '请输入以http://或https://开头的地址',
   nation: '请选择国家或地区',
   division: '请选择行政区划',
@@ -376,7 +377,25 @@ export const messageTexts = {
   projectDisabled: '组织“{organisation}”在云平台“{cloud}”上的项目已被停用，该组织的调用都会被拒绝，其中的资源仍在计费。',
   projectDeleted: '组织“{organisation}”在云平台“{cloud}”上的项目已被删除，其中的资源已停止计费；云平台上可能还有残留。',
   projectRoleless: '平台的账号在组织“{organisation}”位于云平台“{cloud}”上的项目中不再有角色，该组织的调用都会被拒绝，其中的资源仍在计费。',
+  cardSick: '节点“{node}”的{index}号卡（{model}）{reason}已从算力市场下架。',
   projectLost: '云平台“{cloud}”上的项目已被删除，其中的资源已丢失，并已停止计费。',
+} as const
+
+/** Why a card is in the market no longer, and what brings it back. */
+export const cardTroubleTexts = {
+  xid: '出现硬件故障（Xid {detail}）。请检查后重启节点，或在“我的算力”中确认故障已处理。',
+  ecc: '有{detail}次无法纠正的显存错误。请重置该卡或重启节点；仍有错误时请更换。',
+  hot: '过热降频，温度恢复后自动上架。请检查散热。',
+  lost: '已从总线上脱落。请重启节点；仍不可见时请检查插槽和供电。',
+  driver: '的驱动没有应答。请检查显卡驱动，必要时重启节点。',
+} as const
+/** In the catalogue of bills. */
+export const marketTexts = {
+  category: '算力市场',
+  product: '算力 {model}',
+  card: '{provider} {model} 显卡',
+  disk: '{provider} {model} 运行中的磁盘',
+  stoppedDisk: '{provider} {model} 停止后的磁盘',
 } as const
 
 /** What a project of a cloud of the second family still holds. */

@@ -20,6 +20,7 @@ export const messageKinds = {
   'bill.budgetForecast': 'money',
   'ums.attacked': 'security',
   'ecrm.edgeAway': 'resource',
+  'market.cardSick': 'resource',
   'compute.projectLost': 'resource',
   'compute.projectWrong': 'platform',
   'cmp.cloudUnreachable': 'platform',

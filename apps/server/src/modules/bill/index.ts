@@ -49,6 +49,8 @@ export function createBill(
   /** Whether an operation may be begun. @throws Refusal 24011, 24018 */
   mayBegin: StandingService['mayBegin']
   isPriced: CatalogueService['isPriced']
+  /** Makes SKUs with prices from now on, in the transaction in which what they are of comes to be. */
+  importPrices: CatalogueService['importInto']
 } {
   const orders = createOrders(platform, { personOf })
   const runner = createOrderRunner(platform, orders.renewals)
@@ -77,6 +79,7 @@ export function createBill(
     mayMake: standings.mayMake,
     mayBegin: standings.mayBegin,
     isPriced: catalogue.isPriced,
+    importPrices: catalogue.importInto,
     organisationMade: insertAccount,
     kinds: { 'bill.order': {} },
     operations: [orders.deliver],

@@ -16,7 +16,7 @@ import { accessRoutes, configRoutes, containerRoutes } from './cis.routes.ts'
 import { createConfigs, type ConfigService } from './config/config.service.ts'
 import { configMigrations } from './config/config.store.ts'
 import { createContainerOperations } from './container/container.operations.ts'
-import { createContainers } from './container/container.service.ts'
+import { createContainers, type ContainerService } from './container/container.service.ts'
 import { containerMigrations, countByEdge, ownersOnEdge } from './container/container.store.ts'
 import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
@@ -36,6 +36,7 @@ export function createCis(
   serviceContainers: ServiceContainers
   /** Follows the containers of nodes with the subscription that there is. */
   observe: (observer: ContainerObserver) => void
+  usesCards: ContainerService['usesCards']
 } {
   const { edges, refusedByNode, workOnNode, imageAuth } = others
   const { otherProgram } = nodeTexts
@@ -60,6 +61,7 @@ export function createCis(
     configs,
     serviceContainers: createServiceContainers(containers),
     observe: watch.observe,
+    usesCards: containers.usesCards,
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),

@@ -18,6 +18,7 @@ export default {
     ims: '镜像仓库',
     files: '文件空间',
     models: words.modelWarehouse,
+    market: '算力市场',
     cls: '集群',
   },
   only: {

@@ -24,10 +24,11 @@ export default {
     backup: { size: words.backupCapacity },
     image: { size: '私有镜像容量' },
     eip: { address: words.publicIp, bandwidth: '公网带宽' },
+    market: { card: '算力市场 显卡', disk: '算力市场 运行中的磁盘', stoppedDisk: '算力市场 停止后的磁盘' },
     registry: { size: '镜像仓库容量' },
     file: { size: '文件存储容量' },
   },
-  variant: { of: { vm: { gpu: '显卡型号' }, volume: { size: words.storagePool } }, all: '其他全部', kind: '类别' },
+  variant: { of: { vm: { gpu: '显卡型号' }, market: { card: '报价', disk: '报价', stoppedDisk: '报价' }, volume: { size: words.storagePool } }, all: '其他全部', kind: '类别' },
   each: '{{price}} / {{unit}} / {{period}}',
   free: '免费',
 

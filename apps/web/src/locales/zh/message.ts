@@ -30,6 +30,7 @@ export default {
     },
     ums: { attacked: '密码被猜测' },
     ecrm: { edgeAway: words.nodeOffline },
+    market: { cardSick: '显卡故障' },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
   },

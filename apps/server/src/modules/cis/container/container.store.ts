@@ -39,6 +39,10 @@ interface ContainerTable {
   /** At most, of a node that the organisation shares with others: what it pays for while it runs. Null on one of its own. */
   shared_cpu: ColumnType<number | null, number | null | undefined, number | null>
   shared_memory_bytes: ColumnType<number | null, number | null | undefined, number | null>
+  /** Of what is rented in the market: it is changed only there, and paid for there. */
+  rental_id: ColumnType<string | null, string | null | undefined, never>
+  /** The cards that it has, by uuid, and no others; null: as many as its specification says. */
+  cards: ColumnType<string[] | null, string[] | null | undefined, string[] | null>
   /** Counts what operations changed: who looked before does not overwrite it. */
   revision: Generated<number>
   created_by: string | null
@@ -111,6 +115,16 @@ export const containerMigrations: Migrations = {
     $$;
     create trigger containers_tell_usage after insert or delete or update of status, shared_cpu, shared_memory_bytes, bp_id, name on containers
       for each row execute function tell_usage('cis.container');
+  `),
+  '20261128_95_rented_containers': migration(`
+    alter table containers add column rental_id uuid, add column cards text[];
+    create index containers_rental on containers (rental_id) where rental_id is not null;
+    create or replace function usage_of(container containers) returns jsonb language sql stable as $$
+      select case
+        when container.rental_id is not null or container.shared_cpu is null or container.status not in ('running', 'paused', 'restarting') then '{}'
+        else jsonb_build_object('container.vcpu', ceil(container.shared_cpu * 1000)::bigint, 'container.memory', container.shared_memory_bytes)
+      end
+    $$;
   `),
 }
 
@@ -292,6 +306,10 @@ export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<Conta
         .where('ports', '!=', sql<Port[]>`'[]'::jsonb`)
         .where((where) => where.or([where('status', '!=', 'error'), where('docker_id', 'is not', null)]))
         .execute()
+
+/** Containers that people deployed on a node: those of rents are not. */
+export const deployedOn = (on: Sql, edgeId: string): Promise<ContainerRow[]> =>
+  on.selectFrom('containers').selectAll().where('edge_id', '=', edgeId).where('service_id', 'is', null).where('rental_id', 'is', null).execute()
 
 /** Ports of a node are given away by one at a time, until the transaction ends. Always in the same order. */
 export async function holdPorts(tx: Tx, edgeIds: readonly string[]): Promise<void> {

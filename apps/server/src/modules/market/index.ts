@@ -1,0 +1,66 @@
+import { cards as cardCalls, marketNodes } from '@zhisuan/contract/market/card'
+import { offers as offerCalls } from '@zhisuan/contract/market/offer'
+import { providers as providerCalls } from '@zhisuan/contract/market/provider'
+import { handle } from '../../platform/http/handler.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { CatalogueService } from '../bill/catalogue/catalogue.service.ts'
+import type { ContainerService } from '../cis/container/container.service.ts'
+import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
+import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
+import type { Tell } from '../sys/message/message.service.ts'
+import { createCards } from './card/card.service.ts'
+import { isListed } from './card/card.store.ts'
+import { createNodes } from './card/node.service.ts'
+import { marketMigrations } from './market.migrations.ts'
+import { createListings } from './offer/listing.service.ts'
+import { createOffers } from './offer/offer.service.ts'
+import { createProviders } from './provider/provider.service.ts'
+
+/** The market: cards of providers, what they are offered for, and who rents them. */
+export function createMarket(
+  platform: Platform,
+  others: {
+    edges: EdgeReach
+    refusedByNode: RefusedByNode
+    tell: Tell
+    importPrices: CatalogueService['importInto']
+    usesCards: ContainerService['usesCards']
+  },
+): ModuleParts {
+  const providers = createProviders(platform)
+  const cards = createCards(platform, others)
+  const nodes = createNodes(platform, others)
+  const offers = createOffers(platform, others)
+  const listings = createListings(platform)
+  others.edges.onReport(cards.reported)
+  return {
+    migrations: marketMigrations,
+    kinds: {
+      'market.provider': { table: 'market_providers' },
+      'market.node': { table: 'market_nodes' },
+      'market.card': { table: 'market_cards', name: 'model' },
+      'market.offer': { table: 'market_offers', name: 'card_model' },
+    },
+    reservesCards: isListed,
+    handlers: [
+      handle(providerCalls.list, ({ actor, query }) => providers.list(actor, query)),
+      handle(providerCalls.get, ({ actor, params }) => providers.get(actor, params.id)),
+      handle(providerCalls.create, ({ actor, body }) => providers.create(actor, body)),
+      handle(providerCalls.update, ({ actor, params, body }) => providers.update(actor, params.id, body)),
+      handle(providerCalls.review, ({ actor, params, body }) => providers.review(actor, params.id, body)),
+      handle(cardCalls.list, ({ actor, query }) => cards.list(actor, query)),
+      handle(cardCalls.clear, ({ actor, params }) => cards.clear(actor, params.id)),
+      handle(marketNodes.list, ({ actor, query }) => nodes.list(actor, query)),
+      handle(marketNodes.test, ({ actor, params }) => nodes.test(actor, params.id)),
+      handle(marketNodes.enlist, ({ actor, params }) => nodes.enlist(actor, params.id)),
+      handle(marketNodes.withdraw, ({ actor, params }) => nodes.withdraw(actor, params.id)),
+      handle(offerCalls.browse, ({ query }) => listings.browse(query)),
+      handle(offerCalls.list, ({ actor, query }) => offers.list(actor, query)),
+      handle(offerCalls.get, ({ actor, params }) => offers.get(actor, params.id)),
+      handle(offerCalls.create, ({ actor, body }) => offers.create(actor, body)),
+      handle(offerCalls.decide, ({ actor, params, body }) => offers.decide(actor, params.id, body)),
+      handle(offerCalls.action, ({ actor, params, body }) => offers.action(actor, params.id, body)),
+    ],
+  }
+}
