@@ -70,7 +70,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { settings, licence, tell } = add(createSys(platform))
   const { rules, limits } = add(createIam(platform))
   const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(createUms(platform, { settings, rules, limits, tell }))
-  const { mayMake, mayBegin, isPriced, importPrices } = add(createBill(platform, { settings, personOf, notices, tell }))
+  const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
@@ -84,7 +84,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
-  const { configs, serviceContainers, observe, usesCards } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
+  const { configs, serviceContainers, observe, usesCards, rented } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
   const { bytes } = add(
     createBytes(platform, {
@@ -96,7 +96,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes }))
-  add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards }))
+  add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards, rented, mayMake, sumsOfProvider }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

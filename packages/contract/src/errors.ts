@@ -533,6 +533,14 @@ export const errors = catalogue({
   offerUnlistable: { code: 98007, status: 409, text: '供应商“{provider}”还没有通过审核，不能上架它的报价' },
   agentTooOld: { code: 98008, status: 409, text: '节点“{node}”的节点程序版本过低，请先升级' },
   nodeCardsReserved: { code: 98010, status: 409, text: '节点“{node}”的卡已上架算力市场，只能在市场中租用' },
+  cardsNoneFree: { code: 98011, status: 409, text: '没有空闲的卡：{reasons}' },
+  offerGone: { code: 98012, status: 409, text: '该报价已下架，请选择其他报价' },
+  rentalsTooMany: { code: 98013, status: 409, text: '一个组织最多同时租用{limit}台机器' },
+  rentalFromSelf: { code: 98014, status: 400, text: '不能租用自己组织提供的卡' },
+  rentalContainer: { code: 98015, status: 409, text: '该容器是租用的机器，请在“我的租用”中操作' },
+  rentalOwnerless: { code: 98016, status: 400, text: '只有属于组织的用户才能租用机器' },
+  rentalCardsTooMany: { code: 98017, status: 400, text: '该报价一台机器最多{limit}张卡' },
+  rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 
   // models: the warehouse

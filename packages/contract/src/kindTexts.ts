@@ -144,6 +144,8 @@ export const kindTexts = {
     node: '市场节点',
     card: '显卡',
     offer: '算力报价',
+    rental: '租用的机器',
+    income: '供应商收入',
   },
   iam: {
     policy: '策略',

@@ -377,6 +377,18 @@ export const messageTexts = {
   projectDisabled: '组织“{organisation}”在云平台“{cloud}”上的项目已被停用，该组织的调用都会被拒绝，其中的资源仍在计费。',
   projectDeleted: '组织“{organisation}”在云平台“{cloud}”上的项目已被删除，其中的资源已停止计费；云平台上可能还有残留。',
   projectRoleless: '平台的账号在组织“{organisation}”位于云平台“{cloud}”上的项目中不再有角色，该组织的调用都会被拒绝，其中的资源仍在计费。',
+  rentalFault: {
+    host: '租用的机器“{name}”所在的主机离线，恢复前不计费。',
+    card: '租用的机器“{name}”的显卡出现故障，已停止计费。可以停止后重新启动以换卡，或释放后另租。',
+  },
+  rentalStopped: {
+    spend: '租用的机器“{name}”达到费用上限，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+    end: '租用的机器“{name}”到达设定的停止时间，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+    ended: '租用的机器“{name}”中的程序已退出，机器已停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+  },
+  rentalFailed: '机器“{name}”没有租到，未产生费用：{reason}',
+  rentalLost: '租用的机器“{name}”已在其主机上丢失，已停止计费。',
+  rentalReleasing: '租用的机器“{name}”停止已久，将在{days}天内释放，磁盘上的数据会一并删除。需要保留请启动它或先取走数据。',
   cardSick: '节点“{node}”的{index}号卡（{model}）{reason}已从算力市场下架。',
   projectLost: '云平台“{cloud}”上的项目已被删除，其中的资源已丢失，并已停止计费。',
 } as const
@@ -388,6 +400,13 @@ export const cardTroubleTexts = {
   hot: '过热降频，温度恢复后自动上架。请检查散热。',
   lost: '已从总线上脱落。请重启节点；仍不可见时请检查插槽和供电。',
   driver: '的驱动没有应答。请检查显卡驱动，必要时重启节点。',
+} as const
+export const rentalTexts = {
+  noneFree: '供应商“{provider}”没有{count}张在同一台机器上空闲的卡',
+  noneHere: '磁盘所在的主机上没有{count}张空闲的卡，可以稍后再试，或释放后在其他主机上另租',
+  noMore: '没有其他可用的报价',
+  lost: '主机上已没有这台机器',
+  notStarted: '机器没有运行起来，请检查镜像和启动命令',
 } as const
 /** In the catalogue of bills. */
 export const marketTexts = {

@@ -21,6 +21,7 @@ import { containerMigrations, countByEdge, ownersOnEdge } from './container/cont
 import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
+import { createRentedContainers, type RentedContainers } from './container/rented.containers.ts'
 import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
 
 /** Topic on the bus: configs are to be brought to the node of this id, by whichever server has it. */
@@ -37,6 +38,8 @@ export function createCis(
   /** Follows the containers of nodes with the subscription that there is. */
   observe: (observer: ContainerObserver) => void
   usesCards: ContainerService['usesCards']
+  /** Machines of the market. */
+  rented: RentedContainers
 } {
   const { edges, refusedByNode, workOnNode, imageAuth } = others
   const { otherProgram } = nodeTexts
@@ -62,6 +65,7 @@ export function createCis(
     serviceContainers: createServiceContainers(containers),
     observe: watch.observe,
     usesCards: containers.usesCards,
+    rented: createRentedContainers(platform, operations),
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),

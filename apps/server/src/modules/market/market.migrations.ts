@@ -123,4 +123,88 @@ export const marketMigrations: Migrations = {
     end $$;
     create trigger market_cards_tell_health after update of health, trouble on market_cards for each row when (old.health <> new.health or old.trouble is distinct from new.trouble) execute function tell_card();
   `),
+  '20261128_97_rentals': migration(`
+    create table market_rentals (
+      id uuid primary key,
+      bp_id uuid not null,
+      project_id uuid,
+      name text not null,
+      offer_id uuid not null references market_offers,
+      -- What it became: of the offer that was chosen, or of another that costs no more.
+      provider_id uuid not null references market_providers,
+      edge_id uuid,
+      container_id uuid,
+      "count" integer not null check ("count" between 1 and 16),
+      disk_bytes bigint not null,
+      -- Sealed: variables of the environment often are passwords.
+      wish text not null,
+      image text not null,
+      alternatives boolean not null,
+      status text not null default 'placing' check (status in ('placing', 'running', 'stopping', 'stopped', 'starting', 'releasing', 'released', 'failed')),
+      fault text check (fault in ('host', 'card')),
+      stop_reason text check (stop_reason in ('person', 'spend', 'end', 'ended', 'arrears')),
+      error_text text,
+      attempts jsonb not null default '[]',
+      -- Cards that it has, or had last: what its lines say.
+      card_ids uuid[] not null default '{}',
+      -- Minor units: until a moment, and for an hour since.
+      charged numeric(38, 0) not null default 0,
+      charged_until timestamptz not null default now(),
+      hourly numeric(38, 0) not null default 0,
+      spend_limit numeric(38, 0),
+      ends_at timestamptz,
+      release_at timestamptz,
+      running_at timestamptz,
+      stopped_at timestamptz,
+      released_at timestamptz,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create index market_rentals_bp on market_rentals (bp_id, created_at);
+    create index market_rentals_open on market_rentals (status) where status not in ('released', 'failed');
+    ${tellsChanges('market_rentals', 'market.rental')}
+    alter table market_holds add constraint market_holds_of foreign key (rental_id) references market_rentals;
+
+    -- The meters are those of the contract (bill/meter.ts). While its host or a card of it is at fault nothing is used.
+    create function usage_of(rental market_rentals) returns jsonb language sql stable as $$
+      select case
+        when rental.fault is not null or rental.running_at is null then '{}'
+        when rental.status = 'running' then jsonb_build_object('market.card/' || rental.offer_id, rental."count", 'market.disk/' || rental.offer_id, rental.disk_bytes)
+        when rental.status in ('stopping', 'stopped', 'starting') then jsonb_build_object('market.stoppedDisk/' || rental.offer_id, rental.disk_bytes)
+        else '{}' end
+    $$;
+    create function tell_rental_usage() returns trigger language plpgsql as $$
+    declare
+      before jsonb := case when tg_op = 'INSERT' then '{}' else usage_of(old) end;
+      after jsonb := usage_of(new);
+      moment timestamptz := clock_timestamp();
+    begin
+      if before = after and (tg_op = 'INSERT' or new.name = old.name) then return null; end if;
+      -- A host that is away was given up after some seconds: those were not there either.
+      if tg_op = 'UPDATE' and new.fault = 'host' and old.fault is null then
+        moment := greatest(moment - interval '15 seconds', (select max(at) from usage_events where resource_id = new.id));
+      end if;
+      insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, project_id, at, usage, attributes)
+      values (gen_random_uuid(), 'market.rental', new.id, new.name, new.bp_id, new.project_id, moment, after, jsonb_build_object(
+        'provider_id', new.provider_id, 'offer_id', new.offer_id, 'edge_id', new.edge_id,
+        'cards', (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'uuid', uuid, 'model', model) order by "index"), '[]') from market_cards where id = any(new.card_ids))));
+      return null;
+    end $$;
+    create trigger market_rentals_tell_usage after insert or update on market_rentals for each row execute function tell_rental_usage();
+
+    -- When servers last were there to see how machines are.
+    create table market_clock (id boolean primary key default true check (id), seen_at timestamptz not null default now());
+    insert into market_clock default values;
+    -- Of the time while none was there nothing is charged.
+    create function forgive_absence(since timestamptz) returns void language sql as $$
+      insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, project_id, at, usage, attributes)
+      select gen_random_uuid(), 'market.rental', rental.id, rental.name, rental.bp_id, rental.project_id, piece.at, piece.usage, last.attributes
+      from market_rentals as rental
+      cross join lateral (select attributes, at, usage from usage_events where resource_id = rental.id order by at desc, revision desc limit 1) as last
+      cross join lateral (values (greatest(since, last.at), '{}'::jsonb), (clock_timestamp(), last.usage)) as piece (at, usage)
+      where rental.status not in ('released', 'failed') and last.usage <> '{}'
+    $$;
+  `),
 }

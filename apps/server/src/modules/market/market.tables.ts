@@ -1,5 +1,6 @@
 import type { CardHealth, CardTrouble, NodeCheck } from '@zhisuan/contract/market/card'
 import type { OfferMode, OfferStatus } from '@zhisuan/contract/market/offer'
+import type { RentalFault, RentalStatus, StopReason } from '@zhisuan/contract/market/rental'
 import type { ProviderStatus } from '@zhisuan/contract/market/provider'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 
@@ -90,6 +91,46 @@ interface OfferTable extends Authored {
   reason: Generated<string | null>
   decided_at: ColumnType<Date | null, Date | undefined, Date | null>
 }
+interface RentalTable extends Authored {
+  id: string
+  bp_id: string
+  project_id: string | null
+  name: string
+  offer_id: string
+  provider_id: string
+  edge_id: string | null
+  container_id: string | null
+  count: number
+  disk_bytes: number
+  wish: string
+  image: string
+  alternatives: boolean
+  status: Generated<RentalStatus>
+  fault: ColumnType<RentalFault | null, undefined, RentalFault | null>
+  stop_reason: ColumnType<StopReason | null, undefined, StopReason | null>
+  error_text: ColumnType<string | null, undefined, string | null>
+  attempts: ColumnType<Attempt[], string | undefined, string>
+  card_ids: Generated<string[]>
+  charged: Generated<string>
+  charged_until: Generated<Date>
+  hourly: Generated<string>
+  spend_limit: string | null
+  ends_at: Date | null
+  release_at: ColumnType<Date | null, undefined, Date | null>
+  running_at: ColumnType<Date | null, undefined, Date | null>
+  stopped_at: ColumnType<Date | null, undefined, Date | null>
+  released_at: ColumnType<Date | null, undefined, Date | null>
+}
+export interface Attempt {
+  readonly provider: string
+  readonly edge_id: string
+  readonly reason: string
+  readonly at: string
+}
+interface ClockTable {
+  id: Generated<boolean>
+  seen_at: Generated<Date>
+}
 declare module '../../platform/db/database.ts' {
   interface Tables {
     market_providers: ProviderTable
@@ -98,9 +139,12 @@ declare module '../../platform/db/database.ts' {
     market_holds: HoldTable
     market_stock: StockView
     market_offers: OfferTable
+    market_rentals: RentalTable
+    market_clock: ClockTable
   }
 }
 export type ProviderRow = Selectable<ProviderTable>
 export type CardRow = Selectable<CardTable>
 export type StockRow = Selectable<StockView>
+export type RentalRow = Selectable<RentalTable>
 export type OfferRow = Selectable<OfferTable>

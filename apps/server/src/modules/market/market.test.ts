@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { cardNode, listed, providing, someTerms, type CardNode } from './testing.ts'
+import { cardNode, listed, providing, someTerms, type CardNode } from '../../testing/market.ts'
 
 let app: TestApp
 let admin: Person & SignedIn

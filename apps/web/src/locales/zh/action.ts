@@ -24,10 +24,16 @@ export default {
   only: {
     ims_repository_pull: '拉取',
     ims_repository_push: '推送',
+    market_offer_decide: '审批',
+    market_node_test: '自检',
+    market_node_withdraw: '下架',
     models_model_accept: '接受使用条款',
     files_space_entries: '查看其中的文件',
   },
   verbs: {
+    limit: '修改限额',
+    clear: '确认故障已处理',
+    enlist: '上架',
     capacity: '查看容量历史',
     setAutoRenew: '设置自动续费',
     refund: '退订',

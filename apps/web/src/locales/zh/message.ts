@@ -30,7 +30,7 @@ export default {
     },
     ums: { attacked: '密码被猜测' },
     ecrm: { edgeAway: words.nodeOffline },
-    market: { cardSick: '显卡故障' },
+    market: { cardSick: '显卡故障', rentalFault: '租用的机器故障', rentalStopped: '租用的机器已停止', rentalFailed: '机器没有租到', rentalReleasing: '租用的机器即将释放' },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
   },

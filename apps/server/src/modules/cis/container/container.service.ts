@@ -71,6 +71,11 @@ export function createContainers(
     if (service_id !== null) throw new Refusal('containerOfStack', { values: { name: service_name ?? '' } })
   }
 
+  /** What is rented is changed where it is rented, and paid for there. */
+  const refuseRented = ({ rental_id }: ShownContainer): void => {
+    if (rental_id !== null) throw new Refusal('rentalContainer')
+  }
+
   /** Under the lock of the node's ports. @throws Refusal 98010 where its cards are for others */
   const refuseReserved = async (tx: Tx, node: { id: string; name: string }, gpus: number): Promise<void> => {
     if (gpus === 0) return
@@ -80,6 +85,7 @@ export function createContainers(
 
   const removeOne = async (tx: Tx, actor: Actor, row: ShownContainer): Promise<void> => {
     refuseOfStack(row)
+    refuseRented(row)
     refuseUnlessContainerAllows(row, 'delete')
     // There is nothing left, and nobody to ask: only what we know of it goes.
     if (row.shown_status === 'lost' && !row.edge.online) {
@@ -173,6 +179,7 @@ export function createContainers(
       const scope = scopeOf(actor)
       const before = await get(scope, id)
       if (body.action === 'update' || body.action === 'rebuild' || body.action === 'rename') refuseOfStack(before)
+      if (body.action !== 'restart') refuseRented(before)
       const spec = body.action === 'update' ? body.spec : body.action === 'rebuild' ? openSpec(secrets, before) : null
       let share: { node: Awaited<ReturnType<EdgeReach['choose']>>[number]; wanted: Share | null } | null = null
       if (spec !== null) {
@@ -207,7 +214,7 @@ export function createContainers(
             return
           }
           const wanted = body.action === 'update' ? body.spec : openSpec(secrets, row)
-          if (row.rental_id === null) await refuseReserved(tx, row.edge, wanted.gpus)
+          await refuseReserved(tx, row.edge, wanted.gpus)
           const holders = (await store.portsOn(tx, [row.edge_id])).filter((other) => other.id !== id)
           fit.refuseConflict(
             row.edge,

@@ -5,12 +5,12 @@ import { offers, type Offer } from '@zhisuan/contract/market/offer'
 import { providers } from '@zhisuan/contract/market/provider'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { expect, vi } from 'vitest'
-import { newPrivateKey, publicKeyOf } from '../../../../agent/src/identity.ts'
-import type { TestApp } from '../../testing/app.ts'
-import { call } from '../../testing/call.ts'
-import type { SignedIn } from '../../testing/people.ts'
-import { fakeDocker, type FakeDocker } from '../cis/testing.ts'
-import { register, someMetrics, startAgent } from '../ecrm/testing.ts'
+import { newPrivateKey, publicKeyOf } from '../../../agent/src/identity.ts'
+import type { TestApp } from './app.ts'
+import { call } from './call.ts'
+import type { SignedIn } from './people.ts'
+import { fakeDocker, type FakeDocker } from '../modules/cis/testing.ts'
+import { register, someMetrics, startAgent } from '../modules/ecrm/testing.ts'
 
 const gib = 2 ** 30
 const well: GpuHealth = { lost: false, uncorrected_errors: 0, slowed_by_heat: false, xids: [] }
