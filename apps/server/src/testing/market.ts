@@ -90,7 +90,10 @@ export async function providing(app: TestApp, who: SignedIn, admin: SignedIn, no
   await call(app, providers.review, { token: admin.token, params: { id }, body: { action: 'verify' } })
   for (const { edge } of nodes) {
     const params = { id: edge.id }
-    await vi.waitFor(async () => expect((await call(app, marketNodes.list, { token: who.token, query: {} })).items.map((one) => one.id)).toContain(edge.id), 10_000)
+    await vi.waitFor(
+      async () => expect((await call(app, marketNodes.list, { token: who.token, query: {} })).items.map((one) => one.id)).toContain(edge.id),
+      10_000,
+    )
     await call(app, marketNodes.test, { token: who.token, params })
     await call(app, marketNodes.enlist, { token: who.token, params })
   }

@@ -105,7 +105,12 @@ export const offers = {
     query: listQuery(['price', 'free', 'memory', 'model'], {
       keyword,
       card_model: model.optional(),
-      memory_bytes: z.coerce.number().int().min(0).max(2 ** 50).optional(),
+      memory_bytes: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(2 ** 50)
+        .optional(),
       count: z.coerce.number().int().min(1).max(cardsMost).default(1),
       region_id: z.uuid().optional(),
       cuda: cudaVersion.optional(),

@@ -28,7 +28,11 @@ export default {
     registry: { size: '镜像仓库容量' },
     file: { size: '文件存储容量' },
   },
-  variant: { of: { vm: { gpu: '显卡型号' }, market: { card: '报价', disk: '报价', stoppedDisk: '报价' }, volume: { size: words.storagePool } }, all: '其他全部', kind: '类别' },
+  variant: {
+    of: { vm: { gpu: '显卡型号' }, market: { card: '报价', disk: '报价', stoppedDisk: '报价' }, volume: { size: words.storagePool } },
+    all: '其他全部',
+    kind: '类别',
+  },
   each: '{{price}} / {{unit}} / {{period}}',
   free: '免费',
 

@@ -93,6 +93,7 @@ export default {
     nextStack: 'nextStack 云',
     compute: '云计算',
     containerApplication: '容器应用',
+    market: '算力市场',
     serverCluster: '集群服务',
     mirror: '镜像服务',
     middleware: '中间件',

@@ -46,7 +46,11 @@ export function intervalsOf(events: readonly UsageEvent[]): Interval[] {
     // What holds for less than the rest of a second is none.
     if (next !== undefined && Math.floor(next.at) === from) continue
     for (const [key, interval] of open) {
-      const goesOn = event.usage[key] === interval.quantity && event.bp_id === interval.bp_id && event.project_id === interval.project_id && (event.attributes ?? null) === interval.attributes
+      const goesOn =
+        event.usage[key] === interval.quantity &&
+        event.bp_id === interval.bp_id &&
+        event.project_id === interval.project_id &&
+        (event.attributes ?? null) === interval.attributes
       if (goesOn) continue
       interval.to = from
       open.delete(key)

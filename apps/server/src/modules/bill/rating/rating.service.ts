@@ -126,9 +126,20 @@ function compare(valid: Awaited<ReturnType<typeof store.validLines>>, wanted: re
     const { interval, terms } = line
     const { meter, variant, quantity, bp_id, project_id, attributes } = interval
     return !there.delete(
-      [line.resource_id, meter, variant, line.from, line.seconds, quantity, bp_id, project_id, terms.price.id, terms.discount?.id ?? null, line.amount, attributes].join(
-        ' ',
-      ),
+      [
+        line.resource_id,
+        meter,
+        variant,
+        line.from,
+        line.seconds,
+        quantity,
+        bp_id,
+        project_id,
+        terms.price.id,
+        terms.discount?.id ?? null,
+        line.amount,
+        attributes,
+      ].join(' '),
     )
   })
   return { obsolete: [...there.values()], missing }

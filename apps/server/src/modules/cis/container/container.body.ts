@@ -39,7 +39,9 @@ export const bodyOf = (
   ports: spec.ports.map(({ container_port, host_port, protocol }) => ({ containerPort: container_port, hostPort: host_port, protocol })),
   mounts: spec.mounts.flatMap((mount) => {
     if (mount.type === 'config') return []
-    return [{ type: mount.type, source: mount.type === 'volume' ? volumeName(mount.name, tenant) : mount.host_path, path: mount.path, readOnly: mount.read_only }]
+    return [
+      { type: mount.type, source: mount.type === 'volume' ? volumeName(mount.name, tenant) : mount.host_path, path: mount.path, readOnly: mount.read_only },
+    ]
   }),
   ...(tenant !== null && { network: sharedName(tenant) }),
   restart: spec.restart,

@@ -254,7 +254,8 @@ export function createContainerOperations(
           return
         }
         // The cards of one that is rented may be somebody else's by now.
-        if (here.row.rental_id === null && here.row.docker_id !== null && now?.was_running !== false) await here.docker.containers.start(old.docker_id, { signal: here.signal })
+        if (here.row.rental_id === null && here.row.docker_id !== null && now?.was_running !== false)
+          await here.docker.containers.start(old.docker_id, { signal: here.signal })
         await record(here, old.docker_id)
       }),
     ended: async (tx, { resource_id, input }, refusal) => {

@@ -37,7 +37,8 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       const trouble = troubleOf(card.uuid, reports, card.cleared_at)
       if ((trouble?.trouble ?? null) === card.trouble && (trouble?.detail ?? '') === card.trouble_detail) continue
       await store.setTrouble(tx, card.id, trouble?.trouble ?? null, trouble?.detail ?? '')
-      if (trouble !== null && card.trouble === null) await tellSick(tx, edge, edgeId, card, fillText(cardTroubleTexts[trouble.trouble], { detail: trouble.detail }))
+      if (trouble !== null && card.trouble === null)
+        await tellSick(tx, edge, edgeId, card, fillText(cardTroubleTexts[trouble.trouble], { detail: trouble.detail }))
     }
     await store.seenCards(
       tx,

@@ -20,7 +20,11 @@ describe('a card', () => {
     ['is well', {}, null],
     ['fell off the bus and is told of no longer', { metrics: 'GPU-2, 0, 4, 44, 70.10\n' }, { trouble: 'lost' }],
     ['fell off the bus and says so', { health: 'GPU-1, [GPU is lost], [GPU is lost], [GPU is lost]\n' }, { trouble: 'lost' }],
-    ['is of a driver that does not answer', { metrics: "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n" }, { trouble: 'driver' }],
+    [
+      'is of a driver that does not answer',
+      { metrics: "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n" },
+      { trouble: 'driver' },
+    ],
     ['has memory errors that could not be corrected', { health: 'GPU-1, 00000000:3B:00.0, 3, Not Active\n' }, { trouble: 'ecc', detail: '3' }],
     ['is slowed down by heat', { health: 'GPU-1, 00000000:3B:00.0, 0, Active\n' }, { trouble: 'hot' }],
     ['has a fault of its hardware', { log: kernel(79) }, { trouble: 'xid', detail: '79' }],

@@ -35,7 +35,9 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'market_offers', T>) =>
 const order = orderOf('market_offers', '-created_at', 'card_model', 'status', 'created_at')
 
 export function listOffers(on: Sql, scope: Scope, query: QueryOf<typeof offers.list>): Promise<{ total: number; rows: ShownOffer[] }> {
-  const filtered = visible(on, scope).where(asked(query, 'market_offers', 'status', 'provider_id')).where(matching(query.keyword, 'market_offers.card_model'))
+  const filtered = visible(on, scope)
+    .where(asked(query, 'market_offers', 'status', 'provider_id'))
+    .where(matching(query.keyword, 'market_offers.card_model'))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 export const getOffer = (on: Sql, scope: Scope, id: string): Promise<ShownOffer | undefined> =>

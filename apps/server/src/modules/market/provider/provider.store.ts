@@ -31,7 +31,9 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'market_providers', T>) =>
 const order = orderOf('market_providers', '-created_at', 'name', 'status', 'created_at')
 
 export function listProviders(on: Sql, scope: Scope, query: QueryOf<typeof providers.list>): Promise<{ total: number; rows: ShownProvider[] }> {
-  const filtered = visible(on, scope).where(asked(query, 'market_providers', 'status')).where(matching(query.keyword, 'market_providers.name'))
+  const filtered = visible(on, scope)
+    .where(asked(query, 'market_providers', 'status'))
+    .where(matching(query.keyword, 'market_providers.name'))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 export const getProvider = (on: Sql, scope: Scope, id: string): Promise<ShownProvider | undefined> =>

@@ -51,8 +51,12 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     await store.updateRental(tx, row.id, { ...changes, ...settled })
     return { ...after, ...settled }
   }
-  const inform = (tx: Tx, row: RentalRow, kind: 'market.rentalFault' | 'market.rentalStopped' | 'market.rentalFailed' | 'market.rentalReleasing', text: string) =>
-    tell(tx, { kind, bp_id: row.bp_id, text, about: { kind: 'market.rental', id: row.id, name: row.name }, key: `${row.id} ${now().toISOString()}` })
+  const inform = (
+    tx: Tx,
+    row: RentalRow,
+    kind: 'market.rentalFault' | 'market.rentalStopped' | 'market.rentalFailed' | 'market.rentalReleasing',
+    text: string,
+  ) => tell(tx, { kind, bp_id: row.bp_id, text, about: { kind: 'market.rental', id: row.id, name: row.name }, key: `${row.id} ${now().toISOString()}` })
 
   /** Looks for a machine and begins to make it. Null, or why there is none. @throws Busy */
   const choose = async (tx: Tx, actor: Actor | null, row: RentalRow): Promise<{ row: RentalRow; reasons: string | null }> => {
@@ -105,15 +109,26 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     await inform(tx, row, 'market.rentalFailed', fillText(messageTexts.rentalFailed, { name: row.name, reason: text }))
   }
 
+  /** What it has now; what was to be made before it has its own until that is gone. */
+  const giveBack = async (tx: Tx, { id, container_id }: RentalRow): Promise<void> => {
+    if (container_id !== null) await store.releaseCards(tx, id, container_id)
+  }
+
   const stopped = async (tx: Tx, row: RentalRow, reason: StopReason | null): Promise<RentalRow> => {
-    await store.releaseCards(tx, row.id, row.container_id)
+    await giveBack(tx, row)
     const at = now()
-    return set(tx, row, { status: 'stopped', fault: null, stopped_at: at, release_at: new Date(at.getTime() + stoppedDays * dayMs), ...(reason !== null && { stop_reason: reason }) })
+    return set(tx, row, {
+      status: 'stopped',
+      fault: null,
+      stopped_at: at,
+      release_at: new Date(at.getTime() + stoppedDays * dayMs),
+      ...(reason !== null && { stop_reason: reason }),
+    })
   }
 
   /** Its host has it no longer. */
   const lost = async (tx: Tx, row: RentalRow): Promise<void> => {
-    await store.releaseCards(tx, row.id, row.container_id)
+    await giveBack(tx, row)
     await set(tx, row, { status: 'failed', fault: null, error_text: rentalTexts.lost })
     await inform(tx, row, 'market.rentalFailed', fillText(messageTexts.rentalLost, { name: row.name }))
   }
@@ -218,7 +233,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
   const release = async (tx: Tx, actor: Actor | null, row: RentalRow): Promise<RentalRow> => {
     const after = row.status === 'releasing' ? row : await set(tx, row, { status: 'releasing', fault: null })
     if (row.container_id !== null && !(await rented.remove(tx, actor, row.container_id))) return after
-    await store.releaseCards(tx, row.id, null)
+    await giveBack(tx, row)
     return set(tx, after, { status: 'released', released_at: now(), container_id: null })
   }
 

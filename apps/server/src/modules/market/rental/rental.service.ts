@@ -43,7 +43,10 @@ export function createRentals(
     rented: RentedContainers
     tell: Tell
     mayMake: StandingService['mayMake']
-    sumsOfProvider: (providerId: string, from: Date) => Promise<readonly { day: string; meter: string; variant: string; unit_seconds: number; amount: string }[]>
+    sumsOfProvider: (
+      providerId: string,
+      from: Date,
+    ) => Promise<readonly { day: string; meter: string; variant: string; unit_seconds: number; amount: string }[]>
   },
 ) {
   const { db, now, log } = platform
@@ -195,7 +198,9 @@ export function createRentals(
     async incomes(actor: Actor, id: string, { days }: QueryOf<(typeof incomes)['list']>): Promise<ResponseOf<(typeof incomes)['list']>> {
       found(await getProvider(db, scopeOf(actor), id))
       const sums = await parts.sumsOfProvider(id, new Date(now().getTime() - days * dayMs))
-      const models = new Map((await db.selectFrom('market_offers').select(['id', 'card_model']).where('provider_id', '=', id).execute()).map((one) => [one.id, one.card_model]))
+      const models = new Map(
+        (await db.selectFrom('market_offers').select(['id', 'card_model']).where('provider_id', '=', id).execute()).map((one) => [one.id, one.card_model]),
+      )
       const items = [...Map.groupBy(sums, ({ day, variant }) => `${day} ${variant}`).values()].flatMap((of) => {
         const [first] = of
         if (first === undefined) return []

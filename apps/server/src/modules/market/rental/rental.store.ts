@@ -49,12 +49,14 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'market_rentals', T>) =>
       sql<ShownRental['cards']>`coalesce((
         select jsonb_agg(jsonb_build_object('id', market_cards.id, 'index', "index", 'uuid', uuid) order by "index")
         from market_holds join market_cards on market_cards.id = market_holds.card_id
-        where market_holds.rental_id = market_rentals.id and market_holds.released_at is null), '[]')`.as('cards'),
+        where market_holds.container_id = market_rentals.container_id and market_holds.released_at is null), '[]')`.as('cards'),
     ])
 const order = orderOf('market_rentals', '-created_at', 'name', 'status', 'created_at')
 
 export function listRentals(on: Sql, scope: Scope, query: QueryOf<typeof rentals.list>): Promise<{ total: number; rows: ShownRental[] }> {
-  const filtered = visible(on, scope).where(asked(query, 'market_rentals', 'status')).where(matching(query.keyword, 'market_rentals.name'))
+  const filtered = visible(on, scope)
+    .where(asked(query, 'market_rentals', 'status'))
+    .where(matching(query.keyword, 'market_rentals.name'))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 export const getRental = (on: Sql, scope: Scope, id: string): Promise<ShownRental | undefined> =>
@@ -139,22 +141,23 @@ export async function holdCards(tx: Tx, cards: readonly FreeCard[], of: { rental
   return held.length === cards.length
 }
 /** Gives back what a container had. */
-export const releaseCards = async (tx: Tx, rentalId: string, containerId: string | null): Promise<void> => {
+export const releaseCards = async (tx: Tx, rentalId: string, containerId: string): Promise<void> => {
   await tx
     .updateTable('market_holds')
     .set({ released_at: sql`now()` })
     .where('rental_id', '=', rentalId)
     .where('released_at', 'is', null)
-    .$if(containerId !== null, (q) => q.where('container_id', '=', containerId ?? ''))
+    .where('container_id', '=', containerId)
     .execute()
 }
 /** Containers that still have cards of a rental. */
 export const holdersOf = async (on: Sql, rentalId: string): Promise<string[]> =>
-  (
-    await on.selectFrom('market_holds').select('container_id').distinct().where('rental_id', '=', rentalId).where('released_at', 'is', null).execute()
-  ).map(({ container_id }) => container_id)
+  (await on.selectFrom('market_holds').select('container_id').distinct().where('rental_id', '=', rentalId).where('released_at', 'is', null).execute()).map(
+    ({ container_id }) => container_id,
+  )
 
-export const offerById = (on: Sql, id: string): Promise<OfferRow | undefined> => on.selectFrom('market_offers').selectAll().where('id', '=', id).executeTakeFirst()
+export const offerById = (on: Sql, id: string): Promise<OfferRow | undefined> =>
+  on.selectFrom('market_offers').selectAll().where('id', '=', id).executeTakeFirst()
 
 /** Cards of it that must not be used. */
 export const sickCards = async (on: Sql, rentalId: string): Promise<{ index: number; trouble_detail: string }[]> =>
