@@ -26,7 +26,8 @@ type Calls = typeof rentals
 /** Of one organisation that are not over. */
 const rentalsMost = 100
 const dayMs = 86_400_000
-const lookEveryMs = 1_000
+/** Between two looks at all. */
+export const lookEveryMs = 1_000
 const looksAtOnce = 500
 /** A server that was not there for so long saw nothing of what ran. */
 const absenceSeconds = 30
@@ -38,7 +39,7 @@ export type RentalService = ReturnType<typeof createRentals>
 
 /** What is rented: machines of offers, from the cards that are held for them to the last line of their bill. */
 export function createRentals(
-  platform: Pick<Platform, 'db' | 'secrets' | 'now' | 'log'>,
+  platform: Pick<Platform, 'db' | 'secrets' | 'now' | 'log' | 'pause'>,
   parts: {
     rented: RentedContainers
     tell: Tell
@@ -49,11 +50,10 @@ export function createRentals(
     ) => Promise<readonly { day: string; meter: string; variant: string; unit_seconds: number; amount: string }[]>
   },
 ) {
-  const { db, now, log } = platform
+  const { db, now, log, pause } = platform
   const course = createCourse(platform, parts)
-  let timer: NodeJS.Timeout | undefined
+  const stopping = new AbortController()
   let running: Promise<void> = Promise.resolve()
-  let stopping = false
 
   const states = (rows: readonly store.ShownRental[]): Promise<ReadonlyMap<string, RentedState>> =>
     parts.rented.states(
@@ -105,7 +105,7 @@ export function createRentals(
       if (away > absenceSeconds) await store.forgiveAbsence(tx, since)
     })
     for (const id of await store.toLookAt(db, now(), looksAtOnce)) {
-      if (stopping) return
+      if (stopping.signal.aborted) return
       await patiently((tx) => course.look(tx, id)).catch((error: unknown) => {
         // What is just ending is looked at once it has.
         if (!isConnectionError(error) && !(error instanceof Refusal)) log.warn({ err: error, rental: id }, 'looking at what is rented')
@@ -113,11 +113,13 @@ export function createRentals(
     }
   }
   const loop = async (): Promise<void> => {
-    running = lookAtAll().catch((error: unknown) => {
-      if (!isConnectionError(error)) log.warn({ err: error }, 'looking at what is rented')
-    })
-    await running
-    if (!stopping) timer = setTimeout(() => void loop(), lookEveryMs).unref()
+    const { signal } = stopping
+    while (!signal.aborted) {
+      await lookAtAll().catch((error: unknown) => {
+        if (!isConnectionError(error)) log.warn({ err: error }, 'looking at what is rented')
+      })
+      await pause(lookEveryMs, signal).catch(() => undefined)
+    }
   }
 
   const suspendable: Suspendable = {
@@ -243,10 +245,11 @@ export function createRentals(
       }
     },
 
-    begin: (): void => void loop(),
+    begin(): void {
+      running = loop()
+    },
     async end(): Promise<void> {
-      stopping = true
-      clearTimeout(timer)
+      stopping.abort()
       await running
     },
   }

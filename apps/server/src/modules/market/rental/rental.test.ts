@@ -8,11 +8,12 @@ import { incomes, rentals, type Rental } from '@zhisuan/contract/market/rental'
 import { messages } from '@zhisuan/contract/sys/message'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { testApp, type TestApp } from '../../../testing/app.ts'
+import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { cardNode, listed, providing, type CardNode } from '../../../testing/market.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { rateUsage } from '../../bill/testing.ts'
+import { lookEveryMs } from './rental.service.ts'
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -25,7 +26,7 @@ let providerId: string
 const gib = 2 ** 30
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { pause: shortened([lookEveryMs], 50) })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   renter = await someone(app)
