@@ -116,11 +116,7 @@ test.describe('the market, on a real Docker with cards that are not there', () =
       await signIn(renters, person)
       const theirs = await renters.newPage()
       await theirs.goto('/market')
-      await theirs
-        .getByRole('article')
-        .filter({ hasText: provider })
-        .getByRole('link', { name: /租用/ })
-        .click()
+      await theirs.getByRole('article').filter({ hasText: provider }).getByRole('link', { name: /租用/ }).click()
       await fill(theirs, { 机器名称: machine, 镜像: image })
       await expect(theirs.getByText('¥11')).toBeVisible()
       await accessible(theirs, 'the form of a rent')

@@ -184,18 +184,19 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     answerUnparsed(http)
     endSlowBodies(http)
     serveProbes(http, platform)
+    const changing = createChanging({
+      db: platform.db,
+      entryQuery: (entry) => entryQuery(platform.db, entry),
+      tableOf: (kind) => (platform.kinds() as ReadonlyMap<string, KindParts>).get(kind)?.table,
+      keys: createAnswerKeys(platform.secrets),
+    })
     await bindCalls(
       http,
       modules.flatMap((module) => module.handlers),
       {
         ...authorising,
         openStreams: platform.openStreams,
-        changing: createChanging({
-          db: platform.db,
-          entryQuery: (entry) => entryQuery(platform.db, entry),
-          tableOf: (kind) => (platform.kinds() as ReadonlyMap<string, KindParts>).get(kind)?.table,
-          keys: createAnswerKeys(platform.secrets),
-        }),
+        changing,
         checkResponses: config.ZHISUAN_ENV !== 'production',
       },
     )
@@ -203,7 +204,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
       platform.openStreams.drain()
       for (const module of modules) module.drain?.()
     })
-    for (const module of modules) await module.serve?.(http, authorising)
+    for (const module of modules) await module.serve?.(http, authorising, changing)
     platform.downloads.serve(http)
     await serveDocs(http, config)
     await serveConsole(http, config)

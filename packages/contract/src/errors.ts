@@ -544,7 +544,7 @@ export const errors = catalogue({
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 
   // models: the warehouse
-  modelNameTaken: { code: 97801, status: 400, text: '该命名空间中已有同名模型' },
+  modelNameTaken: { code: 97801, status: 409, text: '该命名空间中已有同名模型' },
   modelNamespaceTaken: { code: 97802, status: 400, text: '命名空间“{name}”已被其他组织使用' },
   modelEmpty: { code: 97803, status: 400, text: '模型还没有文件，请先上传' },
   modelGated: { code: 97804, status: 403, text: '下载此模型前须登录并接受它的使用条款' },
@@ -553,6 +553,8 @@ export const errors = catalogue({
   modelPathTaken: { code: 97807, status: 400, text: '“{path}”既是文件又是文件夹，请改用其他路径' },
   modelUnchanged: { code: 97808, status: 400, text: '这次提交没有任何改动' },
   modelTooManyFiles: { code: 97809, status: 400, text: '一个模型最多{limit}个文件' },
+  hubBranchUnknown: { code: 97810, status: 400, text: '模型只有main一个分支，也不支持合并请求，请直接提交到main' },
+  hubLinkInvalid: { code: 97811, status: 403, text: '上传地址无效或已过期，请重新提交' },
 
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },
   enrolTokenInvalid: { code: 95002, status: 401, text: '接入令牌无效、已过期或已被使用' },

@@ -12,5 +12,5 @@ export const chargeUsage = (db: Db, ownerId: string, yuan: string): Promise<stri
 /** Brings bills up to what was told of usage, without waiting for the next minute. */
 export const settleUsage = (db: Db): Promise<void> => createMetering({ db }).settle()
 
-/** The same, and rates what was used in hours that are over by a moment. */
-export const rateUsage = (db: Db, now: () => Date): Promise<void> => createRating({ db, now, metering: createMetering({ db }) }).run()
+/** Rates what was used until then, as the clock does each hour. */
+export const rateUsage = (db: Db, until: Date): Promise<void> => createRating({ db, now: () => until, metering: createMetering({ db }) }).run()

@@ -92,10 +92,15 @@ function Offers() {
       columns={[
         col.name<Offer>('card_model', t('column.card'), ({ card_model }) => card_model, { sort: true, note: (offer) => <OfferTerms offer={offer} /> }),
         col.text<Offer>('provider', t('column.provider'), ({ provider }) => provider.name, { width: 140 }),
-        col.status<Offer>('status', t('column.status'), ({ status, reason }) => ({ tone: offerTones[status], text: t(`offer.status.${status}`), note: reason }), {
-          sort: true,
-          width: 160,
-        }),
+        col.status<Offer>(
+          'status',
+          t('column.status'),
+          ({ status, reason }) => ({ tone: offerTones[status], text: t(`offer.status.${status}`), note: reason }),
+          {
+            sort: true,
+            width: 160,
+          },
+        ),
         col.text<Offer>('free', t('column.free'), ({ free_cards, total_cards }) => t('freeOf', { free: free_cards, total: total_cards }), { width: 120 }),
         col.charge<Offer>('card_price', t('column.cardPrice'), ({ card_price }) => card_price, { width: 130 }),
         col.date<Offer>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),

@@ -31,9 +31,17 @@ export default function ProviderPage() {
   const provider = data.items.find((one) => one.bp_id === bpId) ?? null
   return (
     <>
-      {provider?.status === 'pending' && <Alert className="zs-above" type="info" showIcon title={t('provider.pending')} description={t('provider.pendingNote')} />}
+      {provider?.status === 'pending' && (
+        <Alert className="zs-above" type="info" showIcon title={t('provider.pending')} description={t('provider.pendingNote')} />
+      )}
       {provider?.status === 'disabled' && (
-        <Alert className="zs-above" type="error" showIcon title={t('provider.disabled', { reason: provider.reason ?? '' })} description={t('provider.disabledNote')} />
+        <Alert
+          className="zs-above"
+          type="error"
+          showIcon
+          title={t('provider.disabled', { reason: provider.reason ?? '' })}
+          description={t('provider.disabledNote')}
+        />
       )}
       <DetailTabs
         tabs={[
@@ -174,10 +182,15 @@ function Offers() {
       call={offers.list}
       columns={[
         col.name<Offer>('card_model', t('column.card'), ({ card_model }) => card_model, { sort: true, note: (offer) => <OfferTerms offer={offer} /> }),
-        col.status<Offer>('status', t('column.status'), ({ status, reason }) => ({ tone: offerTones[status], text: t(`offer.status.${status}`), note: reason }), {
-          sort: true,
-          width: 160,
-        }),
+        col.status<Offer>(
+          'status',
+          t('column.status'),
+          ({ status, reason }) => ({ tone: offerTones[status], text: t(`offer.status.${status}`), note: reason }),
+          {
+            sort: true,
+            width: 160,
+          },
+        ),
         col.text<Offer>('free', t('column.free'), ({ free_cards, total_cards }) => t('freeOf', { free: free_cards, total: total_cards }), { width: 120 }),
         col.charge<Offer>('card_price', t('column.cardPrice'), ({ card_price }) => card_price, { width: 130 }),
         col.date<Offer>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),

@@ -26,7 +26,11 @@ export default function RentalList() {
           ({ status, fault, step, error }) =>
             fault !== null
               ? { tone: 'bad', text: t(`fault.${fault}`) }
-              : { tone: rentalTones[status], text: t(`rental.status.${status}`), note: step === null ? error : t(`step.${step as 'pull'}`, { defaultValue: '' }) },
+              : {
+                  tone: rentalTones[status],
+                  text: t(`rental.status.${status}`),
+                  note: step === null ? error : t(`step.${step as 'pull'}`, { defaultValue: '' }),
+                },
           { sort: true, width: 200 },
         ),
         col.text<Rental>('provider', t('column.provider'), ({ provider }) => provider.name, { width: 140, note: ({ region }) => region?.name ?? '' }),

@@ -37,7 +37,10 @@ export interface EdgeReach {
   choose(scope: Scope, placement: Placement, more?: { readonly shared?: boolean }): Promise<ShownEdge[]>
 }
 
-export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null }): EdgeReach & { came(tunnel: Tunnel): void; reported(edgeId: string, metrics: NodeMetrics): void } {
+export function createEdgeReach(parts: {
+  db: Db
+  tunnels: () => Tunnels | null
+}): EdgeReach & { came(tunnel: Tunnel): void; reported(edgeId: string, metrics: NodeMetrics): void } {
   const { db, tunnels } = parts
   const listeners: ((tunnel: Tunnel) => void)[] = []
   const readers: Parameters<EdgeReach['onReport']>[0][] = []

@@ -158,7 +158,7 @@ describe('a machine that is rented', () => {
         insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, at, usage, attributes)
         select gen_random_uuid(), resource_type, resource_id, resource_name, bp_id, ${new Date(at)}, case when ${ended} then '{}' else usage end, attributes
         from usage_events where resource_id = ${id} order by at limit 1`.execute(app.platform.db)
-    await rateUsage(app.platform.db, () => new Date(next + 2 * 3_600_000))
+    await rateUsage(app.platform.db, new Date(next + 2 * 3_600_000))
     const lines = await app.platform.db.selectFrom('usage_lines').selectAll().where('resource_id', '=', id).orderBy('from').execute()
     const whole = lines.filter(({ seconds }) => seconds === 3_600)
     expect(whole).toHaveLength(2)
