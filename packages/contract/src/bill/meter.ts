@@ -44,5 +44,8 @@ export const variant = z
   .max(128)
   .regex(/^\P{Cc}*$/u)
 
+/** A variant as people read it: what is rented in the market is of an offer, whose id tells them nothing beside its name. */
+export const variantText = (meter: Meter, kind: string): string => (meter.startsWith('market.') ? '' : kind)
+
 /** Days and months of bills are those of Beijing, whose hours are those of UTC. */
 export const billingZone = 'Asia/Shanghai'

@@ -89,6 +89,8 @@ export const listing = z.object({
   free_cards: z.int(),
   /** In one machine, now. */
   free_together: z.int(),
+  /** Of what was rented of it in the last 30 days: how many came to run, and how long that took from the order on. Null where nobody has rented it. */
+  starts: z.object({ orders: z.int(), running: z.int(), median_ms: z.int().nullable(), p95_ms: z.int().nullable() }).nullable(),
   /** What so many cards as were asked for cost in an hour, disk included: running, and stopped. */
   asked: z.object({ count: z.int(), running: money, stopped: money }),
 })

@@ -82,6 +82,7 @@ export const rental = z.object({
   release_at: moment.nullable(),
   created_by: z.string(),
   created_at: moment,
+  /** For the first time. */
   running_at: moment.nullable(),
   stopped_at: moment.nullable(),
   released_at: moment.nullable(),

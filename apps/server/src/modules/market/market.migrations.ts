@@ -121,7 +121,8 @@ export const marketMigrations: Migrations = {
       perform pg_notify('zhisuan', 'change market.card ' || coalesce((select bp_id::text from edges where id = new.edge_id), '-'));
       return null;
     end $$;
-    create trigger market_cards_tell_health after update of health, trouble on market_cards for each row when (old.health <> new.health or old.trouble is distinct from new.trouble) execute function tell_card();
+    create trigger market_cards_tell_health after update of health, trouble on market_cards for each row
+      when (old.health <> new.health or old.trouble is distinct from new.trouble) execute function tell_card();
   `),
   '20261128_97_rentals': migration(`
     create table market_rentals (
@@ -163,6 +164,7 @@ export const marketMigrations: Migrations = {
       updated_at timestamptz not null default now()
     );
     create index market_rentals_bp on market_rentals (bp_id, created_at);
+    create index market_rentals_offer on market_rentals (offer_id, created_at);
     create index market_rentals_open on market_rentals (status) where status not in ('released', 'failed');
     ${tellsChanges('market_rentals', 'market.rental')}
     alter table market_holds add constraint market_holds_of foreign key (rental_id) references market_rentals;

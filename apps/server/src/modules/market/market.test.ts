@@ -122,7 +122,14 @@ describe('an offer', () => {
     })
     // Two cards at 12.5, and 200 GiB at 0.001.
     expect(quoted.amount).toBe('25.20')
-    expect((await browse({ count: 2 })).items[0]?.asked).toEqual({ count: 2, running: '25.20', stopped: '0.10' })
+    const [shown] = (await browse({ count: 2 })).items
+    expect(shown).toMatchObject({ asked: { count: 2, running: '25.20', stopped: '0.10' }, starts: null })
+    // What is said of a stop is what days of it cost.
+    const days = await call(app, quotes.ask, {
+      token: stranger.token,
+      body: { period: 'hour', count: 24, items: [{ meter: 'market.stoppedDisk', variant: offer.id, quantity: 200 * 2 ** 30 }] },
+    })
+    expect(days.amount).toBe('2.40')
   })
 
   it('is found by what somebody looks for, without an account', async () => {

@@ -184,6 +184,13 @@ function ListingCard({ listing, days }: { readonly listing: Listing; readonly da
             t('fact.driver', { version: listing.driver }),
           ].join(' · ')}
         </p>
+        {listing.starts !== null && (
+          <p className="mk-facts">
+            {t('starts', { share: format.percent(listing.starts.running / listing.starts.orders), orders: listing.starts.orders })}
+            {listing.starts.median_ms !== null &&
+              t('startTimes', { median: format.duration(listing.starts.median_ms), p95: format.duration(listing.starts.p95_ms) })}
+          </p>
+        )}
       </div>
       <StopTable stopped={listing.asked.stopped} days={days} />
       <div className="mk-price">

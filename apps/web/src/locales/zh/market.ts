@@ -24,6 +24,8 @@ export default {
   freeFew: '同一台机器上不够，共空闲 {{free}} / {{total}}',
   freeNone: '暂无空闲，共 {{total}} 张',
   freeOf: '{{free}} / {{total}}',
+  starts: '近 30 天 {{orders}} 单，{{share}} 租到并运行',
+  startTimes: '；从下单到运行一半在 {{median}}内，95% 在 {{p95}}内',
   perHour: '每小时，含磁盘',
   rent: '租用',
   rentNamed: '租用 {{provider}} 的 {{name}}',

@@ -112,5 +112,6 @@ const shape = (row: ListedOffer, cuda: string | null, { count, running, stopped 
   total_cards: row.total_cards,
   free_cards: row.free_cards,
   free_together: row.free_together,
+  starts: row.orders === 0 ? null : { orders: row.orders, running: row.running, median_ms: row.median_ms, p95_ms: row.p95_ms },
   asked: { count, running: toDecimal(running), stopped: toDecimal(stopped) },
 })

@@ -74,13 +74,17 @@ export interface ListedOffer extends OfferRow {
   total_cards: number
   free_cards: number
   free_together: number
+  orders: number
+  running: number
+  median_ms: number | null
+  p95_ms: number | null
 }
 
 /** All that is listed, with what is there of it now. */
 export async function listedOffers(on: Sql): Promise<ListedOffer[]> {
   const { rows } = await sql<ListedOffer>`
     with stock as materialized (select * from market_stock where listed)
-    select market_offers.*, market_providers.name as provider_name, there.*
+    select market_offers.*, market_providers.name as provider_name, there.*, started.*
     from market_offers
     join market_providers on market_providers.id = market_offers.provider_id and market_providers.status = 'verified'
     cross join lateral (
@@ -96,6 +100,14 @@ export async function listedOffers(on: Sql): Promise<ListedOffer[]> {
         ) as by_node), 0) as free_together
       from stock as market_stock where ${cardsOfOffer}
     ) as there
+    cross join lateral (
+      select count(*)::int as orders, count(running_at)::int as running,
+        round(1000 * percentile_cont(0.5) within group (order by extract(epoch from running_at - created_at)))::int as median_ms,
+        round(1000 * percentile_cont(0.95) within group (order by extract(epoch from running_at - created_at)))::int as p95_ms
+      from market_rentals as rental
+      -- What somebody gave back before it was decided says nothing.
+      where rental.offer_id = market_offers.id and created_at > now() - interval '30 days' and (running_at is not null or status = 'failed')
+    ) as started
     where market_offers.status = 'listed' and there.total_cards > 0
     order by market_offers.id
   `.execute(on)

@@ -214,7 +214,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
         if (state === undefined || state.status === 'lost') return lost(tx, row)
         if (state.step !== null || state.status === 'unknown' || state.status === 'creating') return
         if (state.status === 'running' || state.status === 'restarting') {
-          await set(tx, row, { status: 'running', running_at: now(), release_at: null, stopped_at: null, stop_reason: null, error_text: null })
+          await set(tx, row, { status: 'running', release_at: null, stopped_at: null, stop_reason: null, error_text: null })
           return
         }
         await set(tx, await stopped(tx, row, null), { error_text: state.error ?? rentalTexts.notStarted })

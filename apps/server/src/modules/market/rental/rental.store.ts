@@ -187,9 +187,12 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
           select from market_holds join market_cards on market_cards.id = market_holds.card_id
           where market_holds.rental_id = rental.id and market_holds.released_at is null and market_cards.trouble in ('xid', 'ecc', 'lost', 'driver')))
         or (rental.status = 'running' and rental.ends_at <= ${now})
-        or (rental.status = 'running' and rental.spend_limit is not null and rental.charged + rental.hourly * extract(epoch from ${now}::timestamptz - rental.charged_until) / 3600 >= rental.spend_limit)
+        or (rental.status = 'running' and rental.spend_limit is not null
+          and rental.charged + rental.hourly * extract(epoch from ${now}::timestamptz - rental.charged_until) / 3600
+          >= rental.spend_limit)
         or (rental.status = 'stopped' and rental.release_at <= ${now})))
-      or (rental.status in ('released', 'failed', 'placing') and exists (select from market_holds where rental_id = rental.id and released_at is null and container_id is distinct from rental.container_id))
+      or (rental.status in ('released', 'failed', 'placing') and exists (
+        select from market_holds where rental_id = rental.id and released_at is null and container_id is distinct from rental.container_id))
       or (rental.status = 'failed' and rental.container_id is not null)
     order by rental.updated_at
     limit ${limit}

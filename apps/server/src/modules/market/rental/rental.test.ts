@@ -3,7 +3,7 @@ import { containers } from '@zhisuan/contract/cis/container'
 import { consumes } from '@zhisuan/contract/bill/consume'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { cards } from '@zhisuan/contract/market/card'
-import type { Offer } from '@zhisuan/contract/market/offer'
+import { offers, type Offer } from '@zhisuan/contract/market/offer'
 import { incomes, rentals, type Rental } from '@zhisuan/contract/market/rental'
 import { messages } from '@zhisuan/contract/sys/message'
 import { sql } from 'kysely'
@@ -103,6 +103,13 @@ describe('a machine that is rented', () => {
     for (const action of [{ action: 'stop' }, { action: 'update', spec: { image: 'app:1', gpus: 8 } }, { action: 'rebuild' }] as const)
       expect(await refused(app, containers.action, { ...mine, body: action })).toMatchObject({ code: 98015 })
     expect(await refused(app, containers.delete, mine)).toMatchObject({ code: 98015 })
+    // Its disk has a name that nobody can give one: whoever has the node does not get at it so.
+    const disk = onDocker(rental.container_id)?.body.HostConfig.Mounts?.[0]?.Source ?? ''
+    const mounts = [{ type: 'volume' as const, name: disk, path: '/theirs' }]
+    const placement = { edge_ids: nodes.map(({ edge }) => edge.id) }
+    expect(await refused(app, containers.deploy, { token: owner.token, body: { name: 'thief', spec: { image: 'app:1', mounts }, placement } })).toMatchObject({
+      status: 400,
+    })
   })
 
   it('is charged from running on, and says whose machine and which cards', async () => {
@@ -190,6 +197,9 @@ describe('where a machine cannot be had', () => {
     expect(none.message).toContain('华东算力')
     for (const { id } of both) await release(renter, id)
     expect(await openHolds()).toEqual([])
+    const { items } = await call(app, offers.browse, { query: {} })
+    expect(items[0]?.starts).toMatchObject({ median_ms: expect.any(Number) as number, p95_ms: expect.any(Number) as number })
+    expect(items[0]?.starts?.running).toBe(items[0]?.starts?.orders)
   })
 
   it('goes on to the next one where it could not be made, and says where it was tried', async () => {
