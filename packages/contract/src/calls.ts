@@ -40,7 +40,7 @@ import { projects } from './issue/project.ts'
 import { cards, marketNodes } from './market/card.ts'
 import { offers } from './market/offer.ts'
 import { providers } from './market/provider.ts'
-import { incomes, rentals } from './market/rental.ts'
+import { incomes, rentals, waits } from './market/rental.ts'
 import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
 import { hosts } from './nextstack/host.ts'
@@ -164,7 +164,7 @@ export const calls = {
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
   files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
   models: { models, modelFiles, modelRevisions },
-  market: { providers, marketNodes, cards, offers, rentals, incomes },
+  market: { providers, marketNodes, cards, offers, rentals, incomes, waits },
   issue: { projects },
   root: { terms },
 } as const

@@ -540,6 +540,8 @@ export const errors = catalogue({
   rentalContainer: { code: 98015, status: 409, text: '该容器是租用的机器，请在“我的租用”中操作' },
   rentalOwnerless: { code: 98016, status: 400, text: '只有属于组织的用户才能租用机器' },
   rentalCardsTooMany: { code: 98017, status: 400, text: '该报价一台机器最多{limit}张卡' },
+  waitsAlready: { code: 98019, status: 409, text: '已经在等待这个报价的空闲通知' },
+  waitsTooMany: { code: 98020, status: 409, text: '一个组织最多同时等待{limit}个报价' },
   rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 

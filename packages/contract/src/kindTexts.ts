@@ -146,6 +146,7 @@ export const kindTexts = {
     offer: '算力报价',
     rental: '租用的机器',
     income: '供应商收入',
+    wait: '空闲通知',
   },
   iam: {
     policy: '策略',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { amountGiven, money } from '../bill/money.ts'
 import { can } from '../can.ts'
 import { containerSpec } from '../cis/container.ts'
-import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { billTexts } from '../texts.ts'
 import { keyword, name } from '../validation.ts'
@@ -173,5 +173,50 @@ export const incomes = {
       total: money,
       items: z.array(z.object({ day: z.iso.date(), offer_id: z.uuid(), card_model: z.string(), card_hours: z.number(), amount: money })),
     }),
+  }),
+} as const
+
+/** Somebody wants to be told once so many cards of an offer are free in one machine. It ends with that, or after 30 days. */
+export const wait = z.object({
+  id: z.uuid(),
+  offer: z.object({ id: z.uuid(), card_model: z.string(), provider: z.string() }),
+  count: z.int(),
+  created_by: z.string(),
+  created_at: moment,
+  ends_at: moment,
+})
+export type Wait = z.output<typeof wait>
+/** How long one waits, in days. */
+export const waitDays = 30
+
+export const waits = {
+  list: defineCall({
+    id: 'market.wait.list',
+    method: 'GET',
+    path: `${marketPath}/waits`,
+    summary: 'What one’s organisation waits for',
+    access: tenants,
+    query: listQuery(['created_at'], {}),
+    response: listOf(wait),
+  }),
+  /** Refused with 98012, 98016, 98017, 98019. */
+  create: defineCall({
+    id: 'market.wait.create',
+    method: 'POST',
+    path: `${marketPath}/waits`,
+    summary: 'Be told by a message once so many cards of an offer are free',
+    access: tenants,
+    status: 201,
+    body: z.object({ offer_id: z.uuid(), count: z.int().min(1).max(cardsMost).default(1) }),
+    response: wait,
+  }),
+  delete: defineCall({
+    id: 'market.wait.delete',
+    method: 'DELETE',
+    path: `${marketPath}/waits/{id}`,
+    summary: 'Wait no longer',
+    access: tenants,
+    params: byId,
+    response: empty,
   }),
 } as const

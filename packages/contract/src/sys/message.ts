@@ -21,6 +21,7 @@ export const messageKinds = {
   'ums.attacked': 'security',
   'ecrm.edgeAway': 'resource',
   'market.cardSick': 'resource',
+  'market.cardsFree': 'resource',
   'market.rentalFault': 'resource',
   'market.rentalStopped': 'resource',
   'market.rentalFailed': 'resource',

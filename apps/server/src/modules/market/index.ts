@@ -1,7 +1,7 @@
 import { cards as cardCalls, marketNodes } from '@zhisuan/contract/market/card'
 import { offers as offerCalls } from '@zhisuan/contract/market/offer'
 import { providers as providerCalls } from '@zhisuan/contract/market/provider'
-import { incomes, rentals as rentalCalls } from '@zhisuan/contract/market/rental'
+import { incomes, rentals as rentalCalls, waits as waitCalls } from '@zhisuan/contract/market/rental'
 import { z } from 'zod'
 import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
@@ -22,6 +22,7 @@ import { createListings } from './offer/listing.service.ts'
 import { createOffers } from './offer/offer.service.ts'
 import { createProviders } from './provider/provider.service.ts'
 import { createRentals } from './rental/rental.service.ts'
+import { createWaits } from './wait/wait.service.ts'
 
 const noticeJob = defineJob({ name: 'market.rental.notice', input: z.object({}), concurrency: 1, schedule: '23 * * * *' })
 
@@ -43,7 +44,8 @@ export function createMarket(
   const cards = createCards(platform, others)
   const nodes = createNodes(platform, others)
   const offers = createOffers(platform, others)
-  const rentals = createRentals(platform, others)
+  const waits = createWaits(platform, others)
+  const rentals = createRentals(platform, { ...others, beside: waits.look })
   const listings = createListings(platform)
   others.edges.onReport(cards.reported)
   return {
@@ -53,6 +55,7 @@ export function createMarket(
       'market.node': { table: 'market_nodes' },
       'market.card': { table: 'market_cards', name: 'model' },
       'market.offer': { table: 'market_offers', name: 'card_model' },
+      'market.wait': {},
       'market.rental': { table: 'market_rentals', suspendable: rentals.suspendable },
     },
     reservesCards: isListed,
@@ -81,6 +84,9 @@ export function createMarket(
       handle(rentalCalls.start, ({ actor, params }) => rentals.start(actor, params.id)),
       handle(rentalCalls.limit, ({ actor, params, body }) => rentals.limit(actor, params.id, body)),
       handle(rentalCalls.release, ({ actor, params }) => rentals.release(actor, params.id)),
+      handle(waitCalls.list, ({ actor, query }) => waits.list(actor, query)),
+      handle(waitCalls.create, ({ actor, body }) => waits.create(actor, body)),
+      handle(waitCalls.delete, ({ actor, params }) => waits.delete(actor, params.id)),
       handle(incomes.list, ({ actor, params, query }) => rentals.incomes(actor, params.id, query)),
     ],
     jobs: [noticeJob],

@@ -209,4 +209,18 @@ export const marketMigrations: Migrations = {
       where rental.status not in ('released', 'failed') and last.usage <> '{}'
     $$;
   `),
+  '20261128_98_market_waits': migration(`
+    create table market_waits (
+      id uuid primary key,
+      bp_id uuid not null,
+      offer_id uuid not null references market_offers,
+      "count" integer not null check ("count" between 1 and 16),
+      ends_at timestamptz not null,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      constraint market_waits_once unique (bp_id, offer_id, "count")
+    );
+    ${tellsChanges('market_waits', 'market.wait')}
+  `),
 }

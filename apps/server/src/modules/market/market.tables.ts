@@ -127,6 +127,16 @@ export interface Attempt {
   readonly reason: string
   readonly at: string
 }
+interface WaitTable {
+  id: string
+  bp_id: string
+  offer_id: string
+  count: number
+  ends_at: Date
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
 interface ClockTable {
   id: Generated<boolean>
   seen_at: Generated<Date>
@@ -141,6 +151,7 @@ declare module '../../platform/db/database.ts' {
     market_offers: OfferTable
     market_rentals: RentalTable
     market_clock: ClockTable
+    market_waits: WaitTable
   }
 }
 export type ProviderRow = Selectable<ProviderTable>

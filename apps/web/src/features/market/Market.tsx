@@ -4,15 +4,18 @@ import Pagination from 'antd/es/pagination'
 import Select from 'antd/es/select'
 import type { QueryInput } from '@zhisuan/contract/define'
 import { cardsMost, offers, type Listing } from '@zhisuan/contract/market/offer'
+import { waits } from '@zhisuan/contract/market/rental'
 import { Link, useSearchParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
-import { useCall } from '../../api/hooks.ts'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { ActionButton } from '../../kit/actions.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths, withQuery } from '../../paths.ts'
+import { useCurrentUser } from '../../session/user.ts'
 import { StopTable } from './StopTable.tsx'
 import './market.css'
 
@@ -155,8 +158,27 @@ export default function Market() {
   )
 }
 
+/** Where nothing is free: a message tells once it is. */
+function WaitButton({ listing }: { readonly listing: Listing }) {
+  const { t } = useTranslation('market')
+  const wait = useChange(waits.create, { invalidates: [waits.list], silent: true })
+  return (
+    <ActionButton
+      look="default"
+      action={{
+        key: 'wait',
+        call: waits.create,
+        label: t('wait.ask'),
+        doneText: t('wait.asked'),
+        run: () => wait.mutateAsync({ body: { offer_id: listing.id, count: listing.asked.count } }),
+      }}
+    />
+  )
+}
+
 function ListingCard({ listing, days }: { readonly listing: Listing; readonly days: number }) {
   const { t } = useTranslation('market')
+  const signedIn = useCurrentUser() !== null
   const { count } = listing.asked
   const enough = listing.free_together >= count
   return (
@@ -196,6 +218,7 @@ function ListingCard({ listing, days }: { readonly listing: Listing; readonly da
       <div className="mk-price">
         <b>{format.exactMoney(listing.asked.running)}</b>
         <span className="zs-soft">{t('perHour')}</span>
+        {!enough && signedIn && <WaitButton listing={listing} />}
         <Link
           className="zs-button"
           to={withQuery(paths.market.rent(), { offer: listing.id, ...(count > 1 && { count: String(count) }) })}

@@ -1,18 +1,53 @@
-import { rentals, rentalStatuses, rentalTransitional, type Rental } from '@zhisuan/contract/market/rental'
+import { rentals, rentalStatuses, rentalTransitional, waits, type Rental, type Wait } from '@zhisuan/contract/market/rental'
+import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
 import { col } from '../../kit/columns.tsx'
+import { DetailTabs } from '../../kit/DetailPage.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { rentalTones } from './marketTexts.ts'
 import { useRentalActions } from './useRentalActions.tsx'
 
-/** Machines that one rents. */
+/** Machines that one rents, and what one waits for. */
 export default function RentalList() {
+  const { t } = useTranslation('market')
+  return (
+    <DetailTabs
+      tabs={[
+        { key: 'rentals', label: t('tab.rentals'), content: <Rentals /> },
+        { key: 'waits', label: t('tab.waits'), content: <Waits /> },
+      ]}
+    />
+  )
+}
+
+function Waits() {
+  const { t } = useTranslation('market')
+  const remove = useChange(waits.delete, { invalidates: [waits.list], silent: true })
+  return (
+    <ResourceTable
+      name="waits"
+      call={waits.list}
+      columns={[
+        col.name<Wait>('offer', t('column.machine'), ({ offer, count }) => t('ofCards', { count, model: offer.card_model }), {
+          note: ({ offer }) => offer.provider,
+        }),
+        col.date<Wait>('ends_at', t('column.waitsUntil'), ({ ends_at }) => ends_at, { width: 140 }),
+        col.date<Wait>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
+      ]}
+      rowActions={({ id }) => [{ key: 'delete', call: waits.delete, label: t('wait.end'), run: () => remove.mutateAsync({ params: { id } }) }]}
+      empty={{ title: t('wait.none'), note: t('wait.noneNote') }}
+    />
+  )
+}
+
+function Rentals() {
   const { t } = useTranslation('market')
   const actionsOf = useRentalActions()
   return (
     <ResourceTable
+      name="rentals"
       call={rentals.list}
       columns={[
         col.name<Rental>('name', t('column.name'), ({ name }) => name, {

@@ -32,6 +32,7 @@ export default {
     ecrm: { edgeAway: words.nodeOffline },
     market: {
       cardSick: '显卡故障',
+      cardsFree: '显卡有空闲',
       rentalFault: '租用的机器故障',
       rentalStopped: '租用的机器已停止',
       rentalFailed: '机器没有租到',

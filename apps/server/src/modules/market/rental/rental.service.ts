@@ -43,6 +43,8 @@ export function createRentals(
   parts: {
     rented: RentedContainers
     tell: Tell
+    /** What is looked at beside. */
+    beside: () => Promise<void>
     mayMake: StandingService['mayMake']
     sumsOfProvider: (
       providerId: string,
@@ -104,6 +106,7 @@ export function createRentals(
       const { away, since } = await store.tick(tx)
       if (away > absenceSeconds) await store.forgiveAbsence(tx, since)
     })
+    await parts.beside()
     for (const id of await store.toLookAt(db, now(), looksAtOnce)) {
       if (stopping.signal.aborted) return
       await patiently((tx) => course.look(tx, id)).catch((error: unknown) => {
