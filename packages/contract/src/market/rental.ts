@@ -27,7 +27,7 @@ export const rentalCan = can<RentalStatus>()({
 export const rentalFaults = ['host', 'card'] as const
 export type RentalFault = (typeof rentalFaults)[number]
 /** Who stopped it. `ended`: its program ended by itself. */
-export const stopReasons = ['person', 'spend', 'end', 'ended', 'arrears'] as const
+export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears'] as const
 export type StopReason = (typeof stopReasons)[number]
 
 /** Where its disk is in it: what lies there outlives every stop. */
@@ -41,6 +41,8 @@ const limits = {
     .default(null),
   /** When it is stopped; null: not by itself. */
   ends_at: moment.nullable().default(null),
+  /** Stopped once its cards and processors have had nothing to do for so long; what nobody can tell counts as busy. Null: not by itself. */
+  idle_minutes: z.int().min(5).max(10_080).nullable().default(null),
 } as const
 
 /** A machine that is rented. */
@@ -78,6 +80,9 @@ export const rental = z.object({
   spent: money,
   spend_limit: money.nullable(),
   ends_at: moment.nullable(),
+  idle_minutes: z.int().nullable(),
+  /** Since when it has had nothing to do; null while it has, or nobody can tell. */
+  idle_since: moment.nullable(),
   /** Stopped, it is released then, with its disk. */
   release_at: moment.nullable(),
   created_by: z.string(),

@@ -45,7 +45,7 @@ export function createMarket(
   const nodes = createNodes(platform, others)
   const offers = createOffers(platform, others)
   const waits = createWaits(platform, others)
-  const rentals = createRentals(platform, { ...others, beside: waits.look })
+  const rentals = createRentals(platform, { ...others, beside: waits.look, sharesOf: cards.sharesOf })
   const listings = createListings(platform)
   others.edges.onReport(cards.reported)
   return {

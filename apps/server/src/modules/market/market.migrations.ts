@@ -143,7 +143,7 @@ export const marketMigrations: Migrations = {
       alternatives boolean not null,
       status text not null default 'placing' check (status in ('placing', 'running', 'stopping', 'stopped', 'starting', 'releasing', 'released', 'failed')),
       fault text check (fault in ('host', 'card')),
-      stop_reason text check (stop_reason in ('person', 'spend', 'end', 'ended', 'arrears')),
+      stop_reason text check (stop_reason in ('person', 'spend', 'end', 'idle', 'ended', 'arrears')),
       error_text text,
       attempts jsonb not null default '[]',
       -- Cards that it has, or had last: what its lines say.
@@ -154,6 +154,8 @@ export const marketMigrations: Migrations = {
       hourly numeric(38, 0) not null default 0,
       spend_limit numeric(38, 0),
       ends_at timestamptz,
+      idle_minutes integer check (idle_minutes > 0),
+      idle_since timestamptz,
       release_at timestamptz,
       running_at timestamptz,
       stopped_at timestamptz,

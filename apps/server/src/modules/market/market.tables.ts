@@ -116,6 +116,8 @@ interface RentalTable extends Authored {
   hourly: Generated<string>
   spend_limit: string | null
   ends_at: Date | null
+  idle_minutes: number | null
+  idle_since: ColumnType<Date | null, undefined, Date | null>
   release_at: ColumnType<Date | null, undefined, Date | null>
   running_at: ColumnType<Date | null, undefined, Date | null>
   stopped_at: ColumnType<Date | null, undefined, Date | null>

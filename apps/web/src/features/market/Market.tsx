@@ -111,7 +111,6 @@ export default function Market() {
           className="mk-most"
           allowClear
           inputMode="decimal"
-          prefix={format.yuanSign}
           defaultValue={search.get('price') ?? ''}
           placeholder={t('filter.price')}
           aria-label={t('filter.price')}

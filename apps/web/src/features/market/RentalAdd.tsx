@@ -53,7 +53,7 @@ export default function RentalAdd() {
   return (
     <FormPage<Values>
       form={form}
-      initialValues={{ count, name: '', image: '', keep_running: true, alternatives: true, spend_limit: null }}
+      initialValues={{ count, name: '', image: '', keep_running: true, alternatives: true, spend_limit: null, idle_minutes: null }}
       submitText={t('rent')}
       onCancel={() => void navigate(paths.market.list())}
       onSubmit={async ({ spend_limit, ...values }) => {
@@ -85,6 +85,7 @@ export default function RentalAdd() {
       <TextField name="image" label={t('field.image')} extra={t('field.imageNote')} schema={shape.image} code />
       <CheckField name="keep_running" text={t('field.keepRunning')} extra={t('field.keepRunningNote')} />
       <SwitchField name="alternatives" label={t('field.alternatives')} extra={t('field.alternativesNote')} />
+      <NumberField name="idle_minutes" label={t('field.idleMinutes')} extra={t('field.idleMinutesNote')} schema={shape.idle_minutes} required={false} />
       <MoneyField name="spend_limit" label={t('field.spendLimit')} extra={t('field.spendLimitNote')} schema={shape.spend_limit} required={false} />
     </FormPage>
   )

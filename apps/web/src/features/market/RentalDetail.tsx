@@ -51,6 +51,11 @@ export default function RentalDetail() {
         { key: 'hourly', label: t('column.hourly'), value: format.exactMoney(rental.hourly) },
         { key: 'spent', label: t('column.spent'), value: t('about', { amount: format.money(rental.spent) }) },
         { key: 'limit', label: t('field.spendLimit'), value: rental.spend_limit === null ? t('unlimited') : format.money(rental.spend_limit) },
+        {
+          key: 'idle',
+          label: t('field.idleMinutes'),
+          value: rental.idle_minutes === null ? t('never') : t('idleAfter', { minutes: rental.idle_minutes }),
+        },
         { key: 'created', label: t('column.created'), value: format.dateTime(rental.created_at) },
         {
           key: 'waited',

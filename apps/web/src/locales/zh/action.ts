@@ -18,7 +18,7 @@ export default {
     ims: '镜像仓库',
     files: '文件空间',
     models: words.modelWarehouse,
-    market: '算力市场',
+    market: words.computeMarket,
     cls: '集群',
   },
   only: {
@@ -150,7 +150,7 @@ export default {
     allocate: '分配',
     bind: '绑定',
     unbind: words.unbind,
-    release: '释放',
+    release: words.release,
     occupancy: '查看占用',
     attach: words.attach,
     detach: words.detach,

@@ -242,7 +242,7 @@ export default {
       vcpu: 'vCPU',
       memory: words.memory,
       disk: words.systemDisk,
-      card: '显卡',
+      card: words.graphicsCard,
       size: words.capacity,
       backup: words.backupCapacity,
       address: words.ip,

@@ -55,7 +55,7 @@ export default {
     'eip.bandwidth': '带宽',
     'container.vcpu': '容器 CPU',
     'container.memory': '容器内存',
-    'market.card': '显卡',
+    'market.card': words.graphicsCard,
     'market.disk': '运行中的磁盘',
     'market.stoppedDisk': '停止后的磁盘',
     'registry.size': '镜像仓库容量',

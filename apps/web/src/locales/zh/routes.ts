@@ -7,7 +7,7 @@ export default {
   register: words.register,
   messageBoard: '留言板',
   termsOfService: '服务条款',
-  market: '算力市场',
+  market: words.computeMarket,
   marketRentals: '我的租用',
   marketRentalAdd: '租用机器',
   marketRentalDetail: '租用详情',

@@ -2,6 +2,7 @@ import type { ContainerSpec, ContainerStatus } from '@zhisuan/contract/cis/conta
 import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { ContainerOperations } from './container.operations.ts'
 import { openSpec, sealSpec } from './container.seal.ts'
 import { refuseUnlessContainerAllows } from './container.state.ts'
@@ -39,8 +40,11 @@ export type RentedContainers = ReturnType<typeof createRentedContainers>
  * Machines that are rented in the market, as containers: made, started, stopped and removed by the same operations as all
  * others, but begun only by who rents them out. All in the caller's transaction.
  */
-export function createRentedContainers(platform: Pick<Platform, 'secrets' | 'operations'>, operations: ContainerOperations) {
-  const { secrets } = platform
+export function createRentedContainers(
+  platform: Pick<Platform, 'db' | 'secrets' | 'operations'>,
+  { operations, reach }: { operations: ContainerOperations; reach: EdgeReach['reach'] },
+) {
+  const { db, secrets } = platform
 
   return {
     async place(tx: Tx, actor: Actor | null, machine: RentedMachine): Promise<void> {
@@ -78,6 +82,18 @@ export function createRentedContainers(platform: Pick<Platform, 'secrets' | 'ope
       refuseUnlessContainerAllows(row, 'stop')
       await store.updateContainer(tx, id, { error_text: null })
       return platform.operations.begin(tx, operations.stop, { resource_id: id, bp_id: row.bp_id, actor, input: { action: 'stop', timeout_seconds: 10 } })
+    },
+
+    /** How busy it is: 1 is one processor whole. Null where nobody can tell. */
+    async cpu(id: string): Promise<number | null> {
+      const row = await store.getContainerRow(db, id)
+      if (row === undefined || row.docker_id === null) return null
+      try {
+        const { docker } = await reach(platformScope, row.edge_id)
+        return (await docker.containers.stats(row.docker_id)).cpu
+      } catch {
+        return null
+      }
     },
 
     /**

@@ -18,6 +18,8 @@ type Calls = typeof cards
 
 /** What nothing new was said of is written again after that, so that one sees that it was seen. */
 const writeAgainMs = 60_000
+/** What was told so long ago says nothing of now. */
+const forgetMs = 30_000
 /** What a node without cards reports of them. */
 const nothing = '[]'
 
@@ -28,6 +30,9 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
   const written = new Map<string, { readonly said: string; readonly at: number }>()
   /** By node: what was reported while the report before is still written is looked at once, as it was last. */
   const waiting = new Map<string, NodeMetrics['gpus'] | null>()
+
+  /** By node, what was told last of how busy its cards are, and when. */
+  const busy = new Map<string, { readonly at: number; readonly shares: ReadonlyMap<string, number | null> }>()
 
   const judge = async (tx: Tx, edgeId: string, reports: readonly CardReport[]): Promise<void> => {
     const edge = await store.factsOf(tx, edgeId)
@@ -84,9 +89,9 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
   }
 
   const enqueue = (edgeId: string, gpus: NodeMetrics['gpus']): void => {
-    const busy = waiting.has(edgeId)
+    const taking = waiting.has(edgeId)
     waiting.set(edgeId, gpus)
-    if (!busy) void take(edgeId)
+    if (!taking) void take(edgeId)
   }
   /** Of one that never had any there is nothing to say, and most are such. */
   const enqueueIfKnown = async (edgeId: string): Promise<void> => {
@@ -97,10 +102,16 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
   return {
     /** An agent told how its node is. */
     reported(edgeId: string, { gpus }: Pick<NodeMetrics, 'gpus'>): void {
+      if (gpus.length > 0) busy.set(edgeId, { at: performance.now(), shares: new Map(gpus.map(({ uuid, share }) => [uuid, share])) })
       if (gpus.length > 0 || written.has(edgeId)) enqueue(edgeId, gpus)
       else enqueueIfKnown(edgeId).catch((error: unknown) => log.debug({ err: error, edge: edgeId }, 'cards of a node'))
     },
     look,
+    /** How busy the cards of a node are, as it told in the last half minute; null where it did not tell this server. */
+    sharesOf(edgeId: string): ReadonlyMap<string, number | null> | null {
+      const told = busy.get(edgeId)
+      return told === undefined || performance.now() - told.at > forgetMs ? null : told.shares
+    },
 
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listCards(db, scopeOf(actor), query), shape),
 

@@ -135,7 +135,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
 
   /** The operation that it began; null where the next look begins it. */
   const stop = async (tx: Tx, actor: Actor | null, row: RentalRow, state: RentedState | undefined, reason: StopReason): Promise<string | null> => {
-    const after = await set(tx, row, { status: 'stopping', stop_reason: reason, error_text: null })
+    const after = await set(tx, row, { status: 'stopping', stop_reason: reason, error_text: null, idle_since: null })
     if (state === undefined || state.step !== null || !state.node.online || !['running', 'restarting', 'paused'].includes(state.status)) return null
     return rented.stop(tx, actor, after.container_id ?? '')
   }
@@ -151,10 +151,12 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     }
     if (state.step !== null) return
     const over = row.ends_at !== null && row.ends_at <= now()
+    const idle = row.idle_minutes !== null && row.idle_since !== null && now().getTime() - row.idle_since.getTime() >= row.idle_minutes * 60_000
     const spent = row.spend_limit !== null && spentAt(row, now()) >= BigInt(row.spend_limit)
-    if (over || spent) {
-      await stop(tx, null, row, state, over ? 'end' : 'spend')
-      return inform(tx, row, 'market.rentalStopped', fillText(messageTexts.rentalStopped[over ? 'end' : 'spend'], { name: row.name, days: stoppedDays }))
+    if (over || spent || idle) {
+      const reason = over ? 'end' : spent ? 'spend' : 'idle'
+      await stop(tx, null, row, state, reason)
+      return inform(tx, row, 'market.rentalStopped', fillText(messageTexts.rentalStopped[reason], { name: row.name, days: stoppedDays }))
     }
     if (state.status === 'exited' || state.status === 'dead') {
       await stopped(tx, row, 'ended')

@@ -31,6 +31,10 @@ export const lookEveryMs = 1_000
 const looksAtOnce = 500
 /** A server that was not there for so long saw nothing of what ran. */
 const absenceSeconds = 30
+/** Whether machines have anything to do is asked so often. */
+export const idleEveryMs = 30_000
+/** Of a card, and of one processor: what an empty machine does itself. */
+const idleShare = 0.02
 /** With so many days left people are told that what is stopped is about to be released. */
 const noticeDays = [1, 3, 7] as const
 const triesMost = 60
@@ -45,6 +49,8 @@ export function createRentals(
     tell: Tell
     /** What is looked at beside. */
     beside: () => Promise<void>
+    /** How busy the cards of a node were when it told last, from 0 to 1; null where it does not tell this server. */
+    sharesOf: (edgeId: string) => ReadonlyMap<string, number | null> | null
     mayMake: StandingService['mayMake']
     sumsOfProvider: (
       providerId: string,
@@ -100,6 +106,22 @@ export function createRentals(
     return at
   }
 
+  let idleAsked = 0
+  const watchIdle = async (): Promise<void> => {
+    const at = now()
+    if (at.getTime() - idleAsked < idleEveryMs) return
+    idleAsked = at.getTime()
+    for (const { id, edge_id, container_id, cards, idle_since } of await store.mayIdle(db)) {
+      const shares = parts.sharesOf(edge_id)
+      // The server that its node tells asks.
+      if (shares === null) continue
+      const cardsIdle = cards.every((card) => (shares.get(card) ?? 1) <= idleShare)
+      const cpu = cardsIdle ? await parts.rented.cpu(container_id) : null
+      const idle = cpu !== null && cpu <= idleShare
+      if (idle !== (idle_since !== null)) await store.updateRental(db, id, { idle_since: idle ? at : null })
+    }
+  }
+
   /** Looks at all of which something may have to be done. */
   const lookAtAll = async (): Promise<void> => {
     await db.transaction().execute(async (tx) => {
@@ -107,6 +129,7 @@ export function createRentals(
       if (away > absenceSeconds) await store.forgiveAbsence(tx, since)
     })
     await parts.beside()
+    await watchIdle()
     for (const id of await store.toLookAt(db, now(), looksAtOnce)) {
       if (stopping.signal.aborted) return
       await patiently((tx) => course.look(tx, id)).catch((error: unknown) => {
@@ -178,6 +201,7 @@ export function createRentals(
           charged_until: now(),
           spend_limit: body.spend_limit === null ? null : String(toMinor(body.spend_limit)),
           ends_at,
+          idle_minutes: body.idle_minutes,
           ...authoredBy(actor),
         })
         const { reasons } = await course.choose(tx, actor, found(await store.lockAnyRental(tx, id)))
@@ -197,7 +221,11 @@ export function createRentals(
     release: (actor: Actor, id: string) => change(actor, id, 'release', (tx, row) => course.release(tx, actor, row)),
     limit: (actor: Actor, id: string, body: BodyOf<Calls['limit']>) =>
       change(actor, id, 'limit', (tx, row) =>
-        course.set(tx, row, { spend_limit: body.spend_limit === null ? null : String(toMinor(body.spend_limit)), ends_at: refuseEnd(body.ends_at) }),
+        course.set(tx, row, {
+          spend_limit: body.spend_limit === null ? null : String(toMinor(body.spend_limit)),
+          ends_at: refuseEnd(body.ends_at),
+          idle_minutes: body.idle_minutes,
+        }),
       ),
 
     async incomes(actor: Actor, id: string, { days }: QueryOf<(typeof incomes)['list']>): Promise<ResponseOf<(typeof incomes)['list']>> {
@@ -287,6 +315,8 @@ const shape = (row: store.ShownRental, states: ReadonlyMap<string, RentedState>,
     spent: toDecimal(spentAt(row, at)),
     spend_limit: row.spend_limit === null ? null : toDecimal(BigInt(row.spend_limit)),
     ends_at: isoOrNull(row.ends_at),
+    idle_minutes: row.idle_minutes,
+    idle_since: isoOrNull(row.idle_since),
     release_at: isoOrNull(row.release_at),
     created_by: row.created_by_name,
     created_at: iso(row.created_at),

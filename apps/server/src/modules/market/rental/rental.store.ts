@@ -187,6 +187,7 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
           select from market_holds join market_cards on market_cards.id = market_holds.card_id
           where market_holds.rental_id = rental.id and market_holds.released_at is null and market_cards.trouble in ('xid', 'ecc', 'lost', 'driver')))
         or (rental.status = 'running' and rental.ends_at <= ${now})
+        or (rental.status = 'running' and rental.idle_since + make_interval(mins => rental.idle_minutes) <= ${now})
         or (rental.status = 'running' and rental.spend_limit is not null
           and rental.charged + rental.hourly * extract(epoch from ${now}::timestamptz - rental.charged_until) / 3600
           >= rental.spend_limit)
@@ -198,6 +199,16 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
     limit ${limit}
   `.execute(on)
   return rows.map(({ id }) => id)
+}
+
+/** Machines that are to be stopped where they have nothing to do. */
+export async function mayIdle(on: Sql): Promise<{ id: string; edge_id: string; container_id: string; idle_since: Date | null; cards: string[] }[]> {
+  const { rows } = await sql<Awaited<ReturnType<typeof mayIdle>>[number]>`
+    select rental.id, rental.edge_id, rental.container_id, rental.idle_since, containers.cards
+    from market_rentals as rental join containers on containers.id = rental.container_id
+    where rental.status = 'running' and rental.fault is null and rental.idle_minutes is not null and containers.cards is not null
+  `.execute(on)
+  return rows
 }
 
 /** Says that servers are there; before, how long none was. In seconds. */

@@ -277,10 +277,13 @@ describe('limits', () => {
         expect(row.status).toBe(status)
         return row
       }, 10_000)
+    const idling = await running(renter, { idle_minutes: 60 })
     const ending = await running(renter, { ends_at: new Date(app.clock.now().getTime() + 3_600_000).toISOString() })
     const spending = await running(renter, { spend_limit: '20' })
     app.clock.advance(3_600_000)
     expect(await isNow(ending.id, 'stopped')).toMatchObject({ stop_reason: 'end' })
+    // Whoever computes is not idle, whatever the cards do.
+    await isNow(idling.id, 'running')
     await isNow(spending.id, 'running')
     app.clock.advance(3_600_000)
     const spent = await isNow(spending.id, 'stopped')
@@ -289,8 +292,13 @@ describe('limits', () => {
     expect(Number(BigInt(spent.charged) / 10n ** 6n) / 100).toBeCloseTo(25.2, 0)
     const told = await app.platform.db.selectFrom('messages').select('about_id').where('kind', '=', 'market.rentalStopped').execute()
     expect(told.map(({ about_id }) => about_id).sort()).toEqual([ending.id, spending.id].sort())
+    for (const { docker } of nodes) docker.load.ticks = 0
+    app.clock.advance(30_000)
+    await vi.waitFor(async () => expect((await isNow(idling.id, 'running')).idle_since).not.toBeNull(), 5_000)
+    app.clock.advance(60 * 60_000)
+    expect(await isNow(idling.id, 'stopped')).toMatchObject({ stop_reason: 'idle', idle_since: null })
     app.clock.advance(15 * 86_400_000)
-    for (const { id } of [ending, spending]) await isNow(id, 'released')
+    for (const { id } of [ending, spending, idling]) await isNow(id, 'released')
     expect(await openHolds()).toEqual([])
   })
 })
