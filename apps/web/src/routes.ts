@@ -311,12 +311,12 @@ const table = {
     ),
   ],
   market: [
-    parent({ path: '/market/rentals', title: 'marketRentals', access: tenants, sort: 990 }, [
-      { path: '/market/rentals/add', title: 'marketRentalAdd' },
+    parent({ path: '/market/rentals', title: 'marketRentals', asks: 'market.rental.list', access: tenants, sort: 990 }, [
+      { path: '/market/rentals/add', title: 'marketRentalAdd', asks: 'market.rental.create' },
       { path: '/market/rentals/{id}', title: 'marketRentalDetail' },
     ]),
-    { path: '/market/provider', title: 'marketProvider', access: tenants, sort: 980 },
-    { path: '/market/administration', title: 'marketAdministration', access: admins, sort: 970 },
+    { path: '/market/provider', title: 'marketProvider', asks: 'market.provider.list', access: tenants, sort: 980 },
+    { path: '/market/administration', title: 'marketAdministration', asks: 'market.offer.list', access: admins, sort: 970 },
   ],
   serverCluster: [
     parent({ path: '/serverCluster/list', title: 'serverClusterList', access: tenants, section: 'cluster', sort: 990, pending: true }, [
