@@ -20,6 +20,7 @@ import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
+import { createSplitModule } from './modules/split/index.ts'
 import { createTicketModule } from './modules/ticket/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit, entryQuery } from './platform/audit.ts'
@@ -98,6 +99,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes }))
+  add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards, rented, mayMake, sumsOfProvider }))
   add(createIssue(platform))

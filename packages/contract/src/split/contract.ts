@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { amountGiven, money } from '../bill/money.ts'
 import { can } from '../can.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { exportFormats, exportLink } from '../exports.ts'
 import { reference } from '../resource.ts'
 import type { Role } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -334,5 +335,16 @@ export const splitRuns = {
     access: splitKeepers,
     body: z.object({ reference: z.string(fieldTexts.contentRequired).trim().min(4).max(64).regex(plainLine, fieldTexts.controlCharacters) }),
     response: splitRun,
+  }),
+  export: defineCall({
+    ...one,
+    id: 'split.run.export',
+    method: 'POST',
+    path: `${splitPath}/runs/{id}/export`,
+    summary: 'A link to the statement as a file: SHA-256 of the hash before and the CSV is its hash',
+    access: splitReaders,
+    audit: false,
+    body: z.object({ format: z.enum(exportFormats) }),
+    response: exportLink,
   }),
 } as const

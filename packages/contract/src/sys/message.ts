@@ -31,6 +31,8 @@ export const messageKinds = {
   'compute.projectWrong': 'platform',
   'cmp.cloudUnreachable': 'platform',
   'cmp.cloudReachable': 'platform',
+  'split.statement': 'money',
+  'split.disputed': 'platform',
   'ticket.said': 'resource',
   'ticket.came': 'resource',
   'ticket.late': 'resource',

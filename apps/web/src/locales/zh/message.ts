@@ -40,6 +40,7 @@ export default {
       rentalReleasing: '租用的机器即将释放',
     },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
+    split: { statement: '分账单', disputed: '分账单异议' },
     ticket: { said: '工单有新进展', came: '工单待处理', late: '工单超时' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
   },
