@@ -357,12 +357,20 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       after = taken.at(-1)?.id ?? after
       late += taken.length
       await keep(
-        taken.map(({ id: original_id, usage_line_id: _, kind: __, run_id: ___, ...line }) => ({
-          ...line,
+        taken.map((line) => ({
           run_id: id,
-          usage_line_id: null,
+          period: line.period,
           kind: 'refund' as const,
-          original_id,
+          usage_line_id: null,
+          original_id: line.id,
+          version_number: line.version_number,
+          from: line.from,
+          meter: line.meter,
+          model: line.model,
+          cards: line.cards,
+          rental_id: line.rental_id,
+          rental_name: line.rental_name,
+          payer: line.payer,
           base: String(-BigInt(line.base)),
           amounts: line.amounts.map((amount) => String(-BigInt(amount))),
         })),
