@@ -96,7 +96,20 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes }))
-  add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards, rented, mayMake, sumsOfProvider }))
+  add(
+    createMarket(platform, {
+      edges,
+      refusedByNode,
+      tell,
+      importPrices,
+      usesCards,
+      rented,
+      mayMake,
+      sumsOfProvider,
+      personOf,
+      personOfKey: publicKeys.personOf,
+    }),
+  )
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }
