@@ -23,6 +23,8 @@ const keysMost = 6
 const connectionsMost = 1_000
 /** In one connection: shells, commands and forwarded connections. */
 const channelsMost = 64
+/** So often it is asked whether who is inside may still be. */
+const lookEveryMs = 60_000
 /** Programs of the machine may be told these of the client's. */
 const passedOn = /^(LANG|LC_[A-Z]+|TERM|COLORTERM)$/
 const local: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
@@ -86,7 +88,7 @@ export function createDoor(
     return outcome === 'allowed' ? { actor, container_id: rental.container_id } : null
   }
 
-  const authenticate = async (context: PublicKeyAuthContext, ip: string): Promise<(() => Promise<Entered>) | null> => {
+  const authenticate = async (context: PublicKeyAuthContext, ip: string): Promise<(() => Promise<Entered | null>) | null> => {
     const { username } = context
     const key = ssh2.utils.parseKey(context.key.data)
     if (key instanceof Error) return null
@@ -95,15 +97,13 @@ export function createDoor(
     if (context.signature !== undefined && key.verify(context.blob ?? Buffer.alloc(0), context.signature, context.hashAlgo) !== true) return null
     const { data } = context.key
     // What somebody may is asked again with whatever they open.
-    return async () => {
-      const now = await entering(username, data, ip)
-      if (now === null) throw new Error('may enter no longer')
-      return now
-    }
+    return () => entering(username, data, ip)
   }
 
-  const run = async (entered: () => Promise<Entered>, command: readonly string[], channel: ServerChannel, how: Terminal): Promise<void> => {
-    const { actor, container_id } = await entered()
+  const run = async (entered: () => Promise<Entered | null>, command: readonly string[], channel: ServerChannel, how: Terminal): Promise<void> => {
+    const now = await entered()
+    if (now === null) throw new Error('may enter no longer')
+    const { actor, container_id } = now
     const { docker, docker_id } = await parts.rented.enter(actor, container_id)
     const execId = await docker.execs.create(docker_id, { command: [...command], tty: how.size !== null, stdin: true, env: how.env })
     const stream = await docker.execs.attach(execId, { tty: how.size !== null })
@@ -113,7 +113,7 @@ export function createDoor(
     await exit(docker, execId, channel)
   }
 
-  const serveSession = (session: Session, entered: () => Promise<Entered>): void => {
+  const serveSession = (session: Session, entered: () => Promise<Entered | null>): void => {
     const how: Terminal = { size: null, env: {}, resize: () => undefined }
     session.on('env', (accept, _reject, { key, val }) => {
       if (passedOn.test(key) && val.length < 256) how.env[key] = val
@@ -154,7 +154,8 @@ export function createDoor(
     const late = setTimeout(() => client.end(), loginMs)
     let tried = 0
     let channels = 0
-    let entered: (() => Promise<Entered>) | null = null
+    let entered: (() => Promise<Entered | null>) | null = null
+    let looking: NodeJS.Timeout | undefined
     const refuse = (context: AuthContext): void => {
       context.reject(['publickey'])
     }
@@ -178,6 +179,13 @@ export function createDoor(
       clearTimeout(late)
       const who = entered
       if (who === null) return void client.end()
+      // Whoever may enter no longer is inside no longer, and neither is who is in what was stopped.
+      looking = setInterval(() => {
+        who().then(
+          (now) => now ?? client.end(),
+          (error: unknown) => log.debug({ err: error }, 'who is inside by SSH'),
+        )
+      }, lookEveryMs).unref()
       const take = (): boolean => {
         if (channels >= channelsMost) return false
         channels++
@@ -197,7 +205,10 @@ export function createDoor(
         run(who, connectTo(destPort), channel, { size: null, env: {}, resize: () => undefined }).catch(() => channel.destroy())
       })
     })
-    client.on('close', () => clearTimeout(late))
+    client.on('close', () => {
+      clearTimeout(late)
+      clearInterval(looking)
+    })
   }
 
   return {
