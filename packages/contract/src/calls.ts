@@ -68,6 +68,8 @@ import { invitations } from './ums/invitation.ts'
 import { passkeys } from './ums/passkey.ts'
 import { secondFactor } from './ums/second-factor.ts'
 import { organisations, users } from './ums/user.ts'
+import { tickets } from './ticket/ticket.ts'
+import { cannedAnswers, ticketDesk, ticketGroups, ticketHours } from './ticket/desk.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
@@ -166,6 +168,7 @@ export const calls = {
   models: { models, modelFiles, modelRevisions },
   market: { providers, marketNodes, cards, offers, rentals, incomes, waits },
   issue: { projects },
+  ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
   root: { terms },
 } as const
 

@@ -51,7 +51,7 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       reports.map(({ uuid }) => uuid),
     )
   }
-  const tellSick = (tx: Tx, { bp_id, name }: { bp_id: string | null; name: string }, edgeId: string, card: CardRow, reason: string): Promise<void> =>
+  const tellSick = (tx: Tx, { bp_id, name }: { bp_id: string | null; name: string }, edgeId: string, card: CardRow, reason: string): Promise<unknown> =>
     tell(tx, {
       kind: 'market.cardSick',
       bp_id,

@@ -156,7 +156,8 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     if (over || spent || idle) {
       const reason = over ? 'end' : spent ? 'spend' : 'idle'
       await stop(tx, null, row, state, reason)
-      return inform(tx, row, 'market.rentalStopped', fillText(messageTexts.rentalStopped[reason], { name: row.name, days: stoppedDays }))
+      await inform(tx, row, 'market.rentalStopped', fillText(messageTexts.rentalStopped[reason], { name: row.name, days: stoppedDays }))
+      return
     }
     if (state.status === 'exited' || state.status === 'dead') {
       await stopped(tx, row, 'ended')
