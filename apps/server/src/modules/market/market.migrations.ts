@@ -211,8 +211,6 @@ export const marketMigrations: Migrations = {
       where rental.status not in ('released', 'failed') and last.usage <> '{}'
     $$;
   `),
-  // The key by which people's clients know the door, sealed.
-  '20261128_99_market_door': migration('create table market_door (one boolean primary key check (one), sealed text not null)'),
   '20261128_98_market_waits': migration(`
     create table market_waits (
       id uuid primary key,
@@ -227,4 +225,6 @@ export const marketMigrations: Migrations = {
     );
     ${tellsChanges('market_waits', 'market.wait')}
   `),
+  // The key by which people's clients know the door, sealed.
+  '20261128_99_market_door': migration('create table market_door (one boolean primary key check (one), sealed text not null)'),
 }

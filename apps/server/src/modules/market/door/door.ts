@@ -34,8 +34,22 @@ const commandOf = (text: string): string[] => ['/bin/sh', '-c', text]
 const sftp = commandOf(
   'for at in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh /usr/libexec /usr/lib; do [ -x "$at/sftp-server" ] && exec "$at/sftp-server"; done; exit 127',
 )
-const relay =
-  'import os,socket,sys,threading\ns=socket.create_connection(("127.0.0.1",int(sys.argv[1])))\ndef up():\n while 1:\n  d=os.read(0,65536)\n  if not d: break\n  s.sendall(d)\n s.shutdown(1)\nthreading.Thread(target=up,daemon=True).start()\nwhile 1:\n d=s.recv(65536)\n if not d: break\n os.write(1,d)\n'
+/** Both ways between its own streams and a port, in Python, as far as the one or the other end goes. */
+const relay = [
+  'import os,socket,sys,threading',
+  's=socket.create_connection(("127.0.0.1",int(sys.argv[1])))',
+  'def up():',
+  ' while 1:',
+  '  d=os.read(0,65536)',
+  '  if not d: break',
+  '  s.sendall(d)',
+  ' s.shutdown(1)',
+  'threading.Thread(target=up,daemon=True).start()',
+  'while 1:',
+  ' d=s.recv(65536)',
+  ' if not d: break',
+  ' os.write(1,d)',
+].join('\n')
 /** A connection within the machine, by whatever its image has for that. */
 const connectTo = (port: number): string[] => [
   '/bin/sh',
