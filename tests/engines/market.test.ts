@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { containers } from '@zhisuan/contract/cis/container'
 import { edges } from '@zhisuan/contract/ecrm/edge'
@@ -39,6 +40,11 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
   let other: Client
   let offer_id: string
   let sshPort: number
+  let port: number
+
+  const start = async (): Promise<void> => {
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', SSH_PORT: String(sshPort), PORT: String(port) })
+  }
 
   const signedUp = async (name: string, organisation: string): Promise<Client> => {
     const { username, password } = await register(server.url, name, organisation)
@@ -53,7 +59,8 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     engine = await startOwnDocker(join(data.path, 'docker'), { environment })
     await importBusybox(engine.docker, image)
     sshPort = await freePort()
-    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', SSH_PORT: String(sshPort) })
+    port = await freePort()
+    await start()
     admin = await asAdministrator(server)
     owner = await signedUp('market-owner', '卡主')
     renter = await signedUp('market-renter', '租户甲')
@@ -185,6 +192,56 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     await becomes(renter, rental.id, 'released')
     expect(await ssh(mine, 'true').catch((error: unknown) => error)).toMatchObject({ code: 255 })
   })
+
+  it('come to run or leave nothing behind, whenever the server is killed', async () => {
+    const killedAfter = async (ms: number, asked: readonly Promise<unknown>[]): Promise<void> => {
+      const settled = Promise.allSettled(asked)
+      await sleep(ms)
+      server.process.kill('SIGKILL')
+      await Promise.all([server.ended, settled])
+      await start()
+    }
+    const open = async () =>
+      (
+        await Promise.all(
+          [renter, other].map(async (who) => (await who.call(rentals.list, { query: { page_size: '100' } })).items.map((rental) => ({ who, rental }))),
+        )
+      )
+        .flat()
+        .filter(({ rental: { status } }) => status !== 'released' && status !== 'failed')
+    for (const [making, ending] of [
+      [60, 40],
+      [250, 150],
+      [700, 400],
+    ] as const) {
+      const asked = [renter, other, renter, other, renter].map((who, index) =>
+        who.call(rentals.create, { body: { name: `k${making}-${index}`, offer_id, image } }),
+      )
+      await killedAfter(making, asked)
+      const running = await until(async () => {
+        const all = await open()
+        return all.every(({ rental }) => rental.status === 'running' && rental.fault === null) && all
+      }, 'all that was promised to run')
+      const cardsHeld = running.flatMap(({ rental }) => cardsOf(rental))
+      expect(cardsHeld.length).toBe(new Set(cardsHeld).size)
+      for (const { rental } of running) expect(await cardsInside(rental)).toEqual(cardsOf(rental))
+
+      await killedAfter(
+        ending,
+        running.map(({ who, rental: { id } }) => who.call(rentals.release, { params: { id } })),
+      )
+      await until(async () => {
+        const left = await open()
+        for (const { who, rental } of left)
+          if (rental.status === 'running') await who.call(rentals.release, { params: { id: rental.id } }).catch(() => undefined)
+        return left.length === 0
+      }, 'all to be released')
+      const stock = await owner.call(cards.list, { query: {} })
+      expect(stock.items.map(({ state }) => state)).toEqual(['free', 'free', 'free'])
+      expect(await engine.docker.containers.list({ all: true, labels: ['zhisuan.container'] })).toEqual([])
+      expect(await engine.docker.volumes.list()).toEqual([])
+    }
+  }, 240_000)
 })
 
 const firstOf = async (stream: Readable): Promise<string> => String(((await once(stream, 'data')) as [Buffer])[0])
