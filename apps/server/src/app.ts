@@ -101,7 +101,20 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   add(createModelsModule(platform, { bytes }))
   add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
-  add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards, rented, mayMake, sumsOfProvider }))
+  add(
+    createMarket(platform, {
+      edges,
+      refusedByNode,
+      tell,
+      importPrices,
+      usesCards,
+      rented,
+      mayMake,
+      sumsOfProvider,
+      personOf,
+      personOfKey: publicKeys.personOf,
+    }),
+  )
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -398,6 +398,7 @@ export const messageTexts = {
     ended: '租用的机器“{name}”中的程序已退出，机器已停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
   },
   rentalFailed: '机器“{name}”没有租到，未产生费用：{reason}',
+  nodeWithdrawn: '租用的机器“{name}”所在的主机已退出算力市场：它可以继续运行，但停止后不能再启动。请尽早取走数据，或在其他主机上另租。',
   cardsFree: '您等待的{count}张{model}（{provider}）现在有空闲，先租先得。',
   rentalLost: '租用的机器“{name}”已在其主机上丢失，已停止计费。',
   rentalReleasing: '租用的机器“{name}”停止已久，将在{days}天内释放，磁盘上的数据会一并删除。需要保留请启动它或先取走数据。',

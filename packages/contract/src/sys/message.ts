@@ -23,6 +23,7 @@ export const messageKinds = {
   'ecrm.edgeAway': 'resource',
   'market.cardSick': 'resource',
   'market.cardsFree': 'resource',
+  'market.nodeWithdrawn': 'resource',
   'market.rentalFault': 'resource',
   'market.rentalStopped': 'resource',
   'market.rentalFailed': 'resource',

@@ -65,7 +65,7 @@ export function createCis(
     serviceContainers: createServiceContainers(containers),
     observe: watch.observe,
     usesCards: containers.usesCards,
-    rented: createRentedContainers(platform, { operations, reach: edges.reach }),
+    rented: createRentedContainers(platform, { operations, reach: edges.reach, reached: containers.reached }),
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),

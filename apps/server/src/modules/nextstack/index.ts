@@ -27,7 +27,7 @@ import { forgetImages, imageCounter, imageMigrations } from './image/image.store
 import { createImaging } from './imaging.ts'
 import { keyPairRoutes } from './key-pair/key-pair.routes.ts'
 import { createKeyPairs, publicKeyOf } from './key-pair/key-pair.service.ts'
-import { keyPairCounter, keyPairMigrations, namesOfKeys } from './key-pair/key-pair.store.ts'
+import { keyPairCounter, keyPairMigrations, namesOfKeys, personOfKey } from './key-pair/key-pair.store.ts'
 import { usageMigrations } from './metering.ts'
 import { createNetworking, networkingCounters, networkingMigrations } from './networking.ts'
 import { overviewRoutes } from './overview/overview.routes.ts'
@@ -65,7 +65,12 @@ export function createNextstack(
   },
 ): ModuleParts & {
   /** Keys of organisations, for clouds of the other family. */
-  publicKeys: { publicKey: (scope: Scope, id: string) => Promise<string>; names: (scope: Scope) => Promise<readonly { id: string; name: string }[]> }
+  publicKeys: {
+    publicKey: (scope: Scope, id: string) => Promise<string>
+    names: (scope: Scope) => Promise<readonly { id: string; name: string }[]>
+    /** Who registered a key in an organisation, by its SHA-256 fingerprint. */
+    personOf: (bpId: string, fingerprint: string) => Promise<string | null>
+  }
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
@@ -113,7 +118,11 @@ export function createNextstack(
       ...imageMigrations,
       ...usageMigrations,
     },
-    publicKeys: { publicKey: (scope, id) => publicKeyOf(platform.db, scope, id), names: (scope) => namesOfKeys(platform.db, scope) },
+    publicKeys: {
+      publicKey: (scope, id) => publicKeyOf(platform.db, scope, id),
+      names: (scope) => namesOfKeys(platform.db, scope),
+      personOf: (bpId, fingerprint) => personOfKey(platform.db, bpId, fingerprint),
+    },
     kinds: {
       'nextstack.vm': { table: 'vms', suspendable: createVmSuspension(platform, { clouds, operations }), sold: sellsVms(vms) },
       'nextstack.snapshot': { table: 'vm_snapshots', partOf: { kind: 'nextstack.vm', id: 'vm_id' } },

@@ -34,6 +34,7 @@ export default {
     market: {
       cardSick: '显卡故障',
       cardsFree: '显卡有空闲',
+      nodeWithdrawn: '主机退出市场',
       rentalFault: '租用的机器故障',
       rentalStopped: '租用的机器已停止',
       rentalFailed: '机器没有租到',
