@@ -283,7 +283,10 @@ export const splitRuns = {
     path: `${splitPath}/runs/{id}/lines`,
     summary: 'Its lines, by the hour',
     access: splitReaders,
-    query: listQuery(['from'], { kind: z.enum(['use', 'late', 'refund', 'adjustment']).optional(), model: z.string().max(128).optional() }),
+    query: listQuery(['from'], {
+      kind: z.enum(['use', 'late', 'refund', 'adjustment']).optional(),
+      model: z.string().max(128).regex(plainLine, fieldTexts.controlCharacters).optional(),
+    }),
     response: listOf(splitLine),
   }),
   /** 26012 where that month was split by it, 26018 where the provider is disabled. */

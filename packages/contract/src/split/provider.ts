@@ -3,6 +3,8 @@ import { money } from '../bill/money.ts'
 import { byId, day, defineCall, empty, moment } from '../define.ts'
 import { providerStatuses } from '../market/provider.ts'
 import { admins } from '../roles.ts'
+import { fieldTexts } from '../texts.ts'
+import { plainLine } from '../validation.ts'
 import { splitKeepers, splitPath, splitReaders } from './contract.ts'
 
 const splitProvider = z.object({
@@ -105,7 +107,7 @@ export const splitFigures = {
     path: `${splitPath}/figures`,
     summary: 'The same of a provider, or of a model of card, or of all',
     access: admins,
-    query: z.object({ ...asked, provider_id: z.uuid().optional(), model: z.string().max(128).optional() }),
+    query: z.object({ ...asked, provider_id: z.uuid().optional(), model: z.string().max(128).regex(plainLine, fieldTexts.controlCharacters).optional() }),
     response: figures,
   }),
 } as const
