@@ -34,6 +34,8 @@ const pages = {
   'bill.account': { list: paths.billing.wallet },
   'bill.budget': { list: () => withQuery(paths.billing.month(), { tab: 'budgets' }) },
   'bill.order': paths.order,
+  'split.run': { list: paths.split.providerRecords },
+  'split.contract': paths.split.management,
   'ticket.ticket': paths.ticket,
   'ticket.desk': paths.workOrder,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>
