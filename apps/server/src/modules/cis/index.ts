@@ -20,6 +20,7 @@ import { createContainers } from './container/container.service.ts'
 import { containerMigrations, countByEdge, ownersOnEdge } from './container/container.store.ts'
 import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
+import { shareMigrations } from './container/container.share.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
 import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
 
@@ -51,7 +52,7 @@ export function createCis(
   let unsubscribe: () => void = () => undefined
 
   return {
-    migrations: { ...deploymentMigrations, ...containerMigrations, ...configMigrations, ...linkMigrations },
+    migrations: { ...deploymentMigrations, ...containerMigrations, ...shareMigrations, ...configMigrations, ...linkMigrations },
     contentsOfNode: { count: countByEdge, owners: ownersOnEdge },
     kinds: {
       'cis.container': { table: 'containers', suspendable: createContainerSuspension(platform, { operations }) },

@@ -26,6 +26,9 @@ export interface ComposeService {
   readonly image: string
   readonly replicas: number
   readonly ports: readonly PublishedPort[]
+  /** The most that each of its containers may take; null where nothing limits it. */
+  readonly cpu_limit: number | null
+  readonly memory_limit_bytes: number | null
 }
 
 export const portsMax = 100
@@ -158,6 +161,32 @@ export function replicasOf(service: Mapping): number | null {
   return Number.isInteger(count) && count >= 0 && count <= 100 ? count : null
 }
 
+const units = ['b', 'k', 'm', 'g', 't', 'p']
+
+/** `512m` in bytes, as Docker reads it; null of what limits nothing. */
+function bytesOf(value: unknown): number | null {
+  const [, amount, unit = 'b'] = /^(\d+(?:\.\d+)?)\s?([bkmgtp])?b?$/i.exec(String(value)) ?? []
+  const bytes = Math.floor(Number(amount) * 1024 ** units.indexOf(unit.toLowerCase()))
+  return bytes > 0 ? bytes : null
+}
+
+/** What limits the containers of a service: as Compose counts, by what is said of their deployment, or else by the older way. */
+export function limitsOf(service: Mapping): Pick<ComposeService, 'cpu_limit' | 'memory_limit_bytes'> {
+  const deploy = isMapping(service['deploy']) ? service['deploy'] : {}
+  const resources = isMapping(deploy['resources']) ? deploy['resources'] : {}
+  const limits = isMapping(resources['limits']) ? resources['limits'] : {}
+  const cpus = Number(limits['cpus'] ?? service['cpus'])
+  return { cpu_limit: cpus > 0 ? cpus : null, memory_limit_bytes: bytesOf(limits['memory'] ?? service['mem_limit']) }
+}
+
+/** Whether it wants a GPU of the node. */
+export function wantsGpu(service: Mapping): boolean {
+  const deploy = isMapping(service['deploy']) ? service['deploy'] : {}
+  const resources = isMapping(deploy['resources']) ? deploy['resources'] : {}
+  const reserved = isMapping(resources['reservations']) ? resources['reservations'] : {}
+  return service['runtime'] === 'nvidia' || listed(reserved['devices']).length > 0 || listed(reserved['generic_resources']).length > 0
+}
+
 /** Of a file that the rules have let pass. */
 export const servicesOf = (root: Mapping): ComposeService[] =>
   Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => {
@@ -166,6 +195,7 @@ export const servicesOf = (root: Mapping): ComposeService[] =>
       name,
       image: String(of['image'] ?? ''),
       replicas: replicasOf(of) ?? 1,
+      ...limitsOf(of),
       ports: listed(of['ports']).flatMap((port) => {
         const ports = portsOf(port)
         return isPortFault(ports) ? [] : ports

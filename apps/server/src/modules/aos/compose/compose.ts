@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { fitsVariable, stackFile, type ComposeProblem as Problem, type StackFile, type Variable } from '@zhisuan/contract/aos/stack'
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
+import { isShared } from '@zhisuan/contract/ecrm/share'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -34,12 +35,13 @@ export const termsOf = ({ kind, bp_id }: Pick<Actor, 'kind' | 'bp_id'>, nodes: C
 /** For a file that was judged when it was asked for. */
 export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ asker: null, nodes: null, configs })
 
-function rulesOf({ asker, nodes, configs }: ComposeTerms): Pick<RuleParts, 'free' | 'bind' | 'files'> {
+function rulesOf({ asker, nodes, configs }: ComposeTerms): Pick<RuleParts, 'free' | 'bind' | 'shared' | 'files'> {
   const files = pathsOf(configs)
-  if (asker === null) return { free: true, bind: () => null, files }
+  if (asker === null) return { free: true, bind: () => null, shared: false, files }
   const free = isPlatformKind(asker.kind)
-  if (nodes === null) return { free, bind: (path) => bindRefusal(asker, { bp_id: asker.bp_id }, path) ?? (free ? null : 'own'), files }
-  return { free, bind: (path) => nodes.map((node) => bindRefusal(asker, node, path)).find((refusal) => refusal !== null) ?? null, files }
+  const shared = nodes?.some((node) => isShared(asker.bp_id, node)) === true
+  if (nodes === null) return { free, shared, bind: (path) => bindRefusal(asker, { bp_id: asker.bp_id }, path) ?? (free ? null : 'own'), files }
+  return { free, shared, bind: (path) => nodes.map((node) => bindRefusal(asker, node, path)).find((refusal) => refusal !== null) ?? null, files }
 }
 
 /** A file that is ready to be deployed. */

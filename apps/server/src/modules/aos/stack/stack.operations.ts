@@ -58,7 +58,7 @@ export function createStackOperations(
     workOnNode: WorkOnNode
     usualRefusal: UsualRefusal
     configs: Pick<ConfigService, 'contents'>
-    containers: Pick<ServiceContainers, 'record'>
+    containers: Pick<ServiceContainers, 'record' | 'releaseShare'>
     watch: Pick<StackWatch, 'look'>
     composer: Pick<Composer, 'prepare'>
   },
@@ -205,6 +205,7 @@ export function createStackOperations(
   /** What is known of a stack goes; what is on its node stays. */
   const dropStack = async (tx: Tx, row: StackRow): Promise<void> => {
     await forget(tx, row, () => true)
+    await containers.releaseShare(tx, row.id)
     await store.deleteStack(tx, row.id)
     await dropEmptyDeployment(tx, row.deployment_id)
   }
