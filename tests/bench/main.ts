@@ -10,6 +10,7 @@ import { benchList } from './list.ts'
 import { benchOpenStack } from './openstack.ts'
 import { benchPages } from './pages.ts'
 import { benchPolicy } from './policy.ts'
+import { benchPush } from './push.ts'
 import { benchRegistry } from './registry.ts'
 import { benchResources } from './resources.ts'
 import { benchStart } from './start.ts'
@@ -40,6 +41,7 @@ const parts = {
   policy: benchPolicy,
   billing: benchBilling,
   registry: benchRegistry,
+  push: benchPush,
   openstack: benchOpenStack,
 }
 const figures: Figure[] = []

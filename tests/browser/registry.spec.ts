@@ -14,8 +14,9 @@ import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
 import { asAdministrator, startAtOrigin, until, type Client, type RunningServer } from '../support/server.ts'
+import { openWayIn } from '../support/wayIn.ts'
 import { button, dialog, pick, rowOf, shot, visit } from './console.ts'
-import { fill } from './forms.ts'
+import { field, fill } from './forms.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 const run = promisify(execFile)
@@ -30,6 +31,7 @@ test.describe('a registry that the platform runs', () => {
   let origin: string
   let admin: Client
   let agent: RunningAgent | undefined
+  let closeWay = (): void => undefined
   const images: string[] = [local]
 
   test.beforeAll(async () => {
@@ -42,6 +44,7 @@ test.describe('a registry that the platform runs', () => {
     await until(async () => (await admin.call(edges.get, { params: { id: edge.id } })).status === 'online', 'the node to be online', 40_000)
   })
   test.afterAll(async () => {
+    closeWay()
     await agent?.stop()
     await server?.stop()
     for (const pid of allPids()) if (markOf(pid)?.startsWith(`${data.path}/agent/kept/`) === true) process.kill(pid, 'SIGKILL')
@@ -51,7 +54,11 @@ test.describe('a registry that the platform runs', () => {
     data.remove()
   })
 
-  test('is made, and what is pushed to it is seen within two seconds', async ({ page, context, trouble }) => {
+  test('is made, what is pushed to it is seen within two seconds, is brought to a node, and a container is made of it there', async ({
+    page,
+    context,
+    trouble,
+  }) => {
     // Nobody has a password for the registries at first: the page asks for one.
     trouble.expect(/^400 POST \/api\/ims\/v1\/docker\/registries\/command/)
     await signIn(context, 'admin', origin)
@@ -70,6 +77,7 @@ test.describe('a registry that the platform runs', () => {
     await shot(page, 'registry-list')
     const [registry] = (await admin.call(registries.list)).items
     const address = registry?.address ?? ''
+    closeWay = await openWayIn(Number(address.split(':')[1]))
 
     await visit(page, `${origin}/mirror/project`)
     await button(page, '创建项目').first().click()
@@ -96,5 +104,38 @@ test.describe('a registry that the platform runs', () => {
     await page.getByRole('link', { name: 'app' }).click()
     await expect(page.getByRole('row').filter({ hasText: 'sha256:' })).toContainText('1.0')
     await shot(page, 'registry-repository')
+
+    // To the node, which has no part of it yet.
+    await docker.images.remove(local, { force: true })
+    await visit(page, `${origin}/mirror/imagesDownloadList`)
+    await button(page, '预热镜像').first().click()
+    await dialog(page).getByRole('combobox', { name: '镜像仓库服务' }).click()
+    await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: 'main' }).click()
+    await dialog(page).getByRole('combobox', { name: '镜像 1', exact: true }).fill('team/app')
+    await fill(dialog(page), { '标签 1': '1.0' })
+    await pick(dialog(page), '节点', 'first-node')
+    await page.keyboard.press('Escape')
+    await shot(page, 'registry-preheat')
+    await button(dialog(page), '预热镜像').click()
+    await expect(rowOf(page, image)).toContainText('已完成', { timeout: 30_000 })
+    await rowOf(page, image).getByRole('button', { name: '查看进度' }).click()
+    await expect(dialog(page).getByRole('row').filter({ hasText: 'first-node' })).toContainText('已拉取')
+    await shot(page, 'registry-preheat-progress')
+    await page.keyboard.press('Escape')
+
+    await visit(page, `${origin}/containerApplicationService/containerDeploy`)
+    await button(page, '创建部署').first().click()
+    await fill(page, { 名称: 'made', 启动命令: 'sleep 1000' })
+    await field(page, '镜像').fill('team/app')
+    await page
+      .locator('.ant-select-item-option', { hasText: `${address}/team/app` })
+      .first()
+      .click()
+    await shot(page, 'registry-image-field')
+    await field(page, '镜像').fill(image)
+    await page.keyboard.press('Escape')
+    await button(page, '开始部署').click()
+    await expect(rowOf(page, 'made').getByText('运行中')).toBeVisible({ timeout: 30_000 })
+    await shot(page, 'registry-container')
   })
 })

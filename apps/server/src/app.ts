@@ -19,6 +19,7 @@ import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
+import { createTicketModule } from './modules/ticket/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit, entryQuery } from './platform/audit.ts'
 import { platformScope } from './platform/auth/actor.ts'
@@ -96,6 +97,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes }))
+  add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }
@@ -178,18 +180,19 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     answerUnparsed(http)
     endSlowBodies(http)
     serveProbes(http, platform)
+    const changing = createChanging({
+      db: platform.db,
+      entryQuery: (entry) => entryQuery(platform.db, entry),
+      tableOf: (kind) => (platform.kinds() as ReadonlyMap<string, KindParts>).get(kind)?.table,
+      keys: createAnswerKeys(platform.secrets),
+    })
     await bindCalls(
       http,
       modules.flatMap((module) => module.handlers),
       {
         ...authorising,
         openStreams: platform.openStreams,
-        changing: createChanging({
-          db: platform.db,
-          entryQuery: (entry) => entryQuery(platform.db, entry),
-          tableOf: (kind) => (platform.kinds() as ReadonlyMap<string, KindParts>).get(kind)?.table,
-          keys: createAnswerKeys(platform.secrets),
-        }),
+        changing,
         checkResponses: config.ZHISUAN_ENV !== 'production',
       },
     )
@@ -197,7 +200,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
       platform.openStreams.drain()
       for (const module of modules) module.drain?.()
     })
-    for (const module of modules) await module.serve?.(http, authorising)
+    for (const module of modules) await module.serve?.(http, authorising, changing)
     platform.downloads.serve(http)
     await serveDocs(http, config)
     await serveConsole(http, config)

@@ -33,6 +33,8 @@ const pages = {
   'bill.account': { list: paths.billing.wallet },
   'bill.budget': { list: () => withQuery(paths.billing.month(), { tab: 'budgets' }) },
   'bill.order': paths.order,
+  'ticket.ticket': paths.ticket,
+  'ticket.desk': paths.workOrder,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>
 
 /**

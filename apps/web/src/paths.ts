@@ -271,5 +271,6 @@ export const paths = {
       detail: path('/separateAccountingSystem/resourcedata/{id}/{gpuname}'),
     },
   },
-  workOrder: { list: path('/workOrderlist'), center: path('/workOrderCenter') },
+  ticket: { list: path('/tickets'), detail: path('/tickets/{id}') },
+  workOrder: { list: path('/workOrderlist'), detail: path('/workOrderlist/{id}'), center: path('/workOrderCenter') },
 } as const

@@ -525,8 +525,11 @@ const table = {
     ),
   ],
   workOrder: [
-    { path: '/workOrderlist', title: 'workOrderlist', access: ['COPOTE_NORMAL', 'COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], kind: 'page', pending: true },
-    { path: '/workOrderCenter', title: 'workOrderCenter', access: ['COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], kind: 'page', pending: true },
+    parent({ path: '/workOrderlist', title: 'workOrderlist', access: ['COPOTE_NORMAL', 'COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], kind: 'page' }, [
+      { path: '/workOrderlist/{id}', title: 'workOrderDetail' },
+    ]),
+    { path: '/workOrderCenter', title: 'workOrderCenter', access: ['COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], kind: 'page' },
+    parent({ path: '/tickets', title: 'tickets', access: 'all', kind: 'page' }, [{ path: '/tickets/{id}', title: 'ticketDetail' }]),
   ],
 } as const satisfies Readonly<Record<RouteGroup, Group>>
 

@@ -64,6 +64,8 @@ import { invitations } from './ums/invitation.ts'
 import { passkeys } from './ums/passkey.ts'
 import { secondFactor } from './ums/second-factor.ts'
 import { organisations, users } from './ums/user.ts'
+import { tickets } from './ticket/ticket.ts'
+import { cannedAnswers, ticketDesk, ticketGroups, ticketHours } from './ticket/desk.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
@@ -161,6 +163,7 @@ export const calls = {
   files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
   models: { models, modelFiles, modelRevisions },
   issue: { projects },
+  ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
   root: { terms },
 } as const
 

@@ -36,7 +36,7 @@ export const errorBlocks = {
   models: [[97_800, 97_999]],
   market: [[98_000, 98_199]],
   split: [[98_200, 98_399]],
-  issue: [[98_400, 98_599]],
+  ticket: [[98_400, 98_599]],
   omc: [[98_600, 98_799]],
 } as const satisfies Readonly<Record<string, readonly (readonly [from: number, to: number])[]>>
 
@@ -526,7 +526,7 @@ export const errors = catalogue({
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
 
   // models: the warehouse
-  modelNameTaken: { code: 97801, status: 400, text: '该命名空间中已有同名模型' },
+  modelNameTaken: { code: 97801, status: 409, text: '该命名空间中已有同名模型' },
   modelNamespaceTaken: { code: 97802, status: 400, text: '命名空间“{name}”已被其他组织使用' },
   modelEmpty: { code: 97803, status: 400, text: '模型还没有文件，请先上传' },
   modelGated: { code: 97804, status: 403, text: '下载此模型前须登录并接受它的使用条款' },
@@ -535,6 +535,8 @@ export const errors = catalogue({
   modelPathTaken: { code: 97807, status: 400, text: '“{path}”既是文件又是文件夹，请改用其他路径' },
   modelUnchanged: { code: 97808, status: 400, text: '这次提交没有任何改动' },
   modelTooManyFiles: { code: 97809, status: 400, text: '一个模型最多{limit}个文件' },
+  hubBranchUnknown: { code: 97810, status: 400, text: '模型只有main一个分支，也不支持合并请求，请直接提交到main' },
+  hubLinkInvalid: { code: 97811, status: 403, text: '上传地址无效或已过期，请重新提交' },
 
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },
   enrolTokenInvalid: { code: 95002, status: 401, text: '接入令牌无效、已过期或已被使用' },
@@ -649,6 +651,19 @@ export const errors = catalogue({
   invoiceTitlesTooMany: { code: 96039, status: 400, text: '发票抬头不能超过{limit}个' },
   invoiceSellerNotSetUp: { code: 96042, status: 409, text: '平台尚未设置收款户名或销售方税号，暂不能开具发票' },
   balanceBelowLeast: { code: 96043, status: 400, text: '可用余额 ¥{available} 低于按量计费的最低余额 ¥{least}，请先充值，或改为预付费购买' },
+
+  // 984xx: work orders
+  ticketsTooMany: { code: 98400, status: 409, text: '未结束的工单不能超过{limit}个，请先处理已有的工单' },
+  ticketUrgedJustNow: { code: 98401, status: 409, text: '刚刚催过单，请{minutes}分钟后再催' },
+  ticketOwnReview: { code: 98402, status: 409, text: '不能审核自己提交的处理结果，请由另一位审核员审核' },
+  ticketRatedOrTooLate: { code: 98403, status: 409, text: '该工单已经评价，或已超过{days}天的评价期限' },
+  ticketAboutUnknown: { code: 98404, status: 400, text: '关联的资源不存在或已被删除' },
+  ticketFileUnknown: { code: 98405, status: 400, text: '附件还没有传完、已用在别处，或上传超过一天' },
+  ticketAssigneeUnknown: { code: 98406, status: 400, text: '所选的人不能处理工单' },
+  ticketGroupNameTaken: { code: 98407, status: 400, text: '处理组名称已存在' },
+  ticketSecretNone: { code: 98408, status: 409, text: '没有保密信息，或已随工单结束清除' },
+  ticketTaken: { code: 98409, status: 409, text: '工单已由“{name}”受理' },
+  ticketFilesTooMany: { code: 98410, status: 409, text: '还没有使用的附件不能超过{limit}个' },
 })
 
 export type ErrorName = keyof typeof errors

@@ -153,6 +153,13 @@ export const kindTexts = {
   issue: {
     project: '项目',
   },
+  ticket: {
+    ticket: '工单',
+    desk: '工单处理',
+    group: '处理组',
+    canned: '常用回复',
+    hours: '服务时间',
+  },
 } as const
 
 const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = kindTexts

@@ -14,7 +14,7 @@ function complaint(env: Record<string, string>): string {
   return expect.fail('the configuration was taken')
 }
 /** The keys that it names, in order. */
-const named = (text: string): string[] => [...text.matchAll(/^ {2}([A-Z_]+): .+$/gm)].map(([, key = '']) => key)
+const named = (text: string): string[] => [...text.matchAll(/^ {2}([A-Z0-9_]+): .+$/gm)].map(([, key = '']) => key)
 
 describe('the configuration', () => {
   it('needs nothing', () => {
@@ -44,6 +44,11 @@ describe('the configuration', () => {
       PUBLIC_URL: 'https://cloud.example.com',
       LOG_LEVEL: 'debug',
     })
+  })
+
+  it('takes an S3 whole or not at all', () => {
+    expect(named(complaint({ S3_BUCKET: 'b' }))).toEqual(['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
+    expect(readConfig({ S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'k', S3_SECRET_ACCESS_KEY: 's' })).toMatchObject({ S3_BUCKET: 'b', S3_REGION: 'us-east-1' })
   })
 
   it('names every wrong key at once, in one readable text', () => {

@@ -69,6 +69,12 @@ const environment = z.object({
       .max(2 ** 20),
     '1024',
   ),
+  /** Where what people upload is kept, instead of in DATA_DIR: a bucket of Amazon's, or with an endpoint of whoever else speaks S3. */
+  S3_BUCKET: optional(z.string()),
+  S3_ENDPOINT: optional(z.url({ protocol: /^https?$/ })),
+  S3_REGION: withDefault(z.string(), 'us-east-1'),
+  S3_ACCESS_KEY_ID: optional(z.string()),
+  S3_SECRET_ACCESS_KEY: optional(z.string()),
   /** Tests only: a file that names the point at which the server kills itself, see platform/operations.ts. */
   FAULT_FILE: optional(z.string()),
 })
@@ -89,6 +95,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   const set = (key: keyof z.output<typeof environment>): boolean => trimmed(env[key]) !== undefined
   if (set('SMTP_URL') && !set('SMTP_FROM')) wrong.push('SMTP_FROM: required with SMTP_URL')
+  const bucket = ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const
+  if (set('S3_ENDPOINT') || bucket.some(set)) wrong.push(...bucket.filter((key) => !set(key)).map((key) => `${key}: required with the other keys of S3`))
   if (set('FAULT_FILE') && trimmed(env['ZHISUAN_ENV']) !== 'test') wrong.push('FAULT_FILE: only with ZHISUAN_ENV=test')
   if (!parsed.success || wrong.length > 0) {
     throw new ConfigError(`The configuration is wrong:\n${wrong.map((line) => `  ${line}`).join('\n')}\nSee README, "Configuration".`)

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Actor, Scope } from './auth/actor.ts'
 import type { Migrations, Sql, Tables, Tx } from './db/database.ts'
 import type { Authorising } from './http/bind.ts'
+import type { Changing } from './http/changing.ts'
 import type { Handler } from './http/handler.ts'
 import type { JobDefinition, JobHandler } from './jobs.ts'
 import type { AnyOperation, MayBegin } from './operations.ts'
@@ -34,8 +35,8 @@ export interface ModuleParts {
   readonly usageOfLicence?: (on: Sql) => Promise<{ nodes: number; cores: number }>
   /** What an organisation has from its beginning, in the transaction that makes it. */
   readonly organisationMade?: (tx: Tx, bpId: string) => Promise<void>
-  /** What is served beside calls: sockets, uploads, links. */
-  readonly serve?: (http: FastifyInstance, authorising: Authorising) => void | Promise<void>
+  /** What is served beside calls: sockets, uploads, links; what changes something by `changing`, with its entry in the audit log. */
+  readonly serve?: (http: FastifyInstance, authorising: Authorising, changing: Changing) => void | Promise<void>
   /** After the schema is in place and before requests: seeds, watchers. */
   readonly start?: () => Promise<void>
   /** Once the server listens, at that address. */

@@ -57,6 +57,8 @@ export default function ConsoleLayout({
   // Overview, licence and messages are groups of one page: a menu would only repeat its title.
   const hasMenu = menu !== undefined && route.group !== 'index' && route.group !== 'license' && route.group !== 'general'
   const overview = routeOf(paths.overview())
+  // Whoever answers work orders begins with those of others.
+  const desk = routeOf(paths.workOrder.list())
   const withSwitcher = isCloudGroup(route.group) && route.path !== paths.nextstack.vm.add.template
 
   useEffect(() => setMenuOpen(false), [route, narrow])
@@ -67,6 +69,7 @@ export default function ConsoleLayout({
     <>
       {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
       {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
+      <NavLink to={desk !== null && mayOpen(desk, person) ? paths.workOrder.list() : paths.ticket.list()}>{t('nav.tickets')}</NavLink>
       <NavLink to={paths.help.list()}>{t('nav.help')}</NavLink>
     </>
   )

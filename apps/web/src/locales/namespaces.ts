@@ -51,6 +51,7 @@ export const loaders = {
   settings: () => import('./zh/settings.ts'),
   snapshot: () => import('./zh/snapshot.ts'),
   storage: () => import('./zh/storage.ts'),
+  ticket: () => import('./zh/ticket.ts'),
 } as const
 
 export type LazyNamespace = keyof typeof loaders

@@ -25,6 +25,9 @@ export const messageKinds = {
   'compute.projectWrong': 'platform',
   'cmp.cloudUnreachable': 'platform',
   'cmp.cloudReachable': 'platform',
+  'ticket.said': 'resource',
+  'ticket.came': 'resource',
+  'ticket.late': 'resource',
 } as const satisfies Readonly<Record<`bill.${NoticeKind}`, MessageCategory> & Record<string, MessageCategory>>
 export type MessageKind = keyof typeof messageKinds
 
@@ -52,7 +55,7 @@ const message = z.object({
 export type Message = z.output<typeof message>
 
 /**
- * A message is told to an organisation, or to the platform. An organisation's are seen by who manages it (its
+ * A message is told to one person, to an organisation, or to the platform. An organisation's are seen by who manages it (its
  * administrators, the one person of a personal one), and those of {@link categoryForMembers} by all its members; the
  * platform's by its administrators, who do not see those of organisations. Each reads for themselves. Unread is what was
  * told since somebody is there and sees it: whoever comes later finds what was told before as read.

@@ -107,6 +107,11 @@ export const environmentKeys = [
   'SSO_ALLOW',
   'IMAGE_FETCH_ALLOW',
   'IMAGE_MAX_GB',
+  'S3_BUCKET',
+  'S3_ENDPOINT',
+  'S3_REGION',
+  'S3_ACCESS_KEY_ID',
+  'S3_SECRET_ACCESS_KEY',
 ] as const
 
 const environmentEntry = z.object({

@@ -203,6 +203,11 @@ describe('an upload', () => {
     expect(await of('好'.repeat(86))).toEqual(['name 名称不能超过255个字节，一个汉字占3个字节'])
     expect(await of('ok', ['x', '..'])).toEqual(['folders.1 名称不能包含斜杠和反斜杠，也不能是空格、“.”或“..”'])
     await announce(owner, { name: '好'.repeat(85), size_bytes: 1 })
+    // What is kept beside it has a number, and room for it.
+    const long = `${'好'.repeat(83)}.txt`
+    await put(owner, long)
+    const { name } = await put(owner, long, randomBytes(10), { conflict: 'keep_both' })
+    expect([name, Buffer.byteLength(name)]).toEqual([`${'好'.repeat(82)} (1).txt`, 254])
   })
 })
 
@@ -310,6 +315,12 @@ describe('what is in a space', () => {
     const archive = await bytesOf(await download(colleague, [top.id]))
     expect(archive.subarray(0, 2).toString()).toBe('PK')
     for (const text of ['hello archive', '资料/内/说明.txt']) expect(archive.includes(text)).toBe(true)
+    // With what is another's among it there is none, and a link that was theirs to follow is not when it has gone to another.
+    const theirs = await put(owner, 'theirs.txt')
+    expect(await refused(app, fileEntries.download, { token: colleague.token, body: { ids: [top.id, theirs.id] } })).toMatchObject({ status: 404 })
+    const { path } = await call(app, fileEntries.download, { token: colleague.token, body: { ids: [top.id] } })
+    await call(app, fileEntries.delete, { token: colleague.token, body: { ids: [top.id] } })
+    expect((await fetch(`${url}${path}`)).status).toBe(404)
   })
 
   it('is looked at without being run: what a browser would run is text, or is only saved', async () => {
@@ -320,6 +331,11 @@ describe('what is in a space', () => {
       "sandbox; default-src 'none'; style-src 'unsafe-inline'",
       'nosniff',
     ])
+    const drawing = await put(colleague, 'evil.svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'))
+    expect((await download(colleague, [drawing.id], {}, true)).headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    // A picture in name only is no picture, and nothing else either.
+    const disguised = await download(colleague, [(await put(colleague, 'evil.png', Buffer.from('<script>alert(1)</script>'))).id], {}, true)
+    expect([disguised.headers.get('content-type'), disguised.headers.get('x-content-type-options')]).toEqual(['image/png', 'nosniff'])
     const program = await put(colleague, 'evil.xhtml')
     expect(await refused(app, fileEntries.download, { token: colleague.token, body: { ids: [program.id], inline: true } })).toMatchObject({ code: 97608 })
   })

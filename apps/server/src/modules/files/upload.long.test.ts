@@ -1,20 +1,22 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { fileEntries, fileSpaces, fileUploads } from '@zhisuan/contract/files/file'
+import { archiveEntriesMost, fileEntries, fileSpaces, fileUploads } from '@zhisuan/contract/files/file'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { Upload } from 'tus-js-client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { committedEveryBytes } from '../../platform/bytes/bytes.ts'
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../platform/db/embedded.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
-import { call } from '../../testing/call.ts'
+import { call, refused } from '../../testing/call.ts'
 import { signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
+import { sendPiece, sha256Of } from '../../testing/uploads.ts'
 
 const size = 2 * 2 ** 30
 const kills = 10
@@ -40,8 +42,11 @@ describe('a large upload by the unchanged tus client', () => {
   let person: Person & SignedIn
   let port: number
   let server: ChildProcess
+  let postgres: EmbeddedPostgres
   const folder = mkdtempSync(join(tmpdir(), 'large-'))
   const file = join(folder, 'file')
+  /** One of its own, that can be stopped without stopping what others test on. */
+  const startDatabase = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres(join(folder, 'database'))
 
   /** The server that the client talks to; the other one on the database only answers what the test asks. */
   const start = async (): Promise<void> => {
@@ -69,7 +74,10 @@ describe('a large upload by the unchanged tus client', () => {
   }
 
   beforeAll(async () => {
-    app = await testApp()
+    // As root, PostgreSQL runs as a system user of its own, who has to get in.
+    chmodSync(folder, 0o755)
+    postgres = await startDatabase()
+    app = await testApp({ DATABASE_URL: postgres.url('postgres') })
     person = await someone(app)
     port = await anyPort()
     await start()
@@ -77,10 +85,11 @@ describe('a large upload by the unchanged tus client', () => {
   afterAll(async () => {
     await kill()
     await app.close()
+    await postgres.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('is what was sent after ten kills of the server, ten cut connections and another token, and sends little again', async () => {
+  it('is what was sent after ten kills of the server, a restart of its database, ten cut connections and another token, and sends little again', async () => {
     const sha256 = await largeFile(file)
     const { items } = await call(app, fileSpaces.list, { token: person.token })
     const space = items.find(({ kind }) => kind === 'personal')?.id ?? ''
@@ -101,13 +110,14 @@ describe('a large upload by the unchanged tus client', () => {
       onBeforeRequest: (request) => request.setHeader('authorization', `Bearer ${token}`),
       onShouldRetry: () => true,
       onAfterResponse: (request, response) => {
-        if (request.getMethod() !== 'HEAD') return
+        // While the database is away it is told so, and no more.
+        if (request.getMethod() !== 'HEAD' || response.getStatus() !== 200) return
         const from = Number(response.getHeader('upload-offset'))
         if (Number.isFinite(from)) again.push(Math.max(0, sent - from))
         sent = from
       },
       onProgress: (bytes) => {
-        sent = Math.max(sent, bytes)
+        if (Number.isFinite(bytes)) sent = Math.max(sent, bytes)
       },
       onSuccess: () => done.resolve(),
       onError: (error) => done.reject(error),
@@ -119,6 +129,8 @@ describe('a large upload by the unchanged tus client', () => {
       await kill()
       await start()
     }
+    await postgres.stop()
+    postgres = await startDatabase()
     // Another session, as after a night: the one before has ended.
     token = (await signIn(app, person)).token
     for (let number = 1; number <= 10; number++) {
@@ -145,4 +157,82 @@ describe('a large upload by the unchanged tus client', () => {
     expect((await kept.stat()).size).toBe(size)
     await kept.close()
   }, 900_000)
+  it('is one of two hundred that come at once, at two servers, and together never pass the quota', async () => {
+    const [each, room, all] = [200_000, 50, 200]
+    const crowd = await someone(app)
+    await app.platform.db
+      .insertInto('byte_accounts')
+      .values({ bp_id: crowd.bp_id, quota_bytes: each * room + each / 2 })
+      .execute()
+    const { items } = await call(app, fileSpaces.list, { token: crowd.token })
+    const [one = '', other = ''] = items.filter(({ kind }) => kind !== 'public').map(({ id }) => id)
+    const usage = async () => (await call(app, fileSpaces.list, { token: crowd.token })).usage.used_bytes
+    const url = `http://127.0.0.1:${port}`
+    const here = await app.http.listen({ port: 0, host: '127.0.0.1' })
+    const content = randomBytes(each)
+    let most = 0
+    const watching = setInterval(() => void usage().then((bytes) => (most = Math.max(most, bytes))), 100)
+    const outcomes = await Promise.all(
+      Array.from({ length: all }, async (_, number) => {
+        const [at, space] = [number % 2 === 0 ? url : here, number % 4 < 2 ? one : other]
+        const answer = await fetch(`${at}${fileSpaces.upload.path.replace('{id}', space)}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${crowd.token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `${number}.bin`, size_bytes: each, sha256: sha256Of(content) }),
+        })
+        if (answer.status !== 201) return answer.status
+        const upload = fileSpaces.upload.response.parse(await answer.json())
+        return (await sendPiece(at, crowd.token, upload, 0, new Uint8Array(content))).status
+      }),
+    )
+    clearInterval(watching)
+    expect(outcomes.toSorted((left, right) => left - right)).toEqual([
+      ...Array.from({ length: room }, () => 204),
+      ...Array.from({ length: all - room }, () => 400),
+    ])
+    await vi.waitFor(async () => {
+      const spaces = (await call(app, fileSpaces.list, { token: crowd.token })).items
+      expect(spaces.reduce((sum, { file_count, kind }) => sum + (kind === 'public' ? 0 : file_count), 0)).toBe(room)
+    }, 60_000)
+    expect(Math.max(most, await usage())).toBe(each * room)
+  }, 300_000)
+
+  it('is one of a thousand of a folder, each of which is there; of ten thousand one archive is made, and of no more', async () => {
+    const many = await someone(app)
+    const space = (await call(app, fileSpaces.list, { token: many.token })).items.find(({ kind }) => kind === 'personal')?.id ?? ''
+    const list = (parent_id?: string) =>
+      call(app, fileSpaces.entries, {
+        token: many.token,
+        params: { id: space },
+        query: { page_size: 100, sort: 'name', ...(parent_id !== undefined && { parent_id }) },
+      })
+    const names = Array.from({ length: 999 }, (_, number) => `${number}.txt`)
+    const send = (name: string) =>
+      call(app, fileSpaces.upload, { token: many.token, params: { id: space }, body: { name, folders: ['全部', '一份'], size_bytes: 0 } })
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        for (let name = names.pop(); name !== undefined; name = names.pop()) await send(name)
+      }),
+    )
+    const whole = (await list()).items[0]?.id ?? ''
+    const part = (await list(whole)).items[0]?.id ?? ''
+    expect(await list(part)).toMatchObject({ total: 999, items: { length: 100 } })
+    for (let copy = 1; copy < 10; copy++)
+      await call(app, fileEntries.copy, { token: many.token, body: { ids: [part], space_id: space, parent_id: whole, conflict: 'keep_both' } })
+    const archive = async () => {
+      const { path } = await call(app, fileEntries.download, { token: many.token, body: { ids: [whole] } })
+      return app.http.inject({ method: 'GET', url: path })
+    }
+    // With the folders that is one too many.
+    expect((await archive()).json()).toMatchObject({ code: 97607, message: `一次最多处理${archiveEntriesMost}个文件和文件夹` })
+    await call(app, fileEntries.delete, { token: many.token, body: { ids: [(await list(part)).items[0]?.id ?? ''] } })
+    const made = await archive()
+    expect([made.statusCode, made.rawPayload.subarray(0, 2).toString()]).toEqual([200, 'PK'])
+    // What many things are asked of at once is cut off by the call itself.
+    expect(await refused(app, fileEntries.delete, { token: many.token, body: { ids: Array.from({ length: 1_001 }, () => whole) } })).toMatchObject({
+      code: 90001,
+    })
+    await call(app, fileEntries.delete, { token: many.token, body: { ids: [whole] } })
+    expect((await list()).total).toBe(0)
+  }, 300_000)
 })

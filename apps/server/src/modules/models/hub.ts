@@ -10,7 +10,7 @@ import type { ModelService } from './models.service.ts'
 import * as store from './models.store.ts'
 import type { ModelRow, RevisionRow } from './models.store.ts'
 
-interface Repository {
+export interface Repository {
   readonly namespace: string
   readonly name: string
 }
@@ -18,6 +18,14 @@ interface At extends Repository {
   readonly revision: string
   readonly '*': string
 }
+
+/** A token as tools give it is an access key with `hf_` in front. */
+export function readToken(request: FastifyRequest): void {
+  const { authorization } = request.headers
+  if (authorization !== undefined) request.headers.authorization = authorization.replace(/^(bearer\s+)hf_/i, '$1')
+}
+export const repositoryOf = async (db: Db, actor: Actor | null, { namespace, name }: Repository): Promise<ModelRow> =>
+  found(await store.seenByName(db, actor === null ? { nothing: true } : scopeOf(actor), namespace, name))
 
 /**
  * The door that people's tools know: what `@huggingface/hub` and `huggingface_hub` ask of a hub, so far as they list, look
@@ -27,12 +35,10 @@ interface At extends Repository {
 export function serveHub(http: FastifyInstance, authorising: Authorising, { db, models, bytes }: { db: Db; models: ModelService; bytes: Bytes }): void {
   /** Who asks; nobody is somebody too. */
   const onRequest = async (request: FastifyRequest): Promise<void> => {
-    const { authorization } = request.headers
-    if (authorization !== undefined) request.headers.authorization = authorization.replace(/^(bearer\s+)hf_/i, '$1')
+    readToken(request)
     await authorise(request, modelCalls.get, authorising)
   }
-  const modelOf = async (actor: Actor | null, { namespace, name }: Repository): Promise<ModelRow> =>
-    found(await store.seenByName(db, actor === null ? { nothing: true } : scopeOf(actor), namespace, name))
+  const modelOf = (actor: Actor | null, repository: Repository): Promise<ModelRow> => repositoryOf(db, actor, repository)
   const at = async (request: FastifyRequest): Promise<{ model: ModelRow; revision: RevisionRow | null; path: string }> => {
     // The routes below have these parameters.
     const params = request.params as Partial<At> & Repository
@@ -118,7 +124,9 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
         .header('content-disposition', 'attachment')
         .type('application/octet-stream')
       if (request.headers['if-none-match'] === tag) return reply.code(304).send()
-      const range = request.headers.range === undefined ? null : rangeOf(request.headers.range, file.size_bytes)
+      // Whoever goes on with what became another meanwhile is sent it whole.
+      const { range: wanted, 'if-range': unchanged } = request.headers
+      const range = wanted === undefined || (unchanged !== undefined && unchanged !== tag) ? null : rangeOf(wanted, file.size_bytes)
       if (range === 'outside') return reply.code(416).header('content-range', `bytes */${file.size_bytes}`).send()
       const length = range === null ? file.size_bytes : range.end - range.start + 1
       reply.header('content-length', length)

@@ -10,6 +10,7 @@ import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { serveHub } from './hub.ts'
+import { serveHubUploads } from './hub.uploads.ts'
 import { createModels, modelUploadPath, shapeUpload, type ModelService } from './models.service.ts'
 import { modelMigrations } from './models.store.ts'
 
@@ -41,8 +42,9 @@ export function createModelsModule(platform: Platform, { bytes }: { bytes: Bytes
     ],
     jobs: [forgetJob],
     jobHandlers: [handleJob(forgetJob, () => models.dropForgotten())],
-    serve: async (http, authorising) => {
+    serve: async (http, authorising, changing) => {
       serveHub(http, authorising, { db: platform.db, models, bytes })
+      await serveHubUploads(http, authorising, { platform, models, bytes, changing })
       await serveUploads(http, authorising, { models, bytes })
     },
   }

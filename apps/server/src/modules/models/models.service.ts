@@ -40,6 +40,23 @@ export interface FileChange {
   readonly remove: readonly string[]
 }
 
+/** Bytes, by their digest. */
+interface Content {
+  readonly sha256: string
+  readonly size_bytes: number
+}
+const keyOf = ({ sha256, size_bytes }: { readonly sha256: string | null; readonly size_bytes: number }): string => `${sha256} ${size_bytes}`
+/** What becomes of bytes that somebody has: they come in by an upload, or the model has them (null), or they may not. */
+interface Announcement extends Content {
+  readonly upload_id: string | null
+  readonly refused: Refusal | null
+}
+/** A commit as tools make it: of contents that came before, and of others that come with it. */
+export interface ContentChange extends Omit<FileChange, 'add'> {
+  readonly add: readonly ({ readonly path: string; readonly content: Buffer } | ({ readonly path: string } & Content))[]
+  readonly removeFolders: readonly string[]
+}
+
 export type ModelService = ReturnType<typeof createModels>
 
 /** Models: a card, files in revisions that never change, published after a review. Bytes are the storage core's. */
@@ -147,12 +164,9 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
   }
 
   return {
-    seen,
     isMine,
     refuseGated,
     revisionOf,
-    commit,
-    held,
     list: (actor: Actor | null, query: QueryOf<Models['list']>) => shapedPage(store.listModels(db, scopeFor(actor), query), (row) => shape(actor, row)),
     facets: async (query: QueryOf<Models['facets']>) => ({ items: await store.facetsOf(db, query) }),
 
@@ -274,6 +288,75 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
         return made
       })
       return shapeRevision(row)
+    },
+
+    /**
+     * By their digests, as tools announce them: what of these the model has not, and where it comes in. What was announced
+     * before and has not come counts once.
+     */
+    async announceAll(actor: Actor, id: string, objects: readonly Content[]): Promise<Announcement[]> {
+      const wished = { model_id: id } satisfies z.input<typeof wish>
+      return db.transaction().execute(async (tx) => {
+        const model = await held(tx, actor, id)
+        const kept = new Set((await store.contentsOf(tx, id)).map(keyOf))
+        const waiting = new Map((await bytes.waiting(tx, { taker, user_id: actor.user_id, wish: wished })).map((upload) => [keyOf(upload), upload.id]))
+        const answers: Announcement[] = []
+        for (const object of objects) {
+          const key = keyOf(object)
+          if (kept.has(key)) answers.push({ ...object, upload_id: null, refused: null })
+          else {
+            const known = waiting.get(key)
+            try {
+              const announced = { taker, bp_id: model.bp_id, user_id: actor.user_id, ...object, wish: wished, keptMs: stagedMs }
+              const upload_id = known ?? (await bytes.announce(tx, announced))
+              waiting.set(key, upload_id)
+              answers.push({ ...object, upload_id, refused: null })
+            } catch (error) {
+              if (!(error instanceof Refusal)) throw error
+              answers.push({ ...object, upload_id: null, refused: error })
+            }
+          }
+        }
+        return answers
+      })
+    },
+    /** A commit of what the model has, by its digest, and of what is at hand. @throws Refusal modelUploadUnready, and as commit does */
+    async commitContents(actor: Actor, id: string, change: ContentChange): Promise<RevisionRow> {
+      const small = change.add.flatMap((file) => ('content' in file ? [file.content] : []))
+      let kept: Content[] = []
+      try {
+        return await db.transaction().execute(async (tx) => {
+          // Before the model is held: whoever takes an upload does it in this order too.
+          kept = await bytes.keep(tx, small)
+          const model = await held(tx, actor, id)
+          const here = new Set((await store.contentsOf(tx, id)).map(keyOf))
+          let next = 0
+          const add = change.add.map((file) => {
+            if ('content' in file) return { path: file.path, ...found(kept[next++]) }
+            if (!here.has(keyOf(file))) throw new Refusal('modelUploadUnready', { values: { path: file.path } })
+            return file
+          })
+          const folders = change.removeFolders.map((folder) => `${folder}/`)
+          const before = folders.length === 0 || model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
+          const within = before.filter(({ path }) => folders.some((folder) => path.startsWith(folder))).map(({ path }) => path)
+          // What it adds has left the waiting room by then: it counts once.
+          await store.dropStagedContents(
+            tx,
+            id,
+            add.map(({ sha256 }) => sha256),
+          )
+          return commit(tx, actor, model, { message: change.message, parent: change.parent, add, remove: [...change.remove, ...within] })
+        })
+      } catch (error) {
+        // Nothing may refer to them.
+        await db.transaction().execute((tx) =>
+          bytes.release(
+            tx,
+            kept.map(({ sha256 }) => sha256),
+          ),
+        )
+        throw error
+      }
     },
 
     async download(actor: Actor | null, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {

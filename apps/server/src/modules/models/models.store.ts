@@ -287,6 +287,10 @@ export const stagedOf = (on: Sql, modelId: string, uploadIds: readonly string[])
 export const dropStaged = async (tx: Tx, uploadIds: readonly string[]): Promise<void> => {
   if (uploadIds.length > 0) await tx.deleteFrom('model_staged').where('upload_id', 'in', uploadIds).execute()
 }
+/** Of these contents none waits for a commit any more. */
+export const dropStagedContents = async (tx: Tx, modelId: string, sha256s: readonly string[]): Promise<void> => {
+  if (sha256s.length > 0) await tx.deleteFrom('model_staged').where('model_id', '=', modelId).where('sha256', 'in', sha256s).execute()
+}
 /** Came in before that, and no commit took it. */
 export const forgottenStaged = (on: Sql, before: Date): Promise<Selectable<ModelStagedTable>[]> =>
   on.selectFrom('model_staged').selectAll().where('created_at', '<', before).limit(500).execute()

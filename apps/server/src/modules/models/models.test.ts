@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { downloadFile, fileDownloadInfo, listFiles, modelInfo } from '@huggingface/hub'
+import { commit as commitTo, createRepo, deleteFiles, downloadFile, fileDownloadInfo, listFiles, modelInfo, uploadFiles } from '@huggingface/hub'
 import { modelFiles, modelRevisions, models, type Model } from '@zhisuan/contract/models/model'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { anyPort } from '@zhisuan/engines/registry/testing'
@@ -201,5 +201,95 @@ describe('the door of the hub', () => {
     // Other terms have to be accepted anew.
     await call(app, models.update, { token: owner.token, params: { id: model.id }, body: { title: 'x', terms: '不得商用' } })
     await expect(ask(accessToken)).rejects.toThrow()
+  })
+
+  /** What somebody who resumes asks for: from there on, if it still is what it was. */
+  const from = (repo: string, path: string, start: number, tag: string): Promise<Response> =>
+    fetch(`${hubUrl()}/${repo}/resolve/main/${path}`, { headers: { range: `bytes=${start}-`, 'if-range': tag } })
+
+  it('lets @huggingface/hub make a model and upload by commit, and resumes what is downloaded', async () => {
+    const accessToken = await tokenOf(owner)
+    const repo = `ns-${owner.token.slice(-6).replaceAll(/[^a-z0-9]/gi, 'x')}/by-hub`
+    const to = { repo, hubUrl: hubUrl(), accessToken }
+    await createRepo({ ...to, license: 'mit' })
+    await expect(createRepo(to)).rejects.toMatchObject({ statusCode: 409 })
+    const weights = randomBytes(3_000_000)
+    const counted = await used(owner.bp_id)
+    const made = await uploadFiles({
+      ...to,
+      commitTitle: '第一次提交',
+      files: [
+        { path: 'README.md', content: new Blob(['---\nlicense: mit\n---\n# 说明']) },
+        { path: 'empty.txt', content: new Blob([]) },
+        { path: 'weights/model.safetensors', content: new Blob([weights]) },
+      ],
+    })
+    const oid = made?.commit.oid ?? ''
+    const kept = (await used(owner.bp_id)) - counted
+    expect(kept).toBe(3_000_000 + Buffer.byteLength('---\nlicense: mit\n---\n# 说明'))
+    const { items } = await call(app, models.list, { token: owner.token, query: { mine: 'true', keyword: 'by-hub' } })
+    const [model] = items
+    expect(model).toMatchObject({ repository: repo, licence: 'mit', revision: oid, file_count: 3, status: 'draft' })
+    expect(await call(app, models.get, { token: owner.token, params: { id: model?.id ?? '' } })).toMatchObject({ card: '# 说明' })
+    // Who made the commit is in the audit log, as of any other.
+    expect(
+      await app.platform.db
+        .selectFrom('audit_log')
+        .select(['actor_name', 'code'])
+        .where('call', '=', 'models.revision.create')
+        .where('object_id', '=', model?.id ?? '')
+        .execute(),
+    ).toEqual([{ actor_name: owner.name, code: 0 }])
+    // The same bytes under another name are not sent again.
+    const put = vi.fn(fetch)
+    await uploadFiles({ ...to, fetch: put, commitTitle: 'same', files: [{ path: 'copy.safetensors', content: new Blob([weights]) }] })
+    expect(put.mock.calls.filter(([, init]) => init?.method === 'PUT')).toEqual([])
+    await deleteFiles({ ...to, paths: ['empty.txt', 'copy.safetensors'] })
+    expect((await used(owner.bp_id)) - counted).toBe(kept)
+    if (model !== undefined) await publish(model)
+    const { etag, size } = (await fileDownloadInfo({ repo, path: 'weights/model.safetensors', hubUrl: hubUrl() })) ?? { etag: '', size: 0 }
+    const rest = await from(repo, 'weights/model.safetensors', 1_000_000, etag)
+    expect([size, rest.status, Buffer.from(await rest.arrayBuffer()).equals(weights.subarray(1_000_000))]).toEqual([3_000_000, 206, true])
+    // Another file by now: it comes whole.
+    expect((await from(repo, 'weights/model.safetensors', 1_000_000, `"${'0'.repeat(64)}"`)).status).toBe(200)
+  })
+
+  it('refuses uploads where somebody may not, and what is not what was announced', async () => {
+    const model = await create(owner)
+    const accessToken = await tokenOf(owner)
+    const file = { operation: 'addOrUpdate' as const, path: 'config.json', content: new Blob(['{}']) }
+    const at = { repo: model.repository, hubUrl: hubUrl(), title: 'x' }
+    await expect(commitTo({ ...at, operations: [file] })).rejects.toMatchObject({ statusCode: 401 })
+    await expect(commitTo({ ...at, accessToken: await tokenOf(stranger), operations: [file] })).rejects.toMatchObject({ statusCode: 404 })
+    await commitTo({ ...at, accessToken, operations: [file] })
+    await publish(model)
+    await expect(commitTo({ ...at, accessToken: await tokenOf(stranger), operations: [file] })).rejects.toMatchObject({ statusCode: 403 })
+    await expect(commitTo({ ...at, accessToken, branch: 'other', operations: [file] })).rejects.toMatchObject({ statusCode: 400 })
+    await expect(
+      commitTo({ ...at, accessToken, parentCommit: '0'.repeat(40), operations: [{ ...file, content: new Blob(['{"a":1}']) }] }),
+    ).rejects.toMatchObject({
+      statusCode: 409,
+    })
+    await expect(commitTo({ ...at, accessToken, operations: [{ ...file, path: '../config.json' }] })).rejects.toMatchObject({ statusCode: 400 })
+    // On its way something became other than it was.
+    const turned: typeof fetch = (input, init) => fetch(input, init?.method === 'PUT' ? { ...init, body: Buffer.alloc(10_000, 1) } : init)
+    const large = { ...file, path: 'large.bin', content: new Blob([Buffer.alloc(10_000)]) }
+    await expect(commitTo({ ...at, accessToken, fetch: turned, operations: [large] })).rejects.toMatchObject({ statusCode: 409 })
+    const short: typeof fetch = (input, init) => fetch(input, init?.method === 'PUT' ? { ...init, body: Buffer.alloc(9_000) } : init)
+    await expect(commitTo({ ...at, accessToken, fetch: short, operations: [large] })).rejects.toMatchObject({ statusCode: 409 })
+    const long: typeof fetch = (input, init) => fetch(input, init?.method === 'PUT' ? { ...init, body: Buffer.alloc(11_000) } : init)
+    await expect(commitTo({ ...at, accessToken, fetch: long, operations: [large] })).rejects.toMatchObject({ statusCode: 413 })
+    // And is sent again.
+    await commitTo({ ...at, accessToken, operations: [large] })
+    expect((await fetch(`${hubUrl()}/objects/none`, { method: 'PUT', body: 'x' })).status).toBe(403)
+    // A digest alone gets nobody the bytes of others.
+    const other = await create(stranger)
+    const theirs = { key: 'lfsFile', value: { path: 'theirs', oid: sha256Of(Buffer.alloc(10_000)), size: 10_000 } }
+    const stolen = await fetch(`${hubUrl()}/api/models/${other.repository}/commit/main`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await tokenOf(stranger)}`, 'content-type': 'application/x-ndjson' },
+      body: [{ key: 'header', value: { summary: 'x' } }, theirs].map((line) => JSON.stringify(line)).join('\n'),
+    })
+    expect([stolen.status, await stolen.json()]).toMatchObject([409, { code: 97806 }])
   })
 })

@@ -123,11 +123,22 @@ export const updateUpload = async (on: Sql, id: string, changes: Partial<Pick<Up
 export const deleteUpload = async (on: Sql, id: string): Promise<void> => {
   await on.deleteFrom('byte_uploads').where('id', '=', id).execute()
 }
-/** Takes it over from whoever writes it. Undefined where nothing is to be written any more. */
-export const leaseUpload = (on: Sql, id: string): Promise<Pick<UploadRow, 'lease' | 'offset_bytes' | 'size_bytes'> | undefined> =>
+/** Those of somebody whose bytes have not come, of one model or the like: what their wish says of them. */
+export const waitingUploads = (on: Sql, { taker, user_id, wish }: { taker: string; user_id: string; wish: object }): Promise<UploadRow[]> =>
+  on
+    .selectFrom('byte_uploads')
+    .selectAll()
+    .where('taker', '=', taker)
+    .where('user_id', '=', user_id)
+    .where('status', '=', 'uploading')
+    .where(sql<boolean>`wish @> ${JSON.stringify(wish)}::jsonb`)
+    .execute()
+export type Lease = Pick<UploadRow, 'lease' | 'offset_bytes' | 'size_bytes'>
+/** Takes it over from whoever writes it. Undefined where nothing is to be written any more. @param from where it begins anew, whatever came before */
+export const leaseUpload = (on: Sql, id: string, from?: number): Promise<Lease | undefined> =>
   on
     .updateTable('byte_uploads')
-    .set({ lease: sql`lease + 1`, updated_at: sql`now()` })
+    .set({ lease: sql`lease + 1`, updated_at: sql`now()`, ...(from !== undefined && { offset_bytes: from }) })
     .where('id', '=', id)
     .where('status', '=', 'uploading')
     .returning(['lease', 'offset_bytes', 'size_bytes'])

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { DataStore, Server, Upload } from '@tus/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { Config } from '../config.ts'
 import type { Sql, Tx } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
 import { refuseMisplaced, tusRefused } from '../http/tus.ts'
@@ -12,12 +14,24 @@ import type { ModuleParts } from '../module.ts'
 import type { Platform } from '../platform.ts'
 import * as store from './bytes.store.ts'
 import { byteMigrations, type UploadRow } from './bytes.store.ts'
-import { createByteDirectory, type ByteDirectory } from './directory.ts'
+import type { Contents } from './contents.ts'
+import { createDirectoryContents, createUploadDirectory, type UploadDirectory } from './directory.ts'
+import { createS3Contents } from './s3.ts'
 
 /** So many bytes at most are sent again after a kill: they are on disk, and counted, each time that many came. */
 export const committedEveryBytes = 8 * 1024 * 1024
+/** What is no larger is verified before it is answered. */
+const atOnceBytes = 64 * 1024 * 1024
 const uploadDays = 7
 const dayMs = 86_400_000
+
+/** As the environment says: in a bucket of an S3, else in the data directory. */
+const contentsOf = (config: Config): Contents => {
+  const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_REGION: region, S3_ACCESS_KEY_ID: key, S3_SECRET_ACCESS_KEY: secret } = config
+  return bucket === undefined || key === undefined || secret === undefined
+    ? createDirectoryContents(config.DATA_DIR)
+    : createS3Contents({ bucket, endpoint, region, credentials: { accessKeyId: key, secretAccessKey: secret } })
+}
 
 export const sizeText = (bytes: number): string => {
   const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB']
@@ -42,6 +56,8 @@ export interface Announced {
   /** Where the sender knows it. */
   readonly sha256: string | null
   readonly wish: object
+  /** How long it is kept where nobody goes on with it; left out: a week. */
+  readonly keptMs?: number
 }
 
 const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 1 })
@@ -58,7 +74,8 @@ export type Bytes = ReturnType<typeof createBytes>['bytes']
  */
 export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>, { quotaBytes }: { quotaBytes: () => Promise<number | null> }) {
   const { db, jobs, log, now } = platform
-  const directory = createByteDirectory(platform.config.DATA_DIR)
+  const uploads = createUploadDirectory(platform.config.DATA_DIR)
+  const contents = contentsOf(platform.config)
   const takers = new Map<string, Taker>()
   const open = new Map<ServerResponse, string>()
   const takerOf = (upload: UploadRow): Taker => {
@@ -81,15 +98,18 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     await store.addUsed(tx, bpId, -bytes)
   }
 
-  /** All bytes are here: their sum is made, once. */
-  const whole = (id: string): Promise<void> =>
-    db.transaction().execute(async (tx) => {
+  /** All bytes are here: their sum is made, once. Of a small one at once, so that it is there with the answer; the job sees to it where we are killed. */
+  const whole = async (id: string): Promise<void> => {
+    const small = await db.transaction().execute(async (tx) => {
       const upload = await store.lockUpload(tx, id)
-      if (upload?.status !== 'uploading' || upload.offset_bytes !== upload.size_bytes) return
+      if (upload?.status !== 'uploading' || upload.offset_bytes !== upload.size_bytes) return false
       await store.closeLease(tx, id)
       await store.updateUpload(tx, id, { status: 'verifying' })
       await jobs.send(tx, finishJob, { id })
+      return upload.size_bytes <= atOnceBytes
     })
+    if (small) await finish(id).catch((error: unknown) => log.warn({ err: error, upload: id }, 'an upload is verified later'))
+  }
 
   const end = async (tx: Tx, upload: UploadRow, outcome: 'failed' | 'cancelled', reason: string): Promise<void> => {
     await store.closeLease(tx, upload.id)
@@ -99,13 +119,25 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     else await store.deleteUpload(tx, upload.id)
   }
 
-  const finish = async (id: string, signal: AbortSignal): Promise<void> => {
+  /** One at a time of each here: whoever sent it whole waits for the same look at it as the job that was begun for it. */
+  const finishing = new Map<string, Promise<void>>()
+  const finish = (id: string, signal?: AbortSignal): Promise<void> => {
+    const running = finishing.get(id) ?? verify(id, signal).finally(() => finishing.delete(id))
+    finishing.set(id, running)
+    return running
+  }
+  const verify = async (id: string, signal?: AbortSignal): Promise<void> => {
     const upload = await store.getUpload(db, id)
     if (upload?.status !== 'verifying') return
-    // The directory of one of no bytes has nothing of it.
-    if (upload.size_bytes === 0) await (await directory.openUpload(id, 0)).close()
-    const sha256 = await directory.hashUpload(id, signal)
-    const wrong = (await directory.uploadSize(id)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
+    // Of one of no bytes nothing was written.
+    if (upload.size_bytes === 0) await (await uploads.open(id, 0)).close()
+    const sha256 = await uploads.hash(id, signal).catch(async (error: unknown) => {
+      // Another server was faster, and has taken it.
+      if ((await store.getUpload(db, id))?.status === 'verifying') throw error
+      return null
+    })
+    if (sha256 === null) return
+    const wrong = (await uploads.size(id)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
     const fail = (reason: string): Promise<void> =>
       db.transaction().execute(async (tx) => {
         const locked = await store.lockUpload(tx, id)
@@ -118,7 +150,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
           await store.lockContent(tx, sha256)
           const locked = await store.lockUpload(tx, id)
           if (locked?.status !== 'verifying') return
-          await directory.keep(id, sha256)
+          await contents.keep(uploads.pathOf(id), sha256)
           await store.insertContent(tx, sha256, upload.size_bytes)
           await takerOf(upload).take(tx, locked, { sha256, size_bytes: upload.size_bytes })
           await store.updateUpload(tx, id, { status: 'done', expires_at: new Date(now().getTime() + dayMs) })
@@ -130,7 +162,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
         await db.transaction().execute((tx) => store.release(tx, [sha256]))
       }
     }
-    await directory.dropUpload(id)
+    await uploads.drop(id)
   }
 
   /** Contents that nothing refers to any more. */
@@ -142,7 +174,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
           // Held until its file is gone too: whoever brings the same meanwhile waits.
           await store.lockContent(tx, sha256)
           const gone = await deleteUnreferenced(db, sha256)
-          if (gone) await directory.drop(sha256)
+          if (gone) await contents.drop(sha256)
           await store.forgetReleased(tx, sha256)
         })
         .catch((error: unknown) => log.warn({ err: error, sha256 }, 'a content could not be dropped'))
@@ -158,14 +190,14 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
         if (upload.status === 'uploading') await end(tx, upload, 'cancelled', texts.expired)
         else await store.deleteUpload(tx, id)
       })
-      await directory.dropUpload(id)
+      await uploads.drop(id)
     }
     await dropReleased()
     // What a server left that was killed between the row and its file.
-    for (const id of await directory.uploadIds()) if ((await store.getUpload(db, id)) === undefined) await directory.dropUpload(id)
+    for (const id of await uploads.ids()) if ((await store.getUpload(db, id)) === undefined) await uploads.drop(id)
   }
 
-  const tus = createDoor({ db, directory, whole })
+  const tus = createDoor({ db, uploads, whole })
 
   const bytes = {
     /** Once for each kind of uploads, by whoever keeps what comes. */
@@ -182,16 +214,46 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     /** Nothing refers to these through the caller any more. */
     release: store.release,
     /** Announces an upload; its bytes count from now on. @throws Refusal fileQuotaExceeded, filesExhausted */
-    async announce(tx: Tx, { wish, ...about }: Announced): Promise<string> {
-      if ((await directory.room()) < about.size_bytes) throw new Refusal('filesExhausted')
+    async announce(tx: Tx, { wish, keptMs = uploadDays * dayMs, ...about }: Announced): Promise<string> {
+      if ((await uploads.room()) < about.size_bytes) throw new Refusal('filesExhausted')
       await take(tx, about.bp_id, about.size_bytes)
       const id = uuidv7()
-      await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + uploadDays * dayMs) })
+      await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + keptMs) })
       return id
     },
     /** Of one of no bytes nothing will be sent. */
     begun: (id: string): Promise<void> => whole(id),
+    /**
+     * All bytes of an upload at once, from its beginning, whatever came of it before: for programs that know no other way.
+     * They are verified, and taken, before it returns. @throws Refusal fileUploadOver, fileUploadWrong, bodyTooLarge, changedMeanwhile
+     */
+    async put(id: string, source: Readable): Promise<void> {
+      const leased = await store.leaseUpload(db, id, 0)
+      if (leased !== undefined) {
+        await write(db, uploads, source, id, leased).catch((error: unknown) => {
+          throw error instanceof Ended ? new Refusal(error.status_code === 413 ? 'bodyTooLarge' : 'changedMeanwhile', { cause: error }) : error
+        })
+        await whole(id)
+      }
+      await finish(id)
+      const status = (await store.getUpload(db, id))?.status
+      // Less came than was announced.
+      if (status === 'failed' || status === 'uploading') throw new Refusal('fileUploadWrong')
+      if (status !== 'done') throw new Refusal('fileUploadOver')
+    },
+    /** Keeps what is small enough to be at hand, in the transaction whose rows refer to it. In the order of their digests, so that no two wait for each other. */
+    async keep(tx: Tx, small: readonly Buffer[]): Promise<{ sha256: string; size_bytes: number }[]> {
+      const kept = small.map((content) => ({ content, sha256: createHash('sha256').update(content).digest('hex'), size_bytes: content.length }))
+      for (const { content, sha256, size_bytes } of kept.toSorted((one, other) => (one.sha256 < other.sha256 ? -1 : 1))) {
+        await store.lockContent(tx, sha256)
+        await contents.store(sha256, content)
+        await store.insertContent(tx, sha256, size_bytes)
+      }
+      return kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
+    },
     upload: (on: Sql, id: string) => store.getUpload(on, id),
+    /** Those of somebody that wait for their bytes, by what was announced of them. */
+    waiting: store.waitingUploads,
     uploadsOf: (on: Sql, taker: string, userId: string) => store.uploadsOf(on, taker, userId, new Date(now().getTime() - dayMs)),
     /** Gives it up. @throws Refusal fileUploadOver where it has come in whole, or ended */
     async discard(id: string): Promise<void> {
@@ -202,7 +264,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
         else await store.deleteUpload(tx, id)
       })
       for (const [response, of] of open) if (of === id) response.destroy()
-      await directory.dropUpload(id)
+      await uploads.drop(id)
     },
     /** The tus door (HEAD and PATCH), for whoever has found that the upload is theirs. */
     async door(upload: UploadRow, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -222,8 +284,8 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
         open.delete(reply.raw)
       }
     },
-    /** @throws ENOENT where the disk has lost it */
-    read: (sha256: string, range?: { start: number; end: number }): Promise<Readable> => directory.read(sha256, range),
+    /** @throws ContentMissingError where the store has lost it */
+    read: (sha256: string, range?: { start: number; end: number }): Promise<Readable> => contents.read(sha256, range),
   }
 
   const module: ModuleParts = {
@@ -232,7 +294,9 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     jobs: [finishJob, sweepJob],
     jobHandlers: [handleJob(finishJob, ({ id }, { signal }) => finish(id, signal)), handleJob(sweepJob, sweep)],
     start: async () => {
-      directory.makeRoot()
+      uploads.make()
+      // What stands still has not to keep people from all else.
+      await contents.begin().catch((error: unknown) => log.error({ err: error }, 'what people keep cannot be reached'))
       for (const { id } of await store.wholeUploads(db)) await whole(id)
     },
     // Uploads go on where they were.
@@ -257,8 +321,8 @@ async function deleteUnreferenced(db: Sql, sha256: string): Promise<boolean> {
   }
 }
 
-/** tus 1.0.0 over what the database and the directory say. */
-function createDoor({ db, directory, whole }: { db: Sql; directory: ByteDirectory; whole: (id: string) => Promise<void> }): Server {
+/** tus 1.0.0 over what the database says. */
+function createDoor({ db, uploads, whole }: { db: Sql; uploads: UploadDirectory; whole: (id: string) => Promise<void> }): Server {
   class Rows extends DataStore {
     override async getUpload(id: string): Promise<Upload> {
       const upload = await store.getUpload(db, id)
@@ -266,7 +330,7 @@ function createDoor({ db, directory, whole }: { db: Sql; directory: ByteDirector
       return new Upload({ id, size: upload.size_bytes, offset: upload.offset_bytes, creation_date: upload.created_at.toISOString() })
     }
     override write(bytes: Readable, id: string, offset: number): Promise<number> {
-      return receive(db, directory, bytes, id, offset)
+      return receive(db, uploads, bytes, id, offset)
     }
   }
   return new Server({
@@ -299,11 +363,17 @@ const elsewhere = (): Ended => new Ended(409, 'Somebody else goes on with this u
  * Writes what comes, from an offset on.
  * @returns the offset that is on disk and committed
  */
-async function receive(db: Sql, directory: ByteDirectory, source: Readable, id: string, from: number): Promise<number> {
+async function receive(db: Sql, uploads: UploadDirectory, source: Readable, id: string, from: number): Promise<number> {
   const leased = await store.leaseUpload(db, id)
   if (leased === undefined) throw gone()
   if (leased.offset_bytes !== from) throw elsewhere()
-  const file = await directory.openUpload(id, from)
+  return write(db, uploads, source, id, leased)
+}
+
+/** @param leased who writes, from which offset on, and up to where */
+async function write(db: Sql, uploads: UploadDirectory, source: Readable, id: string, leased: store.Lease): Promise<number> {
+  const from = leased.offset_bytes
+  const file = await uploads.open(id, from)
   let [offset, committed] = [from, from]
   const commit = async (): Promise<void> => {
     if (offset === committed) return

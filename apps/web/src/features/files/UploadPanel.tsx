@@ -12,7 +12,13 @@ import './files.css'
 
 /** Only so many lines are shown: of ten thousand files one looks at what moves and at what asks. */
 const linesMost = 50
-const order = { conflict: 0, refused: 1, sending: 2, announcing: 3, waiting: 4, sent: 5 } as const
+const order = ['conflict', 'refused', 'sending', 'announcing', 'waiting', 'sent'] as const
+/** Not sorted: that of ten thousand would be done again with each piece that went. */
+const foremost = (queue: readonly Queued[]): Queued[] => {
+  const shown: Queued[] = []
+  for (const state of order) for (const entry of queue) if (shown.length < linesMost && entry.state === state) shown.push(entry)
+  return shown
+}
 
 /** What is on its way from this tab, and what others left unfinished. */
 export function UploadPanel({ spaceId }: { readonly spaceId: string }) {
@@ -28,7 +34,7 @@ export function UploadPanel({ spaceId }: { readonly spaceId: string }) {
   if (queue.length === 0 && left.length === 0) return null
   const conflicts = queue.filter(({ state }) => state === 'conflict')
   const sent = queue.filter(({ state }) => state === 'sent').length
-  const shown = queue.toSorted((one, other) => order[one.state] - order[other.state]).slice(0, linesMost)
+  const shown = foremost(queue)
   return (
     <section className="fl-uploads zs-card" aria-label={t('upload.title')}>
       <header className="zs-line">

@@ -14,6 +14,7 @@ import { Touched } from './Touched.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
 import { useNewVersionPath, useNotOurs, useOwner, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
 import { useKeeping } from '../../session/keeping.ts'
+import './iam.css'
 
 /** One policy: what it is, and its versions. */
 export default function PolicyVersions() {

@@ -2,6 +2,7 @@ import * as words from './words.ts'
 
 export default {
   action: {
+    ticket: '提交工单',
     group: words.actions,
     of: '{{name}}的操作',
     more: '更多',

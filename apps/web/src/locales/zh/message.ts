@@ -32,6 +32,7 @@ export default {
     iam: { requested: '有人申请权限' },
     ecrm: { edgeAway: words.nodeOffline },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
+    ticket: { said: '工单有新进展', came: '工单待处理', late: '工单超时' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
   },
 } as const

@@ -217,6 +217,9 @@ export default {
   separateAccountingSystemOperationaldataDetail: '运营数据详情',
   separateAccountingSystemResourcedata: '资源数据',
   separateAccountingSystemResourcedataDetail: '资源数据详情',
-  workOrderlist: '我的工单',
+  workOrderlist: '工单列表',
   workOrderCenter: '工单中心',
+  workOrderDetail: '工单详情',
+  tickets: '我的工单',
+  ticketDetail: '工单详情',
 } as const

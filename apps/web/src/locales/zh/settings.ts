@@ -146,5 +146,10 @@ export default {
     SSO_ALLOW: '允许组织自己的身份提供方使用的内网地址或网段',
     IMAGE_FETCH_ALLOW: '允许导入镜像的内网地址或网段',
     IMAGE_MAX_GB: '可导入的最大镜像（GB）',
+    S3_BUCKET: '保存用户文件与模型的存储桶；未设置时保存在数据目录中',
+    S3_ENDPOINT: '存储桶所在的 S3 服务地址；未设置时使用亚马逊的',
+    S3_REGION: 'S3 区域',
+    S3_ACCESS_KEY_ID: 'S3 访问密钥',
+    S3_SECRET_ACCESS_KEY: 'S3 访问密钥的密码',
   },
 } as const

@@ -38,6 +38,7 @@ export default {
     overview: words.overview,
     market: '算力市场',
     warehouse: words.modelWarehouse,
+    tickets: '工单',
     help: '帮助中心',
     console: '控制台',
     login: words.signIn,

@@ -111,7 +111,6 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         pushed_at: null,
         pulled_at: null,
       })
-      if ((await store.lockRepository(tx, id)) === undefined) return
       for (const { row, blobs } of [...children, described])
         await store.putManifest(
           tx,
@@ -142,6 +141,16 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
 
   const clientOf = (registry: RegistryRow): Client => endpoints.opened(registry)
 
+  /** As `lookAt`; one that nobody understands keeps neither the others nor what is told after it from being known. */
+  const lookIfKnown = async (place: Place, tag: string, signal: AbortSignal, by: string | null = null): Promise<void> => {
+    try {
+      await lookAt(place, tag, signal, by)
+    } catch (error) {
+      if (!isEngineError(error, 'bad_answer')) throw error
+      log.warn({ err: error, name: nameOf(place), tag }, 'a tag that leads to no manifest that we know')
+    }
+  }
+
   /** All tags of one repository, those that are known and those that are there. */
   const compareRepository = async (place: Place, signal: AbortSignal): Promise<void> => {
     const { items } = await place.client.tags(nameOf(place), { signal })
@@ -153,11 +162,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       for (let tag = names[at++]; tag !== undefined; tag = names[at++]) {
         signal.throwIfAborted()
         if (known.has(tag) && (await place.client.head(nameOf(place), tag, { signal })) === known.get(tag)) continue
-        await lookAt(place, tag, signal).catch((error: unknown) => {
-          // One that nobody understands does not keep the others from being known.
-          if (!isEngineError(error, 'bad_answer')) throw error
-          log.warn({ err: error, name: nameOf(place), tag }, 'a tag that leads to no manifest that we know')
-        })
+        await lookIfKnown(place, tag, signal)
       }
     }
     await Promise.all(Array.from({ length: atOnce }, next))
@@ -240,7 +245,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       if (parts === null) return
       const project = (await store.projectsOf(db, registry.id)).find((one) => one.name === parts.project)
       if (project === undefined) return
-      await lookAt({ registry, client: clientOf(registry), project, repository: parts.repository }, tag, stopping.signal, by)
+      await lookIfKnown({ registry, client: clientOf(registry), project, repository: parts.repository }, tag, stopping.signal, by)
     },
 
     /** Notes a pull. */
@@ -258,7 +263,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       if (parts === null || project === undefined) return
       const id = await repositoryIdOf(project.id, parts.repository)
       const tags = id === null ? [] : (await store.tagsOf(db, id)).filter((row) => row.digest === digest)
-      for (const { name: tag } of tags) await lookAt({ registry, client: clientOf(registry), project, repository: parts.repository }, tag, stopping.signal)
+      for (const { name: tag } of tags) await lookIfKnown({ registry, client: clientOf(registry), project, repository: parts.repository }, tag, stopping.signal)
     },
 
     stop(): void {

@@ -55,14 +55,14 @@ export const describeRepository = async (on: Sql, id: string, description: strin
 
 /** Made at its first push. */
 export async function putRepository(tx: Tx, row: Insertable<Tables['registry_repositories']>): Promise<string> {
-  await tx
+  const { id } = await tx
     .insertInto('registry_repositories')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
-    .execute()
-  return (
-    await tx.selectFrom('registry_repositories').select('id').where('project_id', '=', row.project_id).where('name', '=', row.name).executeTakeFirstOrThrow()
-  ).id
+    // Changes nothing: so it is held, and cannot be taken away as an empty one before its tag is there.
+    .onConflict((conflict) => conflict.columns(['project_id', 'name']).doUpdateSet({ name: row.name }))
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 /** Held while its tags change, so that its figures are those of its tags. */
 export const lockRepository = (tx: Tx, id: string): Promise<RepositoryRow | undefined> =>

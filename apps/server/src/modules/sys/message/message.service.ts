@@ -15,6 +15,8 @@ export interface Telling {
   readonly kind: MessageKind
   /** Whom: those of an organisation, or null: who runs the platform. */
   readonly bp_id: string | null
+  /** One person, and nobody else; left out: all whom its kind is for. */
+  readonly user_id?: string
   /** In Chinese; whoever tells it has the words. */
   readonly text: string
   /** What it leads to. */
@@ -42,8 +44,8 @@ export function createMessages({ db, now }: Pick<Platform, 'db' | 'now'>, settin
     scope: scopeOf(actor),
     manages: actor.kind === 2 || actor.kind === 3 || actor.built_in_roles.includes('TENANT_ADMIN'),
   })
-  const tell: TellOnce = async (tx, { about, ...message }) => {
-    const row = { ...message, id: uuidv7(), about_kind: about.kind, about_id: about.id, about_name: about.name, at: now() }
+  const tell: TellOnce = async (tx, { about, user_id = null, ...message }) => {
+    const row = { ...message, user_id, id: uuidv7(), about_kind: about.kind, about_id: about.id, about_name: about.name, at: now() }
     const told = await store.insertMessage(tx, row)
     if (told) await store.insertUnread(tx, row)
     return told

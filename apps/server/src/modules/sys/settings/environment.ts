@@ -27,6 +27,11 @@ const secret: Readonly<Record<Told, boolean>> = {
   SSO_ALLOW: false,
   IMAGE_FETCH_ALLOW: false,
   IMAGE_MAX_GB: false,
+  S3_BUCKET: false,
+  S3_ENDPOINT: false,
+  S3_REGION: false,
+  S3_ACCESS_KEY_ID: false,
+  S3_SECRET_ACCESS_KEY: true,
 }
 
 const textOf = (value: Config[Told]): string => (Array.isArray(value) ? value.join(', ') : String(value ?? ''))

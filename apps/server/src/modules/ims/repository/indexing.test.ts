@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
+import { consumes } from '@zhisuan/contract/bill/consume'
+import { registryProjects, repositories, type RegistryProject } from '@zhisuan/contract/ims/project'
+import { registries, type Registry } from '@zhisuan/contract/ims/registry'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { call } from '../../../testing/call.ts'
+import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { rateUsage } from '../../bill/testing.ts'
+
+const digestOf = (bytes: string | Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+const types = { index: 'application/vnd.oci.image.index.v1+json', manifest: 'application/vnd.oci.image.manifest.v1+json' }
+const hour = 3_600_000
+
+const config = JSON.stringify({ os: 'linux', architecture: 'amd64', rootfs: { type: 'layers', diff_ids: [] } })
+/** An image whose one layer takes so many bytes, as far as its manifest says. */
+const image = (size: number): string =>
+  JSON.stringify({
+    schemaVersion: 2,
+    mediaType: types.manifest,
+    config: { mediaType: 'application/vnd.oci.image.config.v1+json', digest: digestOf(config), size: config.length },
+    layers: [{ mediaType: 'application/vnd.oci.image.layer.v1.tar', digest: digestOf(`layer of ${size}`), size }],
+  })
+const indexOf = (digest: string): string =>
+  JSON.stringify({ schemaVersion: 2, mediaType: types.index, manifests: [{ mediaType: types.index, digest, size: 10, platform: { os: 'linux' } }] })
+
+/** A registry that has what a real one would not take, as one that was taken over may. */
+async function hostileRegistry() {
+  const tags = new Map<string, string>()
+  /** Under digests that are not theirs, too. */
+  const byDigest = new Map<string, string>()
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://registry').pathname
+    const end = (status: number, body: string, type = 'application/json') =>
+      response
+        .writeHead(status, { 'content-type': type, 'docker-distribution-api-version': 'registry/2.0', 'docker-content-digest': digestOf(body) })
+        .end(request.method === 'HEAD' ? undefined : body)
+    if (path === '/v2/_catalog') return end(200, JSON.stringify({ repositories: ['team/app', '../../etc', 'UPPER/x', '_catalog', `team/${'x'.repeat(300)}`] }))
+    if (path === '/v2/team/app/tags/list') return end(200, JSON.stringify({ name: 'team/app', tags: [...tags.keys()] }))
+    const reference = /^\/v2\/team\/app\/manifests\/(.+)$/.exec(path)?.[1]
+    const found = reference === undefined ? undefined : (tags.get(reference) ?? byDigest.get(reference))
+    if (found !== undefined) return end(200, found, found.includes('"manifests"') ? types.index : types.manifest)
+    if (path === `/v2/team/app/blobs/${digestOf(config)}`) return end(200, config)
+    if (path === '/v2/') return end(200, '{}')
+    return end(404, '{"errors":[{"code":"NOT_FOUND"}]}')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { tags, byDigest, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() }
+}
+
+describe('the index of a registry', () => {
+  let app: TestApp
+  let admin: Person & SignedIn
+  let owner: Person & SignedIn
+  let there: Awaited<ReturnType<typeof hostileRegistry>>
+  let registry: Registry
+  let project: RegistryProject
+
+  const shown = async () =>
+    (await call(app, repositories.tags, { token: owner.token, params: { id: registry.id, pid: project.id, name: 'app' }, query: {} })).items
+  const reconcile = () => call(app, registries.action, { token: admin.token, params: { id: registry.id }, query: { action: 'reconcile' } })
+
+  beforeAll(async () => {
+    app = await testApp()
+    there = await hostileRegistry()
+    admin = await someone(app, { kind: 1 })
+    owner = await someone(app)
+    registry = await call(app, registries.create, { token: admin.token, body: { name: 'hostile', connection: { engine: 'distribution', url: there.url } } })
+    project = await call(app, registryProjects.create, { token: owner.token, params: { id: registry.id }, body: { name: 'team' } })
+  })
+  afterAll(async () => {
+    await app.close()
+    there.stop()
+  })
+
+  const bad: [tag: string, manifest: string][] = [
+    ['no-json', '{"schemaVersion":2,'],
+    ['a-list', '[]'],
+    ['of-5-MiB', JSON.stringify({ schemaVersion: 2, layers: [], more: 'x'.repeat(5 * 2 ** 20) })],
+    ['of-its-own', indexOf(digestOf('of its own'))],
+    [
+      'of-a-thousand',
+      JSON.stringify({ ...JSON.parse(indexOf(digestOf('x'))), manifests: Array.from({ length: 1_000 }, () => ({ digest: digestOf('x'), size: 1 })) }),
+    ],
+  ]
+
+  it('has what is understood, and stops at nothing that is not', async () => {
+    for (const [tag, manifest] of bad) there.tags.set(tag, manifest)
+    // What it names as its part is itself, by a digest that it does not have.
+    there.byDigest.set(digestOf('of its own'), indexOf(digestOf('of its own')))
+    there.tags.set('good', image(1_000))
+    await reconcile()
+    expect(await shown()).toMatchObject([{ name: 'good', digest: digestOf(image(1_000)) }])
+    expect(await call(app, registries.get, { token: admin.token, params: { id: registry.id } })).toMatchObject({ reconcile_error: null })
+    // Names that no project can have are nobody's.
+    const { items } = await call(app, registryProjects.list, { token: admin.token, params: { id: registry.id }, query: {} })
+    expect(items.map(({ name }) => name)).toEqual(['team'])
+  })
+
+  it.each(bad)('takes it that it was told of %s, and hears what comes after', async (tag) => {
+    there.tags.set('later', image(2_000 + tag.length))
+    const event = (name: string) => ({ action: 'push', target: { mediaType: types.manifest, digest: digestOf(name), repository: 'team/app', tag: name } })
+    const answer = await app.http.inject({
+      method: 'POST',
+      url: new URL(registry.notifications?.url ?? '').pathname,
+      headers: { authorization: `Bearer ${registry.notifications?.secret}`, 'content-type': 'application/vnd.docker.distribution.events.v2+json' },
+      payload: JSON.stringify({ events: [event(tag), event('later')] }),
+    })
+    // Else the registry would tell of it again for ever, and of nothing after it.
+    expect(answer.statusCode).toBe(200)
+    expect(await shown()).toContainEqual(expect.objectContaining({ name: 'later', digest: digestOf(image(2_000 + tag.length)) }))
+  })
+
+  it('tells billing what a project takes up, by the hour', async () => {
+    const category = await call(app, categories.create, { token: admin.token, body: { name: 'images' } })
+    const product = await call(app, products.create, { token: admin.token, body: { name: 'registries', category_id: category.id } })
+    const sku = await call(app, skus.create, { token: admin.token, body: { product_id: product.id, name: 'room', meter: 'registry.size' } })
+    await call(app, skus.setPrice, { token: admin.token, params: { id: sku.id }, body: { period: 'hour', tiers: [{ above: 0, price: '0.5' }] } })
+    there.tags.clear()
+    there.tags.set('large', image(4 * 2 ** 30 - image(0).length - config.length))
+    await reconcile()
+    await vi.waitFor(async () => expect(await shown()).toMatchObject([{ name: 'large' }]))
+    const { used_bytes } = await call(app, repositories.get, { token: owner.token, params: { id: registry.id, pid: project.id, name: 'app' } })
+    const { db, now } = app.platform
+    const later = new Date(now().getTime() + 3 * hour)
+    await rateUsage(db, later)
+    const lines = await db
+      .selectFrom('usage_lines')
+      .select(['amount', 'seconds'])
+      .where('resource_id', '=', project.id)
+      .where('voided_at', 'is', null)
+      .execute()
+    const whole = lines.filter(({ seconds }) => seconds === 3_600)
+    expect(whole.length).toBeGreaterThanOrEqual(2)
+    // Yuan of a whole hour, in the ledger's unit of 10⁻⁸.
+    for (const { amount } of whole) expect(Number(amount) / 1e8).toBeCloseTo((used_bytes / 2 ** 30) * 0.5, 6)
+    expect(used_bytes / 2 ** 30).toBeCloseTo(4, 3)
+    const month = new Date(now().getTime() + 8 * hour).toISOString().slice(0, 7)
+    expect((await call(app, consumes.resources, { token: owner.token, query: { month, keyword: 'team' } })).items).toMatchObject([
+      { id: project.id, name: 'team' },
+    ])
+  })
+})
