@@ -170,13 +170,13 @@ function bytesOf(value: unknown): number | null {
   return bytes > 0 ? bytes : null
 }
 
-/** What limits the containers of a service: as Compose counts, by what is said of their deployment, or else by the older way. */
+/** What limits the containers of a service: what is said of their deployment. Where that is there at all, Compose forgets what the older keys say. */
 export function limitsOf(service: Mapping): Pick<ComposeService, 'cpu_limit' | 'memory_limit_bytes'> {
   const deploy = isMapping(service['deploy']) ? service['deploy'] : {}
   const resources = isMapping(deploy['resources']) ? deploy['resources'] : {}
   const limits = isMapping(resources['limits']) ? resources['limits'] : {}
-  const cpus = Number(limits['cpus'] ?? service['cpus'])
-  return { cpu_limit: cpus > 0 ? cpus : null, memory_limit_bytes: bytesOf(limits['memory'] ?? service['mem_limit']) }
+  const cpus = Number(limits['cpus'])
+  return { cpu_limit: cpus > 0 ? cpus : null, memory_limit_bytes: bytesOf(limits['memory']) }
 }
 
 /** Whether it wants a GPU of the node. */

@@ -171,11 +171,11 @@ export function createStacks(
 
     async composeConfig(actor: Actor, id: string): Promise<ResponseOf<Calls['composeConfig']>> {
       await get(scopeOf(actor), id)
-      const revisions = await revisionsOf(db, secrets, id)
-      const { compose, values, configs: files } = found(revisions[0]).content
+      const { newest, readable: revisions } = await revisionsOf(db, secrets, id)
+      const { compose, values, configs: files } = newest?.content ?? { compose: '', values: {}, configs: [] }
       return {
         compose,
-        resolved: await composer.resolve(compose, new Map(Object.entries(values)), judged(files)),
+        resolved: newest === null ? '' : await composer.resolve(compose, new Map(Object.entries(values)), judged(files)),
         values,
         revisions: revisions.map(({ revision, content, template, created_by_name, created_at }) => ({
           revision,

@@ -78,6 +78,8 @@ describe('an application on a node that others share', () => {
     ['without limits', '    image: app:1\n', 'limits'],
     ['without a limit of memory', '    image: app:1\n    cpus: 1\n', 'limits'],
     ['with limits that limit nothing', service('1', '0', '0'), 'limits'],
+    // Compose forgets it where anything is said of the deployment.
+    ['with a limit in the older way', '    image: app:1\n    mem_limit: 256m\n    deploy: { resources: { limits: { cpus: "0.5" } } }\n', 'limits'],
     ['with a GPU', `${service()}    runtime: nvidia\n`, 'GPU'],
     ['in a network that all are in', `${service()}    network_mode: bridge\n`, 'network_mode'],
     ['under a name that others may have', `${service()}    container_name: web\n`, 'container_name'],
