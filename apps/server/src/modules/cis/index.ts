@@ -22,6 +22,7 @@ import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
 import { shareMigrations } from './container/container.share.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
+import { createPulling } from './container/container.pull.ts'
 import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
 
 /** Topic on the bus: configs are to be brought to the node of this id, by whichever server has it. */
@@ -59,7 +60,7 @@ export function createCis(
       'cis.config': { table: 'container_configs' },
     },
     configs,
-    serviceContainers: createServiceContainers(containers),
+    serviceContainers: createServiceContainers(containers, createPulling(imageAuth)),
     observe: watch.observe,
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],

@@ -29,6 +29,8 @@ export interface ComposeService {
   /** The most that each of its containers may take; null where nothing limits it. */
   readonly cpu_limit: number | null
   readonly memory_limit_bytes: number | null
+  /** When its image is pulled: `always`, `never`; null: where it is not there. */
+  readonly pull: 'always' | 'never' | null
 }
 
 export const portsMax = 100
@@ -196,6 +198,7 @@ export const servicesOf = (root: Mapping): ComposeService[] =>
       image: String(of['image'] ?? ''),
       replicas: replicasOf(of) ?? 1,
       ...limitsOf(of),
+      pull: of['pull_policy'] === 'always' || of['pull_policy'] === 'never' ? of['pull_policy'] : null,
       ports: listed(of['ports']).flatMap((port) => {
         const ports = portsOf(port)
         return isPortFault(ports) ? [] : ports

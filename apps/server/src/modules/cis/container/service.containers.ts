@@ -5,6 +5,7 @@ import type { Tx } from '../../../platform/db/database.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { observe } from './container.docker.ts'
 import type { ContainerService } from './container.service.ts'
+import type { Pulling } from './container.pull.ts'
 import { releaseShare, takeShare } from './container.share.ts'
 import type { Observation, Port } from './container.store.ts'
 
@@ -32,7 +33,8 @@ const atOnce = 8
  * Containers that compose made: they are seen and entered like any other, but what they are made
  * from is their stack's. A row is of one container of Docker, and goes with it.
  */
-export const createServiceContainers = (containers: Pick<ContainerService, 'ofService' | 'refuseTakenPorts'>) => ({
+export const createServiceContainers = (containers: Pick<ContainerService, 'ofService' | 'refuseTakenPorts'>, { pullWithAccount }: Pulling) => ({
+  pullWithAccount,
   refuseTakenPorts: containers.refuseTakenPorts,
   takeShare,
   releaseShare,
