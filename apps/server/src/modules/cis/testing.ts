@@ -136,7 +136,7 @@ export function fakeDocker(): FakeDocker {
       const [name, tag] = [url.searchParams.get('fromImage') ?? '', url.searchParams.get('tag')]
       // What the client under test sends.
       const account = typeof auth === 'string' ? (JSON.parse(Buffer.from(auth, 'base64url').toString('utf8')) as Record<string, string>) : null
-      if (account?.['password'] !== 'right') return say(404, { message: 'pull access denied' })
+      if (account === null || account['password'] === '' || account['password'] === 'wrong') return say(404, { message: 'pull access denied' })
       const image = tag === null || tag === '' ? name : `${name}:${tag}`
       pulls.push({ image, auth: account })
       images.add(image)

@@ -1,7 +1,6 @@
 import { stringify } from 'yaml'
 import { fitsVariable, stackFile, type ComposeProblem as Problem, type StackFile, type Variable } from '@zhisuan/contract/aos/stack'
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
-import { isShared } from '@zhisuan/contract/ecrm/share'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -19,6 +18,8 @@ export interface ComposeTerms {
   readonly asker: Pick<Actor, 'kind' | 'bp_id'> | null
   /** Where; null where that is not known yet. */
   readonly nodes: readonly { readonly bp_id: string | null }[] | null
+  /** Whether others run on one of them too: then it has to keep to its share. */
+  readonly shared: boolean
   /** What lies beside it; `any` where that is not known yet: files below the file's own directory then are none of the node's. */
   readonly configs: readonly StackFile[] | 'any'
 }
@@ -26,20 +27,26 @@ export interface ComposeTerms {
 /**
  * What somebody may have a file do.
  * @param nodes where; null where that is not known yet
+ * @param shared see {@link ComposeTerms}
  */
-export const termsOf = ({ kind, bp_id }: Pick<Actor, 'kind' | 'bp_id'>, nodes: ComposeTerms['nodes'], configs: ComposeTerms['configs']): ComposeTerms => ({
+export const termsOf = (
+  { kind, bp_id }: Pick<Actor, 'kind' | 'bp_id'>,
+  nodes: ComposeTerms['nodes'],
+  configs: ComposeTerms['configs'],
+  shared = false,
+): ComposeTerms => ({
   asker: { kind, bp_id },
   nodes: nodes?.map((node) => ({ bp_id: node.bp_id })) ?? null,
+  shared,
   configs,
 })
 /** For a file that was judged when it was asked for. */
-export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ asker: null, nodes: null, configs })
+export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ asker: null, nodes: null, shared: false, configs })
 
-function rulesOf({ asker, nodes, configs }: ComposeTerms): Pick<RuleParts, 'free' | 'bind' | 'shared' | 'files'> {
+function rulesOf({ asker, nodes, shared, configs }: ComposeTerms): Pick<RuleParts, 'free' | 'bind' | 'shared' | 'files'> {
   const files = pathsOf(configs)
   if (asker === null) return { free: true, bind: () => null, shared: false, files }
   const free = isPlatformKind(asker.kind)
-  const shared = nodes?.some((node) => isShared(asker.bp_id, node)) === true
   if (nodes === null) return { free, shared, bind: (path) => bindRefusal(asker, { bp_id: asker.bp_id }, path) ?? (free ? null : 'own'), files }
   return { free, shared, bind: (path) => nodes.map((node) => bindRefusal(asker, node, path)).find((refusal) => refusal !== null) ?? null, files }
 }
