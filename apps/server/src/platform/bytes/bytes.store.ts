@@ -143,14 +143,18 @@ export const leaseUpload = (on: Sql, id: string, from?: number): Promise<Lease |
     .where('status', '=', 'uploading')
     .returning(['lease', 'offset_bytes', 'size_bytes'])
     .executeTakeFirst()
-/** @returns false where somebody has taken it over, or it has ended */
-export const commitOffset = async (on: Sql, id: string, lease: number, offset: number): Promise<boolean> => {
+/**
+ * @param last what is answered now has to outlive a power cut; of what comes between, a lost commit only says less than is on disk
+ * @returns false where somebody has taken it over, or it has ended
+ */
+export const commitOffset = async (on: Sql, id: string, lease: number, offset: number, last: boolean): Promise<boolean> => {
   const { numUpdatedRows } = await on
     .updateTable('byte_uploads')
     .set({ offset_bytes: offset, updated_at: sql`now()` })
     .where('id', '=', id)
     .where('lease', '=', lease)
     .where('status', '=', 'uploading')
+    .where(last ? sql<boolean>`true` : sql<boolean>`set_config('synchronous_commit', 'off', true) is not null`)
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
