@@ -17,7 +17,7 @@ const run = promisify(execFile)
 const size = 2 ** 30
 /** What one PATCH brings. */
 const pieceBytes = 64 * 2 ** 20
-const rounds = 5
+const rounds = 3
 const atOnce = 50
 const files = 100_000
 const residentMost = 250
@@ -34,7 +34,8 @@ export async function benchFiles(data: string): Promise<Figure[]> {
     await fill(source, size)
     await run('split', ['-b', String(pieceBytes), '-d', '-a', '2', source, join(data, 'piece')])
     const to: Place = { server, source, client, space, data }
-    return [await uploads(to), ...(await downloads(to)), ...(await crowd(to)), await folder(to)]
+    // The crowd first: what the others leave in memory is not theirs.
+    return [...(await crowd(to)), await uploads(to), ...(await downloads(to)), await folder(to)]
   } finally {
     await server.stop()
   }
@@ -59,15 +60,12 @@ async function fill(path: string, bytes: number): Promise<void> {
 /** By pieces, over one connection, as the console sends them. */
 async function send({ server, client, data }: Place, upload: Pick<FileUpload, 'upload_path'>): Promise<void> {
   const { authorization = '' } = client.authorization
-  const parts = Array.from({ length: size / pieceBytes }, (_, index) => [
-    ...(index === 0 ? [] : ['--next']),
-    ...['-sSf', '-o', '/dev/null', '-X', 'PATCH', '-T', join(data, `piece${String(index).padStart(2, '0')}`), `${server.url}${upload.upload_path}`],
-    ...[`authorization: ${authorization}`, 'tus-resumable: 1.0.0', 'content-type: application/offset+octet-stream', 'expect:'].flatMap((header) => [
-      '-H',
-      header,
-    ]),
-    ...['-H', `upload-offset: ${index * pieceBytes}`],
-  ])
+  const headers = [`authorization: ${authorization}`, 'tus-resumable: 1.0.0', 'content-type: application/offset+octet-stream', 'expect:']
+  const parts = Array.from({ length: size / pieceBytes }, (_, index) => {
+    const piece = join(data, `piece${String(index).padStart(2, '0')}`)
+    const given = [...headers, `upload-offset: ${index * pieceBytes}`].flatMap((header) => ['-H', header])
+    return [...(index === 0 ? [] : ['--next']), '-sSf', '-o', '/dev/null', '-X', 'PATCH', '-T', piece, `${server.url}${upload.upload_path}`, ...given]
+  })
   await run('curl', parts.flat())
 }
 
@@ -117,7 +115,7 @@ http { access_log off; sendfile on; tcp_nopush on; client_body_temp_path ${root}
   try {
     await sleep(500)
     const { items } = await client.call(fileSpaces.entries, { params: { id: space }, query: {} })
-    const { path } = await client.call(fileEntries.download, { body: { ids: [items[0]?.id ?? ''] } })
+    const { path } = await client.call(fileEntries.download, { body: { ids: [items.find(({ size_bytes }) => size_bytes === size)?.id ?? ''] } })
     const addresses = { ours: `${server.url}${path}`, nginx: `http://127.0.0.1:${port}/source` }
     // As somebody goes on with a download that broke off: from a place on, to the end.
     const get = (url: string) => run('curl', ['-sf', '-o', '/dev/null', '-r', '1048576-', url])
@@ -152,7 +150,7 @@ const contents = (data: string): string[] => {
   return readdirSync(root).flatMap((part) => readdirSync(join(root, part)).map((name) => join(root, part, name)))
 }
 
-/** Resident memory of the server while so many send, and while so many fetch, as fast as they can. */
+/** Memory that the server takes, beside what it has at rest, while so many send, and while so many fetch, as fast as they can. */
 async function crowd({ server, client, space }: Place): Promise<Figure[]> {
   const bytes = 32 * 2 ** 20
   const content = randomBytes(bytes)
@@ -162,7 +160,7 @@ async function crowd({ server, client, space }: Place): Promise<Figure[]> {
     const watching = setInterval(() => (most = Math.max(most, resident())), 50)
     await work()
     clearInterval(watching)
-    const mebibytes = most / 2 ** 20
+    const mebibytes = (most - rest) / 2 ** 20
     return {
       name,
       ours: `${Math.round(mebibytes)} MiB`,
@@ -172,13 +170,14 @@ async function crowd({ server, client, space }: Place): Promise<Figure[]> {
       met: mebibytes <= residentMost,
     }
   }
-  console.log(`resident before: ${Math.round(resident() / 2 ** 20)} MiB`)
+  const rest = resident()
+  console.log(`resident before anybody comes: ${Math.round(rest / 2 ** 20)} MiB`)
   const announced = await Promise.all(
     Array.from({ length: atOnce }, (_, index) =>
       client.call(fileSpaces.upload, { params: { id: space }, body: { name: `crowd ${index}`, size_bytes: bytes } }),
     ),
   )
-  const sending = await watched(`resident with ${atOnce} uploads at once`, async () => {
+  const sending = await watched(`memory of ${atOnce} uploads at once`, async () => {
     await Promise.all(
       announced.map(async ({ upload_path }) => {
         const headers = { ...client.authorization, 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
@@ -189,7 +188,7 @@ async function crowd({ server, client, space }: Place): Promise<Figure[]> {
   })
   const ids = await Promise.all(announced.map(({ id }) => verified(client, id)))
   const links = await Promise.all(ids.map((id) => client.call(fileEntries.download, { body: { ids: [id] } })))
-  const fetching = await watched(`resident with ${atOnce} downloads at once`, () =>
+  const fetching = await watched(`memory of ${atOnce} downloads at once`, () =>
     Promise.all(links.map(({ path }) => run('curl', ['-sf', '-o', '/dev/null', `${server.url}${path}`]))),
   )
   return [sending, fetching]

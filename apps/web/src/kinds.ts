@@ -33,6 +33,8 @@ const pages = {
   'bill.account': { list: paths.billing.wallet },
   'bill.budget': { list: () => withQuery(paths.billing.month(), { tab: 'budgets' }) },
   'bill.order': paths.order,
+  'files.space': { list: paths.files.personal },
+  'models.model': paths.warehouse,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>
 
 /**

@@ -72,9 +72,13 @@ export type Bytes = ReturnType<typeof createBytes>['bytes']
  * The storage core: content by its SHA-256, and how it comes in. An upload is written, synced to disk, then its offset is
  * committed, then answered; what lies behind the offset is cut off when it goes on. A lease says who writes, so whoever
  * comes later goes on and whoever came before ends. Nothing is there before the SHA-256 of the whole was made.
- * @param quotaBytes what an organisation may keep where nothing else is said for it; null: no limit
+ * @param quotaBytes what an organisation may keep; null: no limit
+ * @param mayGrow whether it may keep more at all, as far as it has to pay for it. @throws Refusal
  */
-export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>, { quotaBytes }: { quotaBytes: () => Promise<number | null> }) {
+export function createBytes(
+  platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>,
+  { quotaBytes, mayGrow }: { quotaBytes: (on: Sql, bpId: string) => Promise<number | null>; mayGrow: (tx: Tx, bpId: string) => Promise<void> },
+) {
   const { db, jobs, log, now } = platform
   const uploads = createUploadDirectory(platform.config.DATA_DIR)
   const contents = contentsOf(platform.config)
@@ -88,10 +92,11 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
 
   /** Counts what is kept. @throws Refusal fileQuotaExceeded */
   const take = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
-    const account = await store.lockAccount(tx, bpId)
-    const quota = account.quota_bytes ?? (await quotaBytes())
     // Whoever runs the platform has no organisation, and no limit.
-    if (bpId !== null && quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
+    if (bpId !== null && bytes > 0) await mayGrow(tx, bpId)
+    const account = await store.lockAccount(tx, bpId)
+    const quota = bpId === null ? null : await quotaBytes(tx, bpId)
+    if (quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
       throw new Refusal('fileQuotaExceeded', { values: { used: sizeText(account.used_bytes), limit: sizeText(quota), wanted: sizeText(bytes) } })
     await store.addUsed(tx, bpId, bytes)
   }
@@ -209,7 +214,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     give,
     account: async (on: Sql, bpId: string | null): Promise<{ used_bytes: number; quota_bytes: number | null }> => {
       const account = await store.getAccount(on, bpId)
-      return { used_bytes: account?.used_bytes ?? 0, quota_bytes: bpId === null ? null : (account?.quota_bytes ?? (await quotaBytes())) }
+      return { used_bytes: account?.used_bytes ?? 0, quota_bytes: bpId === null ? null : await quotaBytes(on, bpId) }
     },
     /** Nothing refers to these through the caller any more. */
     release: store.release,

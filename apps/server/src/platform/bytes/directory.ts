@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream, mkdirSync } from 'node:fs'
 import { link, mkdir, open, readdir, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ContentMissingError, type Contents } from './contents.ts'
+import { FileStream } from './fileStream.ts'
 
 /** Left free for what else the platform writes, such as its database. */
 const reserveBytes = 2 ** 30
@@ -16,50 +16,6 @@ async function sync(path: string): Promise<void> {
   } finally {
     await folder.close()
   }
-}
-
-const pieceBytes = 256 * 1024
-/** Pieces of one reader that are read, or wait to be sent. */
-const piecesAhead = 3
-
-/** Bytes `start` to `end`: while one piece is sent the next ones are read, so that neither the disk nor the connection waits for the other. */
-function readAhead(file: FileHandle, start: number, end: number): Readable {
-  let at = start
-  const asked: Promise<Buffer>[] = []
-  const piece = async (from: number, length: number): Promise<Buffer> => {
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, from)
-    if (bytesRead !== length) throw new Error('a content is shorter than it was')
-    return buffer
-  }
-  const ask = (): void => {
-    for (; asked.length < piecesAhead && at <= end; at += pieceBytes) {
-      const reading = piece(at, Math.min(pieceBytes, end - at + 1))
-      // Whoever takes it hears of it; nobody does of one that is left.
-      reading.catch(() => undefined)
-      asked.push(reading)
-    }
-  }
-  return new Readable({
-    highWaterMark: pieceBytes,
-    read() {
-      ask()
-      const next = asked.shift()
-      if (next === undefined) this.push(null)
-      else
-        next.then(
-          (bytes) => {
-            ask()
-            this.push(bytes)
-          },
-          (error: Error) => this.destroy(error),
-        )
-    },
-    destroy(error, done) {
-      void Promise.allSettled(asked)
-        .then(() => file.close())
-        .then(() => done(error), done)
-    },
-  })
 }
 
 /** Contents under their SHA-256, beside what is on its way: on one file system, so that one becomes the other by a link. */
@@ -106,7 +62,7 @@ export function createDirectoryContents(dataDirectory: string): Contents {
       })
       try {
         const { start, end } = range ?? { start: 0, end: (await file.stat()).size - 1 }
-        return readAhead(file, start, end)
+        return new FileStream(file, start, end)
       } catch (error) {
         await file.close()
         throw error
