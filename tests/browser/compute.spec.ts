@@ -81,7 +81,7 @@ test.describe('flavors', () => {
   test('are no page for tenants', async ({ page, context }) => {
     await signIn(context, 'tenant')
     await page.goto('/nextStack/flavors')
-    await expect(page.getByRole('heading', { level: 1, name: '没有访问权限' })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: '没有权限' })).toBeVisible()
     await expect(page).toHaveURL(/\/nextStack\/flavors$/)
   })
 })

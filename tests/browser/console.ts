@@ -44,7 +44,10 @@ export async function visit(page: Page, address: string): Promise<void> {
 /** Searches in a select and takes what is found. */
 export async function pick(within: Page | Locator, label: string, text: string): Promise<void> {
   const page = 'page' in within ? within.page() : within
-  await within.getByLabel(label, { exact: true }).and(page.locator('input[role=combobox]')).fill(text)
+  const box = within.getByLabel(label, { exact: true }).and(page.locator('input[role=combobox]'))
+  // Of few choices none is searched for.
+  if ((await box.getAttribute('readonly')) === null) await box.fill(text)
+  else await box.click()
   await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: text }).first().click()
 }
 

@@ -116,7 +116,7 @@ test.describe('hypervisor nodes', () => {
   test('are no page for tenants', async ({ page, context }) => {
     await signIn(context, 'tenantAdmin')
     await page.goto('/nextStack/hypervisorNodes')
-    await expect(page.getByRole('heading', { level: 1, name: '没有访问权限' })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: '没有权限' })).toBeVisible()
   })
 })
 

@@ -167,8 +167,6 @@ test.describe('everything a service needs', () => {
       await expect(screen(page)).toContainText('do-4-ne')
       await page.getByRole('tab', { name: '快照', exact: true }).click()
       await act(rowOf(page, 'then'), '恢复')
-      // What stays of it is named, and stays where nobody says otherwise.
-      await expect(dialog(page).getByRole('checkbox', { name: /data（/ })).not.toBeChecked()
       await dialog(page).getByRole('textbox').fill('server')
       await button(dialog(page), '恢复').click()
       await expect(rowOf(page, 'then')).toContainText('恢复中')
@@ -235,6 +233,8 @@ test.describe('everything a service needs', () => {
       await button(dialog(page), '强制关机').click()
       await expect(rowOf(page, 'server')).toContainText('已关机')
       await act(rowOf(page, 'server'), '删除')
+      // What stays of it is named, and stays where nobody says otherwise.
+      await expect(dialog(page).getByRole('checkbox', { name: /data（/ })).not.toBeChecked()
       await dialog(page).getByRole('textbox').fill('server')
       await button(dialog(page), '删除').click()
       await expect(page.getByText('没有符合条件的结果')).toBeVisible()

@@ -9,6 +9,10 @@ export interface Row {
   readonly roles: readonly string[]
   readonly built: boolean
   readonly title: string
+  /** Whether it stands in a menu. */
+  readonly menu: boolean
+  /** The call that it is of no use without. */
+  readonly asks: string | null
 }
 
 /** As the console prints it of itself: importing the table would bring the sources of every page along. */
@@ -18,8 +22,8 @@ export const table: readonly Row[] = execFileSync(process.execPath, [fileURLToPa
   .trim()
   .split('\n')
   .map((line) => {
-    const [path = '', group = '', roles = '', built, title = ''] = line.split('\t')
-    return { path, group, roles: roles.split(','), built: built === 'built', title }
+    const [path = '', group = '', roles = '', built, title = '', kind, asks = ''] = line.split('\t')
+    return { path, group, roles: roles.split(','), built: built === 'built', title, menu: kind === 'menu', asks: asks === '' ? null : asks }
   })
 
 /** Whether somebody who is signed in may open it. */

@@ -172,7 +172,7 @@ test.describe('every route', () => {
     await page.getByRole('link', { name: '帮助中心' }).first().click()
     await expect(page).toHaveURL('/help')
     await visit(page, '/iam/user?status=pending')
-    await expect(page.getByRole('heading', { level: 1, name: '没有访问权限' })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: '没有权限' })).toBeVisible()
     await expect(page.getByText('您的角色不能打开“用户”，能打开它的是：平台管理员。')).toBeVisible()
     await expect(page).toHaveURL('/iam/user?status=pending')
     await accessible(page, 'no right')

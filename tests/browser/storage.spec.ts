@@ -187,6 +187,6 @@ test.describe('storage pools', () => {
   test('are no page for tenants', async ({ page, context }) => {
     await signIn(context, 'tenant')
     await page.goto('/nextStack/storagePool')
-    await expect(page.getByRole('heading', { level: 1, name: '没有访问权限' })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: '没有权限' })).toBeVisible()
   })
 })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import websocket from '@fastify/websocket'
-import { byId } from '@zhisuan/contract/define'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { createAos } from './modules/aos/index.ts'
 import { createBill } from './modules/bill/index.ts'
@@ -16,10 +15,12 @@ import { createFilesModule } from './modules/files/index.ts'
 import { createIam } from './modules/iam/index.ts'
 import { createIms } from './modules/ims/index.ts'
 import { createIssue } from './modules/issue/index.ts'
+import { createMarket } from './modules/market/index.ts'
 import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
+import { createTicketModule } from './modules/ticket/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit, entryQuery } from './platform/audit.ts'
 import { platformScope } from './platform/auth/actor.ts'
@@ -29,7 +30,7 @@ import { Refusal } from './platform/errors.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
 import { createChanging } from './platform/http/changing.ts'
 import { createAnswerKeys } from './platform/http/keys.ts'
-import { ownerOf } from './platform/kinds.ts'
+import { ownerOf, tagsOf } from './platform/kinds.ts'
 import { serveConsole } from './platform/http/console.ts'
 import { serveDocs } from './platform/http/docs.ts'
 import { answerProblems } from './platform/http/problems.ts'
@@ -67,11 +68,13 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     return module
   }
   const { settings, licence, tell } = add(createSys(platform))
-  const { rules, limits } = add(createIam(platform))
-  const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(createUms(platform, { settings, rules, limits, tell }))
-  const { mayMake, mayBegin, isPriced } = add(createBill(platform, { settings, personOf, notices, tell }))
+  const { rules, limits, refused } = add(createIam(platform, { tell }))
+  const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(
+    createUms(platform, { settings, rules, limits, refused, tell }),
+  )
+  const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
-  const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced }))
+  const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
   const { kept } = add(
@@ -83,13 +86,15 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
-  const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
+  const { configs, serviceContainers, observe, usesCards, rented } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
   const { bytes } = add(
     createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
   )
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes, settings }))
+  add(createTicketModule(platform, { bytes, tell, mail: notices }))
+  add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards, rented, mayMake, sumsOfProvider }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }
@@ -136,12 +141,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
 
     const authorising: Authorising = {
       authenticate,
-      tags: async (scope, kind, id) => {
-        // A policy may name what is of somebody else's service: that is no kind of ours, and is not found.
-        const kinds: ReadonlyMap<string, KindParts> = platform.kinds()
-        // What cannot be an id is nobody's.
-        return (byId.safeParse({ id }).success ? kinds.get(kind)?.tags?.(scope, id) : undefined) ?? {}
-      },
+      tags: (scope, kind, id) => tagsOf(platform.kinds(), scope, kind, id),
       owner: (of, id, kind) => ownerOf(platform.db, platform.kinds(), { of, id, kind }),
     }
     const audit = createAudit(platform.db)

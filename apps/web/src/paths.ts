@@ -49,7 +49,13 @@ export const paths = {
   register: path('/register'),
   messageBoard: path('/messageBoard'),
   termsOfService: path('/Terms-of-Service'),
-  market: path('/market'),
+  market: {
+    list: path('/market'),
+    rent: path('/market/rentals/add'),
+    rental: { list: path('/market/rentals'), detail: path('/market/rentals/{id}') },
+    provider: path('/market/provider'),
+    administration: path('/market/administration'),
+  },
   warehouse: { list: path('/warehouse'), detail: path('/warehouse/{id}') },
   notFound: path('/404'),
   forbidden: path('/403'),
@@ -271,5 +277,6 @@ export const paths = {
       detail: path('/separateAccountingSystem/resourcedata/{id}/{gpuname}'),
     },
   },
-  workOrder: { list: path('/workOrderlist'), center: path('/workOrderCenter') },
+  ticket: { list: path('/tickets'), detail: path('/tickets/{id}') },
+  workOrder: { list: path('/workOrderlist'), detail: path('/workOrderlist/{id}'), center: path('/workOrderCenter') },
 } as const

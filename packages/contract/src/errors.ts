@@ -36,7 +36,7 @@ export const errorBlocks = {
   models: [[97_800, 97_999]],
   market: [[98_000, 98_199]],
   split: [[98_200, 98_399]],
-  issue: [[98_400, 98_599]],
+  ticket: [[98_400, 98_599]],
   omc: [[98_600, 98_799]],
 } as const satisfies Readonly<Record<string, readonly (readonly [from: number, to: number])[]>>
 
@@ -211,6 +211,7 @@ export const errors = catalogue({
   projectKeyTaken: { code: 91115, status: 400, text: '项目标识已存在' },
   lastTenantAdministrator: { code: 91117, status: 400, text: '组织至少需要一名能登录的租户管理员' },
   readyMadeFixed: { code: 91118, status: 400, text: '系统策略和系统角色不能修改或删除，请复制为自定义策略后修改' },
+  rightsFromNobody: { code: 91119, status: 400, text: '所在组织的管理员不能授予这项权限，请联系平台' },
   projectInUse: { code: 91116, status: 400, text: '项目下存在资源，请先删除或移出' },
 
   serviceTaken: { code: 91160, status: 400, text: '服务标识已被使用' },
@@ -470,6 +471,7 @@ export const errors = catalogue({
   volumePathUnfit: { code: 94189, status: 400, text: '块设备类型的云硬盘没有挂载路径' },
   volumeSizeUnchanged: { code: 94188, status: 400, text: '新容量与当前容量相同' },
   volumeRefused: { code: 94191, status: 400, text: '云平台不接受该云硬盘的容量或类型' },
+  scheduleNoPerson: { code: 94194, status: 403, text: '最后设置该计划的用户已不能登录，或不再允许为该实例创建快照；由有权限的用户再保存一次计划即可恢复' },
   volumeAttachRefused: { code: 94192, status: 400, text: '云平台不能把云硬盘挂载到该实例的这个路径' },
   guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
 
@@ -522,6 +524,28 @@ export const errors = catalogue({
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
+
+  // market: cards that are rented out
+  marketProviderNameTaken: { code: 98001, status: 400, text: '供应商名称已存在' },
+  providerMissing: { code: 98002, status: 409, text: '所在组织还不是供应商，请先申请' },
+  offerCardMissing: { code: 98003, status: 400, text: '该供应商的节点上没有这种卡' },
+  providerSuspended: { code: 98004, status: 409, text: '供应商未通过审核或已被禁用，不能发布' },
+  nodeTestMissing: { code: 98005, status: 409, text: '节点“{node}”还没有通过自检，请先运行自检' },
+  nodeCardsUsed: { code: 98006, status: 409, text: '节点“{node}”上有容器正在使用GPU，请先停用这些容器' },
+  offerUnlistable: { code: 98007, status: 409, text: '供应商“{provider}”还没有通过审核，不能上架它的报价' },
+  agentTooOld: { code: 98008, status: 409, text: '节点“{node}”的节点程序版本过低，请先升级' },
+  nodeCardsReserved: { code: 98010, status: 409, text: '节点“{node}”的卡已上架算力市场，只能在市场中租用' },
+  cardsNoneFree: { code: 98011, status: 409, text: '没有空闲的卡：{reasons}' },
+  offerGone: { code: 98012, status: 409, text: '该报价已下架，请选择其他报价' },
+  rentalsTooMany: { code: 98013, status: 409, text: '一个组织最多同时租用{limit}台机器' },
+  rentalFromSelf: { code: 98014, status: 400, text: '不能租用自己组织提供的卡' },
+  rentalContainer: { code: 98015, status: 409, text: '该容器是租用的机器，请在“我的租用”中操作' },
+  rentalOwnerless: { code: 98016, status: 400, text: '只有属于组织的用户才能租用机器' },
+  rentalCardsTooMany: { code: 98017, status: 400, text: '该报价一台机器最多{limit}张卡' },
+  waitsAlready: { code: 98019, status: 409, text: '已经在等待这个报价的空闲通知' },
+  waitsTooMany: { code: 98020, status: 409, text: '一个组织最多同时等待{limit}个报价' },
+  rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
+  offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 
   // models: the warehouse
   modelNameTaken: { code: 97801, status: 409, text: '该命名空间中已有同名模型' },
@@ -649,6 +673,19 @@ export const errors = catalogue({
   invoiceTitlesTooMany: { code: 96039, status: 400, text: '发票抬头不能超过{limit}个' },
   invoiceSellerNotSetUp: { code: 96042, status: 409, text: '平台尚未设置收款户名或销售方税号，暂不能开具发票' },
   balanceBelowLeast: { code: 96043, status: 400, text: '可用余额 ¥{available} 低于按量计费的最低余额 ¥{least}，请先充值，或改为预付费购买' },
+
+  // 984xx: work orders
+  ticketsTooMany: { code: 98400, status: 409, text: '未结束的工单不能超过{limit}个，请先处理已有的工单' },
+  ticketUrgedJustNow: { code: 98401, status: 409, text: '刚刚催过单，请{minutes}分钟后再催' },
+  ticketOwnReview: { code: 98402, status: 409, text: '不能审核自己提交的处理结果，请由另一位审核员审核' },
+  ticketRatedOrTooLate: { code: 98403, status: 409, text: '该工单已经评价，或已超过{days}天的评价期限' },
+  ticketAboutUnknown: { code: 98404, status: 400, text: '关联的资源不存在或已被删除' },
+  ticketFileUnknown: { code: 98405, status: 400, text: '附件还没有传完、已用在别处，或上传超过一天' },
+  ticketAssigneeUnknown: { code: 98406, status: 400, text: '所选的人不能处理工单' },
+  ticketGroupNameTaken: { code: 98407, status: 400, text: '处理组名称已存在' },
+  ticketSecretNone: { code: 98408, status: 409, text: '没有保密信息，或已随工单结束清除' },
+  ticketTaken: { code: 98409, status: 409, text: '工单已由“{name}”受理' },
+  ticketFilesTooMany: { code: 98410, status: 409, text: '还没有使用的附件不能超过{limit}个' },
 })
 
 export type ErrorName = keyof typeof errors

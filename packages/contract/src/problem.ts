@@ -9,7 +9,8 @@ export type EngineRequest = z.output<typeof engineRequest>
 
 export const refusedByPolicy = z.object({
   action: z.string(),
-  outcome: z.enum(['explicitDeny', 'outsideBoundary', 'implicitDeny']),
+  /** `role`: no policy was asked, as no role of theirs may ever make this call. */
+  outcome: z.enum(['explicitDeny', 'outsideBoundary', 'implicitDeny', 'role']),
   by: z.object({ policy_id: z.string(), index: z.int(), sid: z.string().nullable() }).nullable(),
 })
 export type RefusedByPolicy = z.output<typeof refusedByPolicy>

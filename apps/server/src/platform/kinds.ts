@@ -1,6 +1,7 @@
-import { byId } from '@zhisuan/contract/define'
+import { byId, type Tags } from '@zhisuan/contract/define'
 import { kindOf, type Kind } from '@zhisuan/contract/kind'
 import { sql, type RawBuilder } from 'kysely'
+import type { Scope } from './auth/actor.ts'
 import type { Sql } from './db/database.ts'
 import type { KindParts, ModuleParts } from './module.ts'
 
@@ -44,6 +45,12 @@ export async function ownerOf(
   if (!byId.safeParse({ id }).success) return undefined
   const { rows } = await sql<{ owner: string | null }>`select ${sql.ref(partOf.id)} as owner from ${sql.table(table)} where id = ${id}`.execute(on)
   return rows[0]?.owner
+}
+
+/** Those of something that the scope sees; none of what has none or is not there. */
+export async function tagsOf(kinds: ReadonlyMap<string, KindParts>, scope: Scope, kind: string, id: string): Promise<Tags> {
+  // A policy may name what is of somebody else's service: that is no kind of ours, and is not found. What cannot be an id is nobody's.
+  return (byId.safeParse({ id }).success ? await kinds.get(kind)?.tags?.(scope, id) : undefined) ?? {}
 }
 
 /** What things of a kind are called now, and whose page tells of each; what is gone is left out. */

@@ -1,6 +1,8 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { errors } from '@zhisuan/contract/errors'
+import { decisions } from '@zhisuan/contract/iam/decision'
 import { auth } from '@zhisuan/contract/ums/auth'
+import { users } from '@zhisuan/contract/ums/user'
 import { toApiError, type ApiError } from './client.ts'
 import { toastError } from './notify.ts'
 
@@ -22,10 +24,20 @@ const leftToPage = (silent: boolean | undefined, error: ApiError): boolean =>
 /** Lists refresh every five seconds: what keeps failing is said once, until it has worked again. */
 const failing = new Set<string>()
 
+/** What was refused though nobody knew: rights were taken meanwhile. Of one thing only, it is asked about seldom. */
+const rightsAgainMs = 60_000
+let rightsReadAt = 0
+function readRightsAgain({ refused }: ApiError): void {
+  if (refused === null || Date.now() - rightsReadAt < rightsAgainMs) return
+  rightsReadAt = Date.now()
+  for (const call of [users.current, decisions.own]) void queryClient.invalidateQueries({ queryKey: [call.id] })
+}
+
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (thrown, query) => {
       const error = toApiError(thrown)
+      readRightsAgain(error)
       if (leftToPage(query.meta?.silent, error)) return
       if (failing.has(query.queryHash)) return
       failing.add(query.queryHash)
@@ -36,6 +48,7 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     onError: (thrown, _input, _context, mutation) => {
       const error = toApiError(thrown)
+      readRightsAgain(error)
       if (leftToPage(mutation.meta?.silent, error)) return
       // Forms show refused fields beside the fields.
       if (error.code === errors.fieldsInvalid.code && error.fields.length > 0) return

@@ -17,6 +17,7 @@ const terminalPath = /\/terminals?(\/|\?|$)/
 
 /** Which action was refused, and which statement says so. */
 function refusedText({ action, outcome, by }: RefusedByPolicy): string {
+  if (outcome === 'role') return translate('error.refused.role', { action })
   const statement = by === null ? '' : by.sid === null ? translate('error.statement', { index: by.index + 1 }) : `“${by.sid}”`
   return translate(`error.refused.${outcome}`, { action, statement })
 }

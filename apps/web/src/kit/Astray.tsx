@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { useTranslation } from '../i18n.ts'
 import { EmptyState } from './EmptyState.tsx'
@@ -8,7 +9,7 @@ import { personOf, useCurrentUser } from '../session/user.ts'
 import './panel.css'
 
 /** In the place of a page that an address does not lead to, with the ways on. */
-export function Astray({ title, text }: { readonly title: string; readonly text: string }) {
+export function Astray({ title, text, help }: { readonly title: string; readonly text: string; /** What can be done about it. */ readonly help?: ReactNode }) {
   const { t } = useTranslation('kit')
   const navigate = useNavigate()
   const user = useCurrentUser()
@@ -32,7 +33,7 @@ export function Astray({ title, text }: { readonly title: string; readonly text:
           </span>
         }
       >
-        {text}
+        {text} {help}
       </EmptyState>
     </div>
   )

@@ -2,9 +2,11 @@ import Button from 'antd/es/button'
 import Modal from 'antd/es/modal'
 import Progress from 'antd/es/progress'
 import { useState, type ReactNode } from 'react'
+import type { Call } from '@zhisuan/contract/define'
 import { useTranslation } from '../i18n.ts'
 import { toApiError } from '../api/client.ts'
 import { errorText } from '../api/toasts.ts'
+import { ActionButton } from './actions.tsx'
 import { runBatch, type BatchOutcome } from './batch.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
 import { useDialog } from './dialogs.tsx'
@@ -13,6 +15,8 @@ import './batch.css'
 
 interface BatchChoice<Row> {
   readonly key: string
+  /** The call that it makes for each: it is off where that is refused anyway. Null where it makes none. */
+  readonly call: Pick<Call, 'id' | 'access'> | null
   readonly label: string
   readonly danger?: boolean
   /** Rows that it cannot be done to are left out, and the summary says why. */
@@ -88,14 +92,18 @@ export function BatchBar<Row>({
       {actions.map((action) => {
         const none = rows.every((row) => (action.disabledReason?.(row) ?? null) !== null)
         return (
-          <Button
+          <ActionButton
             key={action.key}
-            danger={action.danger === true}
+            look="default"
             disabled={none}
-            onClick={() => (action.confirm === undefined ? void begin(action) : setAsking(action))}
-          >
-            {action.label}
-          </Button>
+            action={{
+              key: action.key,
+              call: action.call,
+              label: action.label,
+              danger: action.danger === true,
+              run: () => void (action.confirm === undefined ? void begin(action) : setAsking(action)),
+            }}
+          />
         )
       })}
       <Button type="link" onClick={onClear}>

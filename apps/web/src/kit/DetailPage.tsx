@@ -1,3 +1,4 @@
+import type { Kind } from '@zhisuan/contract/kind'
 import type { UseQueryResult } from '@tanstack/react-query'
 import Descriptions from 'antd/es/descriptions'
 import Skeleton from 'antd/es/skeleton'
@@ -6,6 +7,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { useSearchParams } from 'react-router'
 import type { ApiError } from '../api/client.ts'
+import { paths, withQuery } from '../paths.ts'
 import { ActionMenu, type Action } from './actions.tsx'
 import { ErrorPanel } from './ErrorPanel.tsx'
 import { Gone, type GoneProps } from './Gone.tsx'
@@ -31,6 +33,8 @@ export interface DetailPageProps<Data> {
   readonly title: (data: NoInfer<Data>) => string
   readonly status?: (data: NoInfer<Data>) => ReactNode
   readonly actions?: (data: NoInfer<Data>) => readonly Action[]
+  /** Of what a work order may be opened here; its name is the title. */
+  readonly about?: (data: NoInfer<Data>) => { readonly kind: Kind; readonly id: string }
   readonly facts?: (data: NoInfer<Data>) => readonly Fact[]
   /** Between facts and tabs: what the person has to know first. */
   readonly notice?: (data: NoInfer<Data>) => ReactNode
@@ -56,7 +60,21 @@ export function DetailPage<Data>(props: DetailPageProps<Data>) {
       </div>
     )
   }
-  const actions = props.actions?.(data) ?? []
+  const about = props.about?.(data)
+  const actions: readonly Action[] = [
+    ...(props.actions?.(data) ?? []),
+    ...(about === undefined
+      ? []
+      : [
+          {
+            key: 'ticket',
+            // Everybody may.
+            call: null,
+            label: t('action.ticket'),
+            href: withQuery(paths.ticket.list(), { about_kind: about.kind, about_id: about.id, about_name: props.title(data) }),
+          },
+        ]),
+  ]
   const facts = props.facts?.(data) ?? []
   const tabs = props.tabs?.(data) ?? []
   return (

@@ -1,18 +1,23 @@
+import { errors } from '@zhisuan/contract/errors'
 import type { EngineRequest } from '@zhisuan/contract/problem'
 import { useTranslation } from '../i18n.ts'
 import type { ApiError } from '../api/client.ts'
 import { errorText } from '../api/toasts.ts'
 import { copyText } from './copy.ts'
+import { RefusedHelp } from './Refused.tsx'
 import './panel.css'
 
 /** Says what failed, by which request, and offers to try again. Plain elements: it is part of the first load. */
 export function ErrorPanel({ error, title, onRetry }: { readonly error: ApiError; readonly title?: string; readonly onRetry?: () => void }) {
   const { t } = useTranslation('kit')
-  const { requestId, engine, detail } = error
+  const { requestId, engine, detail, refused } = error
+  const forbidden = error.code === errors.noPermission.code
   return (
     <div className="zs-panel" role="alert">
-      <p className="zs-panel-title">{title ?? t('error.title')}</p>
-      <p>{errorText(error)}</p>
+      <p className="zs-panel-title">{forbidden ? t('error.forbidden') : (title ?? t('error.title'))}</p>
+      <p>
+        {errorText(error)} {refused !== null && <RefusedHelp refused={refused} />}
+      </p>
       {detail !== null && <p className="zs-panel-note">{detail}</p>}
       {engine !== null && <FailedEngine engine={engine} />}
       {requestId !== null && (
@@ -23,7 +28,8 @@ export function ErrorPanel({ error, title, onRetry }: { readonly error: ApiError
           </button>
         </p>
       )}
-      {onRetry !== undefined && (
+      {/* Another try is refused as well. */}
+      {onRetry !== undefined && !forbidden && (
         <button type="button" className="zs-button zs-button-plain" onClick={onRetry}>
           {t('error.retry')}
         </button>

@@ -6,6 +6,7 @@ import { useState, type ReactNode } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { useNavigate } from 'react-router'
 import type { Call } from '@zhisuan/contract/define'
+import type { RefusedByPolicy } from '@zhisuan/contract/problem'
 import { errors } from '@zhisuan/contract/errors'
 import { toApiError } from '../api/client.ts'
 import { notify, toastError } from '../api/notify.ts'
@@ -17,8 +18,8 @@ import './actions.css'
 
 export interface Action {
   readonly key: string
-  /** The call that it makes, or that the page or dialog makes to which it leads: it is off where that is refused anyway. */
-  readonly call?: Pick<Call, 'id' | 'access'>
+  /** The call that it makes, or that the page or dialog makes to which it leads: it is off where that is refused anyway. Null where it only shows something. */
+  readonly call: Pick<Call, 'id' | 'access'> | null
   readonly label: string
   /** What it does. A failure that nobody has told of yet is toasted, so a silent change serves alone and in a batch. */
   readonly run?: () => unknown
@@ -29,11 +30,16 @@ export interface Action {
   readonly danger?: boolean
   /** Why it cannot be done now; null or absent where it can. */
   readonly disabledReason?: string | null
+  /** What refuses it whatever it is about: told when it is asked for all the same. */
+  readonly refused?: RefusedByPolicy
   /** Asked first; names what will be lost. */
   readonly confirm?: Confirmation
   /** Said when it has succeeded. */
   readonly doneText?: string
 }
+
+/** Long enough to read it and to ask for the right. */
+const refusedMs = 10_000
 
 /** Runs an action: asks first where it has to, says when it is done. */
 function useActionRunner() {
@@ -61,7 +67,11 @@ function useActionRunner() {
   }
 
   const start = (action: Action): void => {
-    if (action.disabledReason !== null && action.disabledReason !== undefined) return
+    if (action.disabledReason !== null && action.disabledReason !== undefined) {
+      // With the way to why, and to who may give it.
+      if (action.refused !== undefined) notify('error', action.disabledReason, refusedMs, action.refused)
+      return
+    }
     const { confirm } = action
     if (confirm !== undefined)
       ask((close) => (
@@ -89,8 +99,8 @@ const isOff = (action: Action): boolean => action.disabledReason !== null && act
 function usePermitted(): (action: Action) => Action {
   const forbidden = useForbidden()
   return (action) => {
-    const reason = action.call === undefined ? null : forbidden(action.call)
-    return reason === null ? action : { ...action, disabledReason: reason }
+    const refusal = action.call === null ? null : forbidden(action.call)
+    return refusal === null ? action : { ...action, disabledReason: refusal.reason, refused: refusal.refused }
   }
 }
 

@@ -32,3 +32,9 @@ it('no other button leads there', () => {
   const lines = sources.flatMap(({ file, text }) => text.split('\n').map((line) => `${file}: ${line.trim()}`))
   expect(lines.filter((line) => leadsToAdd.test(line) && /onClick=.*navigate\(|zs-button/.test(line))).toEqual([])
 })
+
+it('an action that names no call makes none', () => {
+  const places = sources.flatMap(({ file, text }) => [...text.matchAll(/\bcall: null\b/g)].map(({ index }) => ({ file, object: objectAround(text, index) })))
+  expect(places.length).toBeGreaterThan(10)
+  expect(places.filter(({ object }) => /\.mutate(?:Async)?\(/.test(object)).map(({ file, object }) => `${file}: ${object}`)).toEqual([])
+})

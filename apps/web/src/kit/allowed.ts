@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Call } from '@zhisuan/contract/define'
 import { decisions } from '@zhisuan/contract/iam/decision'
+import type { RefusedByPolicy } from '@zhisuan/contract/problem'
 import { mayAccess } from '@zhisuan/contract/roles'
 import { request } from '../api/client.ts'
 import { translate } from '../i18n.ts'
+import { mayMake } from '../session/guard.ts'
 import { personOf, useCurrentUser } from '../session/user.ts'
 
 /**
@@ -20,32 +22,39 @@ export function allowed<State extends string, Table extends Readonly<Record<stri
   return canTable[action]?.includes(state) === true ? null : translate('kit:action.stateForbids', { state: stateLabel })
 }
 
-/** What policies say changes seldom, and the server judges every request anyway. */
+/** Which statement it was is told seldom, and the server judges every request anyway. */
 const staleMs = 60_000
+
+/** A call that would be refused, whatever it is about. */
+export interface Forbidden {
+  readonly reason: string
+  /** Which call and by what, so that it can be explained and asked for. */
+  readonly refused: RefusedByPolicy
+}
 
 /**
  * Why somebody may not make a call, of whatever and however: by their role, or by the policies about them; null where
- * they may, or where that is not known yet. Whoever draws an action names its call (`Action.call`), and this is asked there.
+ * they may. Whoever draws an action names its call (`Action.call`), and this is asked there: that it is refused is known
+ * with the person (session/guard.ts), which statement says so comes after.
  */
-export function useForbidden(): (call: Pick<Call, 'id' | 'access'>) => string | null {
+export function useForbidden(): (call: Pick<Call, 'id' | 'access'>) => Forbidden | null {
   const user = useCurrentUser()
   const { data } = useQuery({
     queryKey: [decisions.own.id, {}],
     queryFn: ({ signal }) => request(decisions.own, { signal }),
-    // Kind 0 is beyond policies.
-    enabled: user !== null && user.kind !== 0 && !user.must_change_password,
+    enabled: user !== null && user.refused.length > 0 && !user.must_change_password,
     staleTime: staleMs,
     meta: { silent: true },
   })
-  return ({ id, access }) => {
-    if (user === null) return null
-    if (!mayAccess(access, personOf(user))) return translate('kit:action.notForRole', { action: id })
-    const refused = data?.items.find(({ action }) => action === id)
-    if (refused === undefined) return null
-    const { outcome, by } = refused
+  return (call) => {
+    if (user === null || mayMake(call, personOf(user))) return null
+    const { id: action, access } = call
+    if (!mayAccess(access, personOf(user))) return { reason: translate('kit:action.notForRole', { action }), refused: { action, outcome: 'role', by: null } }
+    const { outcome = 'implicitDeny', by = null } = data?.items.find((one) => one.action === action) ?? {}
+    const refused = { action, outcome, by }
     if (by === null || outcome !== 'explicitDeny')
-      return translate(`kit:action.refused.${outcome === 'outsideBoundary' ? outcome : 'implicitDeny'}`, { action: id })
+      return { reason: translate(`kit:action.refused.${outcome === 'outsideBoundary' ? outcome : 'implicitDeny'}`, { action }), refused }
     const statement = by.sid === null ? translate('error.statement', { index: by.index + 1 }) : `“${by.sid}”`
-    return translate('kit:action.refused.explicitDeny', { action: id, policy: by.policy_name, statement })
+    return { reason: translate('kit:action.refused.explicitDeny', { action, policy: by.policy_name, statement }), refused }
   }
 }

@@ -8,7 +8,7 @@ import Drawer from 'antd/es/drawer'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { NavLink } from 'react-router'
-import { mayAccess } from '@zhisuan/contract/roles'
+import { mayOpen } from '../session/guard.ts'
 import { useChanges } from '../session/changes.ts'
 import { PageHeadContext } from '../kit/PageHead.tsx'
 import { paths } from '../paths.ts'
@@ -57,16 +57,19 @@ export default function ConsoleLayout({
   // Overview, licence and messages are groups of one page: a menu would only repeat its title.
   const hasMenu = menu !== undefined && route.group !== 'index' && route.group !== 'license' && route.group !== 'general'
   const overview = routeOf(paths.overview())
+  // Whoever answers work orders begins with those of others.
+  const desk = routeOf(paths.workOrder.list())
   const withSwitcher = isCloudGroup(route.group) && route.path !== paths.nextstack.vm.add.template
 
   useEffect(() => setMenuOpen(false), [route, narrow])
   useChanges()
 
-  const links = <>{overview !== null && mayAccess(overview.access, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}</>
+  const links = <>{overview !== null && mayOpen(overview, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}</>
   const siteLinks = (
     <>
-      {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
+      {isBuilt(paths.market.list.template) && <NavLink to={paths.market.list()}>{t('nav.market')}</NavLink>}
       {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
+      <NavLink to={desk !== null && mayOpen(desk, person) ? paths.workOrder.list() : paths.ticket.list()}>{t('nav.tickets')}</NavLink>
       <NavLink to={paths.help.list()}>{t('nav.help')}</NavLink>
     </>
   )

@@ -89,6 +89,7 @@ export function Root() {
     path: pathname,
     search,
     access: development ? 'public' : (route?.access ?? null),
+    asks: route?.asks,
     signedIn,
     person: user === undefined ? null : personOf(user),
   })

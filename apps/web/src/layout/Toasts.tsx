@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { toastStore } from '../api/notify.ts'
-import { WhyRefused } from './WhyRefused.tsx'
+import { RefusedHelp } from '../kit/Refused.tsx'
 import './toasts.css'
 
 /**
@@ -22,7 +22,7 @@ export function Toasts() {
               <div key={toast.id} className={`frame-toast frame-toast-${toast.tone}`}>
                 <span className="frame-toast-mark" aria-hidden="true" />
                 <span className="frame-toast-text">
-                  {toast.text} {toast.refused !== undefined && <WhyRefused action={toast.refused.action} />}
+                  {toast.text} {toast.refused !== undefined && <RefusedHelp refused={toast.refused} />}
                 </span>
                 <button type="button" aria-label={t('toast.close')} onClick={() => toastStore.dismiss(toast.id)}>
                   ×

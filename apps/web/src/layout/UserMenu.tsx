@@ -4,13 +4,14 @@ import Dropdown from 'antd/es/dropdown'
 import { useTranslation } from '../i18n.ts'
 import { Link, useNavigate } from 'react-router'
 import { accounts } from '@zhisuan/contract/bill/account'
-import { isPlatformKind, mayAccess } from '@zhisuan/contract/roles'
+import { isPlatformKind } from '@zhisuan/contract/roles'
+import { mayOpen } from '../session/guard.ts'
 import { useCall } from '../api/hooks.ts'
 import { endKey, usePopupFocus } from '../kit/focus.ts'
 import * as format from '../kit/format.ts'
 import { paths } from '../paths.ts'
 import { signOut } from '../session/session.ts'
-import { balanceOwner, personOf, type CurrentUser } from '../session/user.ts'
+import { balanceOwner, personOf, useMayCall, type CurrentUser } from '../session/user.ts'
 import { routeOf } from './routeAt.ts'
 import './frame.css'
 
@@ -22,14 +23,15 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
   const navigate = useNavigate()
   const focus = usePopupFocus()
   const owner = balanceOwner(user)
+  const mayRead = useMayCall(accounts.get)
   const { data } = useCall(
     accounts.get,
     { params: { id: owner ?? user.id } },
-    { enabled: owner !== null && !user.must_change_password, silent: true, refreshMs: balanceRefreshMs },
+    { enabled: mayRead && owner !== null && !user.must_change_password, silent: true, refreshMs: balanceRefreshMs },
   )
   const balance = data === undefined ? format.nothing : format.money(data.balance)
   const wallet = routeOf(paths.billing.wallet())
-  const mayCharge = wallet !== null && mayAccess(wallet.access, personOf(user))
+  const mayCharge = wallet !== null && mayOpen(wallet, personOf(user))
   const displayName = user.nickname === '' ? user.name : user.nickname
 
   const leave = async (): Promise<void> => {
@@ -39,9 +41,11 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
 
   return (
     <>
-      <span className="frame-balance frame-wide">
-        {t('user.balance')} <span className="zs-number">{balance}</span>
-      </span>
+      {mayRead && (
+        <span className="frame-balance frame-wide">
+          {t('user.balance')} <span className="zs-number">{balance}</span>
+        </span>
+      )}
       <Dropdown
         {...focus}
         trigger={['click']}

@@ -54,6 +54,14 @@ describe('the menu', () => {
     expect(pathsOf(menuOf(as('TENANT'), all))).not.toContain('/index')
   })
 
+  it('leaves out what policies refuse, and a group of which nothing is left', () => {
+    const person = { ...as('TENANT'), refused: ['nextstack.*', 'compute.volume.list', 'ecrm.*', 'bill.order.*'] }
+    const seen = pathsOf(menuOf(person, all))
+    for (const path of ['/nextStack/vm', '/volume', '/infrastructure/node', '/order']) expect(seen).not.toContain(path)
+    for (const path of ['/instance', '/wallet', '/containerApplicationService/appTemplate']) expect(seen).toContain(path)
+    expect(menuOf(person, all).map(({ group }) => group)).not.toContain('nextStack')
+  })
+
   // Its search goes over what is written in it.
   it('names what people look for by its name', () => {
     const titles = menuOf(as('TENANT'), all).flatMap(({ sections }) =>

@@ -1,7 +1,7 @@
 import type { Offer } from '@zhisuan/contract/offer'
 import { admins, isPlatformKind, mayAccess } from '@zhisuan/contract/roles'
 import { groupNeeds, groupSort, routes, type Route, type RouteGroup, type RouteSection } from '../routes.ts'
-import type { Person } from '../session/guard.ts'
+import { mayOpen, type Person } from '../session/guard.ts'
 
 export interface MenuSection {
   /** Null where a group is not divided. */
@@ -35,7 +35,7 @@ function isOffered({ path, group, needs }: Route, person: Person, { offers, curr
 }
 
 /**
- * What somebody sees in the drawer and, of one group, in the sidebar. Pages that they may not open, pages that are not
+ * What somebody sees in the drawer and, of one group, in the sidebar. Pages that roles or policies keep them from, pages that are not
  * built, and pages that nothing is there for, are in no menu; nor is a group with nothing in it.
  */
 export function menuOf(person: Person, of: MenuOf, table: readonly Route[] = routes): MenuGroup[] {
@@ -43,7 +43,7 @@ export function menuOf(person: Person, of: MenuOf, table: readonly Route[] = rou
     (route) =>
       route.kind === 'menu' &&
       route.pending === undefined &&
-      mayAccess(route.access, person) &&
+      mayOpen(route, person) &&
       isOffered(route, person, of) &&
       // Of the licence only those are told who run the platform, whatever role somebody else has.
       (route.group !== 'license' || isPlatformKind(person.kind)),

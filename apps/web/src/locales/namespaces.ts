@@ -39,6 +39,7 @@ export const loaders = {
   licence: () => import('./zh/licence.ts'),
   message: () => import('./zh/message.ts'),
   mirror: () => import('./zh/mirror.ts'),
+  market: () => import('./zh/market.ts'),
   models: () => import('./zh/models.ts'),
   network: () => import('./zh/network.ts'),
   nextstack: () => import('./zh/nextstack.ts'),
@@ -51,6 +52,7 @@ export const loaders = {
   settings: () => import('./zh/settings.ts'),
   snapshot: () => import('./zh/snapshot.ts'),
   storage: () => import('./zh/storage.ts'),
+  ticket: () => import('./zh/ticket.ts'),
 } as const
 
 export type LazyNamespace = keyof typeof loaders

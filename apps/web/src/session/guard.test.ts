@@ -1,8 +1,11 @@
+// oxlint-disable-next-line no-restricted-imports
+import { allCalls } from '@zhisuan/contract/calls'
 import { offers } from '@zhisuan/contract/offer'
 import type { Access, Role } from '@zhisuan/contract/roles'
 import { describe, expect, it } from 'vitest'
 import { menuOf } from '../layout/menu.ts'
-import { decide, type Person } from './guard.ts'
+import { routes } from '../routes.ts'
+import { decide, landing, mayMake, type Person } from './guard.ts'
 
 const of = (role: Role, kind = 4): Person => ({ kind, roles: [role] })
 const visit = (path: string, access: Access | null, person: Person | null, search = '') => decide({ path, search, access, signedIn: person !== null, person })
@@ -21,9 +24,54 @@ describe('an address', () => {
   })
 
   it('that one may not open is forbidden, but for the overview, where everybody is sent first', () => {
-    expect(visit('/iam/user', ['ADMIN'], of('TENANT_ADMIN'))).toEqual({ kind: 'forbidden' })
+    expect(visit('/iam/user', ['ADMIN'], of('TENANT_ADMIN'))).toEqual({ kind: 'forbidden', by: 'role' })
     expect(visit('/index', ['TENANT_ADMIN', 'ADMIN'], of('TENANT'))).toEqual({ kind: 'go', to: '/nextStack/vm', clear: false })
     expect(visit('/index', ['TENANT_ADMIN', 'ADMIN'], of('TENANT_ADMIN'))).toEqual({ kind: 'show' })
+  })
+})
+
+describe('the table of routes', () => {
+  it('says of every entry of a menu which call its page is of no use without: one that the roles of the page may make', () => {
+    const calls = new Map(allCalls.map(({ id, access }) => [id, access]))
+    const asking = routes.filter(({ asks }) => asks !== undefined)
+    expect(asking.filter(({ asks = '' }) => !calls.has(asks)).map(({ path }) => path)).toEqual([])
+    for (const { path, access, asks = '' } of asking) {
+      const may = calls.get(asks) ?? []
+      if (typeof access !== 'string' && typeof may !== 'string')
+        expect(
+          access.filter((role) => !may.includes(role)),
+          path,
+        ).toEqual([])
+    }
+    // What one was told is everybody's own.
+    expect(routes.filter(({ kind, pending, asks }) => kind === 'menu' && pending === undefined && asks === undefined).map(({ path }) => path)).toEqual([
+      '/messages',
+    ])
+  })
+})
+
+describe('what policies refuse', () => {
+  const person: Person = { ...of('TENANT'), refused: ['nextstack.*', 'bill.order.create'] }
+
+  it('is no call that is offered, and no page that may be opened, whatever the role says', () => {
+    expect(mayMake({ id: 'nextstack.vm.list', access: ['TENANT'] }, person)).toBe(false)
+    expect(mayMake({ id: 'bill.order.list', access: ['TENANT'] }, person)).toBe(true)
+    expect(mayMake({ id: 'bill.order.list', access: ['ADMIN'] }, person)).toBe(false)
+    expect(decide({ path: '/nextStack/vm', search: '', access: ['TENANT'], asks: 'nextstack.vm.list', signedIn: true, person })).toEqual({
+      kind: 'forbidden',
+      by: 'policy',
+    })
+    expect(decide({ path: '/order', search: '', access: ['TENANT'], asks: 'bill.order.list', signedIn: true, person })).toEqual({ kind: 'show' })
+  })
+
+  it('is not where somebody begins: that is the first page that is left, else their own account', () => {
+    expect(landing(person)).toBe('/instance')
+    expect(landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*'] })).toBe(
+      '/monthOverview',
+    )
+    expect(
+      landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*', 'bill.*', 'models.*'] }),
+    ).toBe('/userMsg')
   })
 })
 

@@ -1,11 +1,31 @@
+import type { Call } from '@zhisuan/contract/define'
+import { isRefused } from '@zhisuan/contract/policy/refused'
 import { isPlatformKind, mayAccess, type Access } from '@zhisuan/contract/roles'
 import { paths, withQuery } from '../paths.ts'
+import { groupSort, routes, type Route } from '../routes.ts'
 
 /** What the guard knows of somebody signed in. */
 export interface Person {
   readonly kind: number
   readonly roles: readonly string[]
+  /** What policies refuse them whatever it is about: `refused` of the current user. */
+  readonly refused?: readonly string[]
 }
+
+/** A page as far as it is asked who may open it. */
+type Asked = Pick<Route, 'access' | 'asks'>
+
+const isAllowed = (action: string, { refused = [] }: Person): boolean => !isRefused(refused, action)
+
+/**
+ * Whether somebody may make a call at all, by roles and policies: the one rule by which menus, addresses, buttons and
+ * whatever reads something beside a page leave out what they would only be refused.
+ */
+export const mayMake = ({ id, access }: Pick<Call, 'id' | 'access'>, person: Person | null): boolean =>
+  mayAccess(access, person) && (person === null || isAllowed(id, person))
+
+/** The same of a page: by its roles, and by the call that it is of no use without. */
+export const mayOpen = ({ access, asks }: Asked, person: Person): boolean => mayAccess(access, person) && (asks === undefined || isAllowed(asks, person))
 
 /** Where the navigation stands: section 4. */
 export interface Visit {
@@ -14,6 +34,8 @@ export interface Visit {
   readonly search: string
   /** Of the path's route; null for a path that no route has. */
   readonly access: Access | null
+  /** The same of what the route's page asks. */
+  readonly asks?: string | undefined
   readonly signedIn: boolean
   /** Who the token belongs to; null until the server has said so. */
   readonly person: Person | null
@@ -24,7 +46,9 @@ export type Decision =
   /** Until it is known who the person is. */
   | { readonly kind: 'wait' }
   /** Said at the address that was asked for: no page has it, or this person may not see it. */
-  | { readonly kind: 'missing' | 'forbidden' }
+  | { readonly kind: 'missing' }
+  /** `by`: whether no role of theirs opens it, or policies refuse what it asks. */
+  | { readonly kind: 'forbidden'; readonly by: 'role' | 'policy' }
   | { readonly kind: 'go'; readonly to: string; /** What is stored of an earlier session goes. */ readonly clear: boolean }
 
 const show: Decision = { kind: 'show' }
@@ -42,10 +66,18 @@ export function ownPath(target: string | null): string | null {
   }
 }
 
+/** Of an organisation's people: their instances, or else the first page of the menu that policies let them open. */
+function firstOf(person: Person): string {
+  const open = routes.filter((route) => route.kind === 'menu' && route.pending === undefined && route.asks !== undefined && mayOpen(route, person))
+  if (open.some(({ path }) => path === paths.nextstack.vm.list.template)) return paths.nextstack.vm.list()
+  return open.toSorted((one, other) => groupSort[other.group] - groupSort[one.group])[0]?.path ?? paths.account()
+}
+
 /** Where somebody begins who did not ask for anything else. */
-export function landing({ kind, roles }: Person): string {
+export function landing(person: Person): string {
+  const { kind, roles } = person
   if (isPlatformKind(kind) || roles.includes('ADMIN')) return paths.overview()
-  if (roles.includes('TENANT') || roles.includes('TENANT_ADMIN')) return paths.nextstack.vm.list()
+  if (roles.includes('TENANT') || roles.includes('TENANT_ADMIN')) return firstOf(person)
   if (roles.includes('OPERATION_SUPPORTER')) return paths.split.provider.list()
   if (roles.includes('PROVIDER')) return paths.split.providerRecords()
   if (roles.includes('COPOTE_REVIEWER') || roles.includes('COPOTE_ADMIN')) return paths.workOrder.center()
@@ -69,7 +101,8 @@ export function decide(visit: Visit): Decision {
   }
   if (visit.access === 'public') return show
   if (visit.person === null) return { kind: 'wait' }
-  if (mayAccess(visit.access, visit.person)) return show
+  if (mayOpen({ access: visit.access, ...(visit.asks !== undefined && { asks: visit.asks }) }, visit.person)) return show
+  const by = mayAccess(visit.access, visit.person) ? 'policy' : 'role'
   // The overview is where everybody is sent first; who may not see it begins where they may.
-  return visit.path === paths.overview() ? go(landing(visit.person)) : { kind: 'forbidden' }
+  return visit.path === paths.overview() && by === 'role' ? go(landing(visit.person)) : { kind: 'forbidden', by }
 }

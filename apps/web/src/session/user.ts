@@ -1,10 +1,11 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { createContext, use, useSyncExternalStore } from 'react'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { isPlatformKind, mayAccess, type Access } from '@zhisuan/contract/roles'
+import type { Call } from '@zhisuan/contract/define'
+import { isPlatformKind } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { ApiError, noAnswer, request } from '../api/client.ts'
-import type { Person } from './guard.ts'
+import { mayMake, type Person } from './guard.ts'
 import { onTokenChange, readToken } from '../api/cookies.ts'
 
 export type CurrentUser = ResponseOf<typeof users.current>
@@ -13,6 +14,9 @@ const hasToken = (): boolean => readToken() !== null
 
 /** Whether there is a token; says nothing of whether the server still takes it. */
 export const useSignedIn = (): boolean => useSyncExternalStore(onTokenChange, hasToken)
+
+/** How old what is known of somebody's rights may be when they come back to the page. The server judges each request anyway. */
+const rightsStaleMs = 60_000
 
 /** Loads who the token belongs to, once for a session; `invalidates: [users.current]` loads it anew. */
 export function useCurrentUserQuery(): UseQueryResult<CurrentUser, ApiError> {
@@ -25,7 +29,9 @@ export function useCurrentUserQuery(): UseQueryResult<CurrentUser, ApiError> {
       return user
     },
     enabled: useSignedIn(),
-    staleTime: Infinity,
+    // What somebody may do is given and taken while a page is open.
+    staleTime: rightsStaleMs,
+    refetchOnWindowFocus: true,
     gcTime: Infinity,
     // The guard says itself what failed.
     meta: { silent: true },
@@ -41,12 +47,13 @@ export const useCurrentUser = (): CurrentUser | null => use(UserContext)
 export const personOf = (user: CurrentUser): Person => ({
   kind: user.kind,
   roles: user.permissions.map((permission) => permission.role),
+  refused: user.refused,
 })
 
 /** Whether the person may make a call: to leave out what they would only be refused. */
-export function useMayCall(call: { readonly access: Access }): boolean {
+export function useMayCall(call: Pick<Call, 'id' | 'access'>): boolean {
   const user = useCurrentUser()
-  return mayAccess(call.access, user === null ? null : personOf(user))
+  return mayMake(call, user === null ? null : personOf(user))
 }
 
 /** Kinds 0 and 1, who run the platform. */

@@ -55,6 +55,22 @@ export const decisions = {
       items: z.array(z.object({ action: z.string(), outcome: z.enum(['explicitDeny', 'outsideBoundary', 'implicitDeny']), by: statementPlace.nullable() })),
     }),
   }),
+  /** Once for a person, an action and a day. Nobody is told where nobody else could give it: of the platform's people, and of who is alone. */
+  request: defineCall({
+    id: 'iam.decision.request',
+    method: 'POST',
+    path: '/api/iam/v1/decisions/requests',
+    summary: 'Ask the administrators of one’s organisation to be allowed something',
+    access: 'all',
+    perMinute: 20,
+    body: z.object({ action }),
+    response: z.object({
+      /** Whether somebody was told now; false where they were today already. */
+      told: z.boolean(),
+      /** The ready-made role that allows it and the least besides; null where none does. */
+      role: z.string().nullable(),
+    }),
+  }),
   explain: defineCall({
     id: 'iam.decision.explain',
     method: 'POST',

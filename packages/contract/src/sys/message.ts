@@ -19,11 +19,21 @@ export const messageKinds = {
   'bill.budget': 'money',
   'bill.budgetForecast': 'money',
   'ums.attacked': 'security',
+  'iam.requested': 'security',
   'ecrm.edgeAway': 'resource',
+  'market.cardSick': 'resource',
+  'market.cardsFree': 'resource',
+  'market.rentalFault': 'resource',
+  'market.rentalStopped': 'resource',
+  'market.rentalFailed': 'resource',
+  'market.rentalReleasing': 'resource',
   'compute.projectLost': 'resource',
   'compute.projectWrong': 'platform',
   'cmp.cloudUnreachable': 'platform',
   'cmp.cloudReachable': 'platform',
+  'ticket.said': 'resource',
+  'ticket.came': 'resource',
+  'ticket.late': 'resource',
 } as const satisfies Readonly<Record<`bill.${NoticeKind}`, MessageCategory> & Record<string, MessageCategory>>
 export type MessageKind = keyof typeof messageKinds
 
@@ -51,7 +61,7 @@ const message = z.object({
 export type Message = z.output<typeof message>
 
 /**
- * A message is told to an organisation, or to the platform. An organisation's are seen by who manages it (its
+ * A message is told to one person, to an organisation, or to the platform. An organisation's are seen by who manages it (its
  * administrators, the one person of a personal one), and those of {@link categoryForMembers} by all its members; the
  * platform's by its administrators, who do not see those of organisations. Each reads for themselves. Unread is what was
  * told since somebody is there and sees it: whoever comes later finds what was told before as read.

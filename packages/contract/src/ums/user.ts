@@ -219,6 +219,8 @@ export const users = {
       must_change_password: z.boolean(),
       /** What there is for them, for menus: told here, so that no page waits for it and no menu changes while it is read. */
       offers: z.array(z.enum(offers)),
+      /** Calls that their roles let them make and policies refuse whatever they are about: see policy/refused.ts. */
+      refused: z.array(z.string()),
     }),
     always: true,
   }),

@@ -1,9 +1,10 @@
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { TellOnce } from '../sys/message/message.service.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
 import { createAuditService } from './audit/audit.service.ts'
 import { decisionRoutes } from './decision/decision.routes.ts'
-import { createDecisionService } from './decision/decision.service.ts'
+import { createDecisionService, type DecisionService } from './decision/decision.service.ts'
 import { grantRoutes } from './grant/grant.routes.ts'
 import { createGrantService } from './grant/grant.service.ts'
 import { keepReadyMade } from './ready-made/ready-made.ts'
@@ -24,10 +25,20 @@ import { serviceMigrations } from './service/service.store.ts'
 import { customActionsOf } from './service/vocabulary.ts'
 
 /** Roles and policies: what somebody may do. Who they are, is ums. */
-export function createIam(platform: Platform): ModuleParts & { rules: RulesService; limits: Limits } {
+export function createIam(
+  platform: Platform,
+  { tell }: { tell: TellOnce },
+): ModuleParts & {
+  rules: RulesService
+  limits: Limits
+  /** What policies refuse somebody whatever it is about. */
+  refused: DecisionService['refused']
+} {
   const rules = createRules(platform)
   const limits = createLimits(rules, (on, actor) => customActionsOf(on, scopeOf(actor)))
+  const decisions = createDecisionService(platform, rules, tell)
   return {
+    refused: decisions.refused,
     migrations: { ...iamMigrations, ...liveUpdatesMigrations, ...serviceMigrations },
     rules,
     limits,
@@ -37,7 +48,7 @@ export function createIam(platform: Platform): ModuleParts & { rules: RulesServi
       ...roleRoutes(createRoleService(platform, limits)),
       ...projectRoutes(createProjectService(platform, limits)),
       ...grantRoutes(createGrantService(platform, limits)),
-      ...decisionRoutes(createDecisionService(platform, rules)),
+      ...decisionRoutes(decisions),
       ...auditRoutes(createAuditService(platform)),
       ...serviceRoutes(createServiceService(platform, limits)),
     ],

@@ -1,3 +1,4 @@
+import type { PersonOf } from '../../platform/auth/later.ts'
 import type { Scope } from '../../platform/auth/actor.ts'
 import { byteCounter } from '../../platform/bytes/bytes.store.ts'
 import type { Tx } from '../../platform/db/database.ts'
@@ -61,6 +62,7 @@ export function createNextstack(
     licence: { assertValid(): Promise<void> | void }
     mayMake: (tx: Tx, bpId: string, what: 'costs' | 'free') => Promise<void>
     isPriced: IsPriced
+    personOf: PersonOf
   },
 ): ModuleParts & {
   /** Keys of organisations, for clouds of the other family. */
@@ -81,7 +83,7 @@ export function createNextstack(
   const members = withVolumes(networking.members, storage.volumes.release)
   const operations = createVmOperations({ db: platform.db, clouds, members })
   const vms = createVmService(platform, { clouds, catalogue, operations, metrics, members, quotas, licence: others.licence })
-  const snapshotting = createSnapshotting(platform, { clouds, quotas, vms })
+  const snapshotting = createSnapshotting(platform, { clouds, quotas, vms, personOf: others.personOf })
   const imaging = createImaging(platform, { clouds, quotas, catalogue })
   const runner = createCommandRunner(platform, clouds)
   const commands = createCommands({ db: platform.db, secrets: platform.secrets, clouds, runner })

@@ -1,3 +1,4 @@
+import type { PersonOf } from '../../platform/auth/later.ts'
 import type { Migrations } from '../../platform/db/database.ts'
 import type { Handler } from '../../platform/http/handler.ts'
 import type { AnyOperation } from '../../platform/operations.ts'
@@ -19,8 +20,8 @@ export const snapshottingMigrations: Migrations = { ...snapshotMigrations, ...sc
 
 /** Snapshots of instances, made by people and by the clock. */
 export function createSnapshotting(
-  platform: Pick<Platform, 'db' | 'operations' | 'now' | 'log' | 'pause'>,
-  others: { clouds: CloudService; quotas: QuotaService; vms: Pick<VmService, 'clone'> },
+  platform: Pick<Platform, 'db' | 'operations' | 'now' | 'log' | 'pause' | 'kinds'>,
+  others: { clouds: CloudService; quotas: QuotaService; vms: Pick<VmService, 'clone'>; personOf: PersonOf },
 ): {
   handlers: readonly Handler[]
   operations: readonly AnyOperation[]
@@ -35,6 +36,6 @@ export function createSnapshotting(
     handlers: snapshotRoutes(snapshots, createScheduleService(platform)),
     operations: [operations.create, operations.restore, operations.delete],
     observer: createSnapshotObserver({ db }),
-    runner: createScheduleRunner(platform, { clouds: others.clouds, snapshots }),
+    runner: createScheduleRunner(platform, { clouds: others.clouds, snapshots, personOf: others.personOf }),
   }
 }

@@ -17,7 +17,7 @@ import { licenceRoutes } from './licence/licence.routes.ts'
 import { createLicence, type LicenceService } from './licence/licence.service.ts'
 import { licenceMigrations } from './licence/licence.store.ts'
 import { messageRoutes } from './message/message.routes.ts'
-import { createMessages, type Tell } from './message/message.service.ts'
+import { createMessages, type TellOnce } from './message/message.service.ts'
 import { messageMigrations } from './message/message.store.ts'
 import { settingsRoutes } from './settings/settings.routes.ts'
 import { createSettings, type Settings } from './settings/settings.service.ts'
@@ -28,7 +28,7 @@ export function createSys(platform: Platform): ModuleParts & {
   settings: Settings
   licence: LicenceService
   /** Tells an organisation, or the platform, what happened. */
-  tell: Tell
+  tell: TellOnce
   /** Programs that the platform has for nodes. */
   bundles: Pick<BundleService, 'programOf'>
 } {

@@ -8,6 +8,7 @@ import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { NoticeSender } from '../bill/notice/notice.service.ts'
+import type { DecisionService } from '../iam/decision/decision.service.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import type { RulesService } from '../iam/rules/rules.ts'
 import type { Tell } from '../sys/message/message.service.ts'
@@ -59,7 +60,7 @@ const cleanKeysJob = defineJob({ name: 'ums.accessKey.clean', input: z.object({}
 /** Organisations, users, sessions, codes: who somebody is. */
 export function createUms(
   platform: Platform,
-  others: { settings: Settings; rules: Pick<RulesService, 'of' | 'watch'>; limits: Limits; tell: Tell },
+  others: { settings: Settings; rules: Pick<RulesService, 'of' | 'watch'>; limits: Limits; refused: DecisionService['refused']; tell: Tell },
 ): ModuleParts & {
   /**
    * Whom a credential stands for; at once, without a promise, where it is remembered.

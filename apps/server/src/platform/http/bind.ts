@@ -238,7 +238,7 @@ export async function authorise(
   if (call.access === 'public') return
   if (request.actor === null) throw new Refusal(request.headers.authorization === undefined ? 'tokenMissing' : 'tokenInvalid')
   if (request.actor.must_change_password && !call.always) throw new Refusal('initialPasswordUnchanged')
-  if (!mayAccess(call.access, request.actor)) throw new Refusal('noPermission')
+  if (!mayAccess(call.access, request.actor)) throw new Refusal('noPermission', { refused: { action: call.id, outcome: 'role', by: null } })
   // What is in a body is not known yet: such a call is decided once it is read.
   if (!isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params: request.params }, options)
 }

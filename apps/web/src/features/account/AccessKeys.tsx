@@ -49,11 +49,12 @@ export function AccessKeys() {
     const { id, name, status } = key
     const why = (action: keyof typeof accessKeyCan) => allowed(accessKeyCan, action, status, t(`accessKey.statuses.${status}`))
     return [
-      { key: 'rotate', label: t('accessKey.rotate'), disabledReason: why('rotate'), run: async () => setOpen({ at: 'rotate', key }) },
-      { key: 'edit', label: t('accessKey.edit'), run: async () => setOpen({ at: 'edit', key }) },
+      { key: 'rotate', call: accessKeys.rotate, label: t('accessKey.rotate'), disabledReason: why('rotate'), run: async () => setOpen({ at: 'rotate', key }) },
+      { key: 'edit', call: accessKeys.update, label: t('accessKey.edit'), run: async () => setOpen({ at: 'edit', key }) },
       status === 'active'
         ? {
             key: 'disable',
+            call: accessKeys.action,
             label: t('accessKey.disable'),
             confirm: { title: t('accessKey.disableTitle', { name }), body: t('accessKey.disableBody') },
             doneText: t('accessKey.disabled', { name }),
@@ -61,6 +62,7 @@ export function AccessKeys() {
           }
         : {
             key: 'enable',
+            call: accessKeys.action,
             label: t('accessKey.enable'),
             disabledReason: why('enable'),
             doneText: t('accessKey.enabled', { name }),
@@ -68,6 +70,7 @@ export function AccessKeys() {
           },
       {
         key: 'delete',
+        call: accessKeys.delete,
         label: t('accessKey.delete'),
         danger: true,
         confirm: { title: t('accessKey.deleteTitle', { name }), body: t('accessKey.deleteBody') },

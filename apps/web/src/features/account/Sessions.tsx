@@ -33,6 +33,7 @@ export function Sessions() {
                   actions={[
                     {
                       key: 'end',
+                      call: users.endOwnSession,
                       label: t('sessions.end'),
                       danger: true,
                       confirm: { title: t('sessions.endTitle'), body: t('sessions.endBody', { device }) },
@@ -53,6 +54,7 @@ export function Sessions() {
           actions={[
             {
               key: 'endOthers',
+              call: users.endOwnSession,
               label: t('sessions.endOthers'),
               danger: true,
               confirm: { title: t('sessions.endOthersTitle'), body: t('sessions.endOthersBody', { count: others.length }) },

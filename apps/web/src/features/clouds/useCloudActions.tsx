@@ -14,6 +14,7 @@ export function useCloudActions(): (cloud: Cloud) => readonly Action[] {
 
   const move = (name: CloudMove, cloud: Cloud): Action => ({
     key: name,
+    call: clouds.action,
     label: t(`action.${name}`),
     danger: name === 'takeOffline',
     disabledReason: whyNotCloud(t, name, cloud),
@@ -27,11 +28,13 @@ export function useCloudActions(): (cloud: Cloud) => readonly Action[] {
     return [
       {
         key: 'edit',
+        call: clouds.update,
         label: t('action.edit'),
         dialog: (close) => <CloudDrawer cloud={cloud} onClose={close} />,
       },
       {
         key: 'refresh',
+        call: clouds.action,
         label: t('action.refresh'),
         doneText: t('done.refresh', { name: cloud.name }),
         run: () => act.mutateAsync({ ...of(cloud), body: { action: 'refresh' } }),
@@ -41,6 +44,7 @@ export function useCloudActions(): (cloud: Cloud) => readonly Action[] {
       move('takeOffline', cloud),
       {
         key: 'delete',
+        call: clouds.delete,
         label: t('action.delete'),
         danger: true,
         confirm: {

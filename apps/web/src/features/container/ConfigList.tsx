@@ -14,9 +14,10 @@ export default function ConfigList() {
   const remove = useChange(configs.delete, { invalidates: [configs.list] })
   const toConfig = ({ id }: Config): string => withQuery(paths.container.configuration.detail(), { id })
   const actionsOf = (row: Config): readonly Action[] => [
-    { key: 'edit', label: t('config.edit'), href: toConfig(row) },
+    { key: 'edit', call: configs.put, label: t('config.edit'), href: toConfig(row) },
     {
       key: 'delete',
+      call: configs.delete,
       label: t('config.delete'),
       danger: true,
       disabledReason: row.used_by > 0 ? t('config.inUse', { count: row.used_by }) : null,

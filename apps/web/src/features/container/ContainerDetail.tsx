@@ -38,6 +38,7 @@ export function ContainerPage({ back }: GoneProps) {
       title={({ name }) => name}
       status={(container) => <ContainerState container={container} />}
       actions={actionsOf}
+      about={({ id }) => ({ kind: 'cis.container', id })}
       notice={(container) => <Trouble container={container} />}
       tabs={(container) => [
         { key: 'overview', label: t('detail.tab.overview'), content: <ContainerOverview container={container} /> },

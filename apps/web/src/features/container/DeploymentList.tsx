@@ -36,14 +36,16 @@ export default function DeploymentList() {
       : [
           {
             key: 'rebuild',
+            call: containers.action,
             label: t('deployment.rebuild'),
             doneText: t('deployment.rebuilding', { name: row.name, count: row.lost_count }),
             run: () => told(rebuild(row)),
           },
         ]),
-    { key: 'containers', label: t('deployment.containers'), href: toContainers(row) },
+    { key: 'containers', call: null, label: t('deployment.containers'), href: toContainers(row) },
     {
       key: 'delete',
+      call: deployments.delete,
       label: t('deployment.delete'),
       danger: true,
       disabledReason: row.status === 'deleting' ? t('busy', { state: t('deployment.status.deleting') }) : null,

@@ -76,6 +76,7 @@ export function useContainerActions(onDeleted?: () => void): {
 
   const basics = (name: Operation | DialogKind, container: Container) => ({
     key: name,
+    call: name === 'delete' ? containers.delete : containers.action,
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
     disabledReason: whyNotContainer(t, name, container),
@@ -104,13 +105,20 @@ export function useContainerActions(onDeleted?: () => void): {
         : [
             {
               key: 'terminal',
+              call: containers.terminal,
               label: t('action.terminal'),
               disabledReason: whyNotContainer(t, 'terminal', container),
               href: paths.container.command(container.id, container.name),
             },
             operation('stop', container),
           ]),
-    { key: 'logs', label: t('action.logs'), disabledReason: whyNotContainer(t, 'logs', container), href: withQuery(pageOf(container), { tab: 'logs' }) },
+    {
+      key: 'logs',
+      call: containers.logs,
+      label: t('action.logs'),
+      disabledReason: whyNotContainer(t, 'logs', container),
+      href: withQuery(pageOf(container), { tab: 'logs' }),
+    },
     operation('restart', container),
     // A stack makes its own anew from its compose file: there they are changed, and removed.
     ...(container.service === null
@@ -127,6 +135,7 @@ export function useContainerActions(onDeleted?: () => void): {
 
   const batch = (name: Operation): BatchAction<Container> => ({
     key: name,
+    call: name === 'delete' ? containers.delete : containers.action,
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
     run: (container) => calls[name](container),

@@ -52,9 +52,10 @@ function useGatewayActions(): (gateway: Gateway) => readonly Action[] {
     const run = (action: 'active' | 'deactive' | 'reboot') => () => act.mutateAsync({ params: { id }, query: { action } })
     return [
       status === 'deactive'
-        ? { key: 'active', label: t('gateway.active'), doneText: t('gateway.activated', { name }), run: run('active') }
+        ? { key: 'active', call: gateways.action, label: t('gateway.active'), doneText: t('gateway.activated', { name }), run: run('active') }
         : {
             key: 'deactive',
+            call: gateways.action,
             label: t('gateway.deactive'),
             danger: true,
             disabledReason: whyNot('deactive'),
@@ -64,6 +65,7 @@ function useGatewayActions(): (gateway: Gateway) => readonly Action[] {
           },
       {
         key: 'reboot',
+        call: gateways.action,
         label: t('gateway.reboot'),
         disabledReason: whyNot('reboot'),
         confirm: { title: t('gateway.rebootTitle', { name }), body: t('gateway.rebootBody', { count }) },
@@ -72,6 +74,7 @@ function useGatewayActions(): (gateway: Gateway) => readonly Action[] {
       },
       {
         key: 'delete',
+        call: gateways.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNot('delete'),

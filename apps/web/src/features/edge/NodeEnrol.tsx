@@ -150,12 +150,14 @@ function Came({ edge }: { readonly edge: EdgeDetail }) {
         actions={[
           {
             key: 'confirm',
+            call: edges.confirm,
             label: t('enrol.confirmOk'),
             doneText: t('enrol.confirmed', { name: edge.name }),
             run: () => confirm.mutateAsync({ params: { id: edge.id }, body: { what: 'enrolment' } }),
           },
           {
             key: 'refuse',
+            call: edges.unbind,
             label: t('enrol.refuse'),
             danger: true,
             confirm: { title: t('enrol.refuseTitle'), body: t('enrol.refuseBody') },

@@ -5,13 +5,12 @@ import { edgeImages, edges } from '@zhisuan/contract/ecrm/edge'
 import { useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useParams, useSearchParams } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { Field } from '../../kit/fields.tsx'
 import { Gone } from '../../kit/Gone.tsx'
 import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
-import type { Action } from '../../kit/actions.tsx'
+import { ActionButton, type Action } from '../../kit/actions.tsx'
 import { clearable } from '../../kit/clearable.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import './edge.css'
@@ -28,7 +27,6 @@ export default function NodeImages() {
   const { id = '' } = useParams()
   const [search, setSearch] = useSearchParams()
   const [keyword, setKeyword] = useState('')
-  const openDialog = useDialog()
   const { data: edge, error } = useCall(edges.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
   const remove = useChange(edgeImages.removeImage, { invalidates: [edgeImages.images] })
   usePageTitle(edge === undefined ? null : t('image.title', { name: edge.name }))
@@ -39,6 +37,7 @@ export default function NodeImages() {
   const actionsOf = (image: EdgeImage): readonly Action[] => [
     {
       key: 'remove',
+      call: edgeImages.removeImage,
       label: t('image.remove'),
       danger: true,
       disabledReason: image.used_by.length > 0 ? t('image.inUse', { names: image.used_by.join('、') }) : null,
@@ -59,9 +58,11 @@ export default function NodeImages() {
       <div className="zs-card">
         <div className="zs-toolbar">
           <div className="zs-buttons">
-            <Button disabled={!online} onClick={() => openDialog((close) => <PruneDialog edgeId={id} onClose={close} />)}>
-              {t('prune.open')}
-            </Button>
+            <ActionButton
+              look="default"
+              disabled={!online}
+              action={{ key: 'prune', call: edgeImages.prune, label: t('prune.open'), dialog: (close) => <PruneDialog edgeId={id} onClose={close} /> }}
+            />
           </div>
           <div className="zs-buttons zs-toolbar-end">
             <Input.Search

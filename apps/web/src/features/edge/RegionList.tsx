@@ -16,11 +16,13 @@ export default function RegionList() {
   const actionsOf = (region: Region): readonly Action[] => [
     {
       key: 'edit',
+      call: regions.update,
       label: t('action.edit'),
       dialog: (close) => <RegionDialog region={region} onClose={close} />,
     },
     {
       key: 'delete',
+      call: regions.delete,
       label: t('action.delete'),
       danger: true,
       disabledReason: region.site_count > 0 ? t('region.hasSites', { count: region.site_count }) : null,

@@ -1,9 +1,7 @@
-import Button from 'antd/es/button'
 import { serviceAgents, type Edge, type ServiceAgent } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from '../../i18n.ts'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
-import type { Action } from '../../kit/actions.tsx'
+import { ActionButton, type Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
@@ -15,16 +13,21 @@ import { DescriptionField, NameField } from './NameFields.tsx'
 /** Ports of the platform that lead to ports of one node. */
 export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name'> }) {
   const { t } = useTranslation('edge')
-  const openDialog = useDialog()
   const remove = useChange(serviceAgents.delete, { invalidates: invalidatedByServiceAgent })
   const create = (
-    <Button type="primary" onClick={() => openDialog((close) => <ServiceAgentCreate edge={edge} onClose={close} />)}>
-      {t('serviceAgent.create')}
-    </Button>
+    <ActionButton
+      action={{
+        key: 'create',
+        call: serviceAgents.create,
+        label: t('serviceAgent.create'),
+        dialog: (close) => <ServiceAgentCreate edge={edge} onClose={close} />,
+      }}
+    />
   )
   const actionsOf = ({ id, name, connection_count: count }: ServiceAgent): readonly Action[] => [
     {
       key: 'delete',
+      call: serviceAgents.delete,
       label: t('action.delete'),
       danger: true,
       confirm: { title: t('serviceAgent.deleteTitle', { name }), body: t('serviceAgent.deleteBody', { count }) },

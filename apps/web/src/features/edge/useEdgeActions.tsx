@@ -1,4 +1,4 @@
-import { edges, type Edge } from '@zhisuan/contract/ecrm/edge'
+import { edgeUpgrades, edges, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -29,8 +29,10 @@ export function useEdgeActions(onDeleted?: () => void): {
   const unbind = useChange(edges.unbind, { invalidates: invalidatedByEdge, silent: true })
   const remove = useChange(edges.delete, { invalidates: invalidatedByEdge })
 
+  const calls = { edit: edges.update, marks: edges.mark, share: edges.share, upgrade: edgeUpgrades.upgrade }
   const opening = (kind: keyof typeof dialogs, edge: Edge, rule: 'edit' | 'upgrade'): Action => ({
     key: kind,
+    call: calls[kind],
     label: t(`action.${kind}`),
     disabledReason: whyNotNode(t, rule, edge),
     dialog: (close) => dialogs[kind](edge, close),
@@ -45,18 +47,20 @@ export function useEdgeActions(onDeleted?: () => void): {
       return [
         {
           key: 'keep',
+          call: edges.confirm,
           label: t('action.keep'),
           doneText: t('upgrade.kept', { name }),
           run: () => confirm.mutateAsync({ params: { id }, body: { what: 'upgrade' } }),
         },
       ]
     }
-    return [{ key: 'images', label: t('action.images'), disabledReason: whyNotNode(t, 'use', edge), href: paths.container.node.images(id, name) }]
+    return [{ key: 'images', call: null, label: t('action.images'), disabledReason: whyNotNode(t, 'use', edge), href: paths.container.node.images(id, name) }]
   }
   const activation = (edge: Edge): Action =>
     edge.activation === 'active'
       ? {
           key: 'deactivate',
+          call: edges.activate,
           label: t('action.deactivate'),
           disabledReason: whyNotNode(t, 'activate', edge),
           confirm: { title: t('activation.offTitle', { name: edge.name }), body: t('activation.offBody', { count: edge.container_count }) },
@@ -65,6 +69,7 @@ export function useEdgeActions(onDeleted?: () => void): {
         }
       : {
           key: 'activate',
+          call: edges.activate,
           label: t('action.activate'),
           disabledReason: whyNotNode(t, 'activate', edge),
           doneText: t('activation.on', { name: edge.name }),
@@ -72,6 +77,7 @@ export function useEdgeActions(onDeleted?: () => void): {
         }
   const activateMany = (key: 'activate' | 'deactivate', wanted: Edge['activation'], already: string): BatchAction<Edge> => ({
     key,
+    call: edges.activate,
     label: t(`action.${key}`),
     disabledReason: (edge) => whyNotNode(t, 'activate', edge) ?? (edge.activation === wanted ? already : null),
     run: ({ id }) => activate.mutateAsync({ params: { id }, query: { action: wanted } }),
@@ -83,10 +89,11 @@ export function useEdgeActions(onDeleted?: () => void): {
       activation(edge),
       opening('edit', edge, 'edit'),
       opening('marks', edge, 'edit'),
-      { ...opening('share', edge, 'edit'), call: edges.share },
+      opening('share', edge, 'edit'),
       opening('upgrade', edge, 'upgrade'),
       {
         key: 'unbind',
+        call: edges.unbind,
         label: t('action.unbind'),
         danger: true,
         disabledReason: whyNotNode(t, 'unbind', edge),
@@ -96,6 +103,7 @@ export function useEdgeActions(onDeleted?: () => void): {
       },
       {
         key: 'delete',
+        call: edges.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotNode(t, 'delete', edge),
@@ -112,6 +120,7 @@ export function useEdgeActions(onDeleted?: () => void): {
       activateMany('deactivate', 'deactive', t('activation.alreadyOff')),
       {
         key: 'unbind',
+        call: edges.unbind,
         label: t('action.unbind'),
         danger: true,
         disabledReason: (edge) => whyNotNode(t, 'unbind', edge),

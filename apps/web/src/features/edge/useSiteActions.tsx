@@ -17,11 +17,13 @@ export function useSiteActions(then: { readonly onDeleted?: () => void; readonly
       return [
         {
           key: 'edit',
+          call: sites.update,
           label: t('action.edit'),
           dialog: (close) => <SiteDialog site={site} {...(then.onSaved !== undefined && { onSaved: then.onSaved })} onClose={close} />,
         },
         {
           key: 'delete',
+          call: sites.delete,
           label: t('action.delete'),
           danger: true,
           disabledReason: count > 0 ? t('site.hasEdges', { count }) : null,

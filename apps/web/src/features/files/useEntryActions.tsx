@@ -110,9 +110,10 @@ export function useEntryActions(space: FileSpace) {
   const batchActions = (bin: boolean): readonly BatchAction<FileEntry>[] =>
     bin
       ? [
-          { key: 'restore', label: t('bin.restore'), run: ({ id }) => restore.mutateAsync({ body: { ids: [id] } }) },
+          { key: 'restore', call: fileEntries.restore, label: t('bin.restore'), run: ({ id }) => restore.mutateAsync({ body: { ids: [id] } }) },
           {
             key: 'purge',
+            call: fileEntries.purge,
             label: t('bin.purge'),
             danger: true,
             confirm: (rows) => ({ title: t('bin.purgeMany', { count: rows.length }), body: t('bin.purgeFolder') }),
@@ -120,9 +121,10 @@ export function useEntryActions(space: FileSpace) {
           },
         ]
       : [
-          { key: 'download', label: t('action.downloadZip'), open: (rows) => void download(idsOf(rows)) },
+          { key: 'download', call: fileEntries.download, label: t('action.downloadZip'), open: (rows) => void download(idsOf(rows)) },
           {
             key: 'copy',
+            call: fileEntries.copy,
             label: t('action.copy'),
             dialog: (rows, close) => <TargetDialog how="copy" space={space} entries={rows} onClose={close} />,
           },
@@ -130,11 +132,13 @@ export function useEntryActions(space: FileSpace) {
             ? [
                 {
                   key: 'move',
+                  call: fileEntries.move,
                   label: t('action.move'),
                   dialog: (rows: readonly FileEntry[], close: () => void) => <TargetDialog how="move" space={space} entries={rows} onClose={close} />,
                 },
                 {
                   key: 'delete',
+                  call: fileEntries.delete,
                   label: t('action.delete'),
                   danger: true,
                   confirm: (rows: readonly FileEntry[]) => ({ title: t('delete.many', { count: rows.length }), body: t('delete.folder') }),

@@ -72,6 +72,7 @@ function useEnd(policy: Policy): (contact: Contact) => Action {
     const ends = grant_id === null ? 'boundary' : 'revoke'
     return {
       key: 'end',
+      call: grant_id !== null ? grants.delete : kind === 'user_boundary' ? boundaries.setOfUser : boundaries.setOfOrganisation,
       label: t('action.revoke'),
       danger: true,
       disabledReason: everybody || grant_id !== null ? null : t('ownersOnly'),

@@ -1,18 +1,20 @@
 import { policyLimits } from '@zhisuan/contract/policy/document'
 import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from '../../i18n.ts'
-import { useNavigate, useParams } from 'react-router'
-import { useOne, useChange } from '../../api/hooks.ts'
+import { useNavigate, useParams, useSearchParams } from 'react-router'
+import { useCall, useOne, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { writeJson } from './editor/builderDocument.ts'
 import { idOfVersionSegment } from './policyAt.ts'
 import { Touched } from './Touched.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
 import { useNewVersionPath, useNotOurs, useOwner, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
 import { useKeeping } from '../../session/keeping.ts'
+import './iam.css'
 
 /** One policy: what it is, and its versions. */
 export default function PolicyVersions() {
@@ -40,8 +42,30 @@ export default function PolicyVersions() {
         { key: 'description', label: t('description'), value: policy.description || format.nothing },
       ]}
     >
-      {(policy) => <Versions policy={policy} />}
+      {(policy) => (
+        <>
+          <OneStatement policy={policy} />
+          <Versions policy={policy} />
+        </>
+      )}
     </DetailPage>
+  )
+}
+
+/** The one that an address names, as the default version has it: it allowed or refused something. */
+function OneStatement({ policy }: { readonly policy: Policy }) {
+  const { t } = useTranslation('iam')
+  const [search] = useSearchParams()
+  const number = Number(search.get('statement'))
+  const asked = Number.isInteger(number) && number > 0
+  const { data } = useCall(policies.version, { params: { id: policy.id, version: String(policy.default_version) } }, { silent: true, enabled: asked })
+  const statement = asked ? data?.document.Statement[number - 1] : undefined
+  if (statement === undefined) return null
+  return (
+    <section className="zs-card" aria-label={t('policy.statementAt', { number })}>
+      <h2 className="zs-heading">{t('policy.statementAt', { number })}</h2>
+      <pre className="ia-json">{writeJson(statement)}</pre>
+    </section>
   )
 }
 
@@ -70,7 +94,7 @@ function Versions({ policy }: { readonly policy: Policy }) {
         col.text<PolicyVersion>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 140 }),
         col.date<PolicyVersion>('created', t('column.created'), ({ created_at }) => created_at),
       ]}
-      rowActions={(row) => [{ key: 'detail', label: t('action.detail'), href: toVersion(row) }, ...actionsOf(row)]}
+      rowActions={(row) => [{ key: 'detail', call: null, label: t('action.detail'), href: toVersion(row) }, ...actionsOf(row)]}
     />
   )
 }

@@ -84,6 +84,7 @@ function useTypeActions(): (type: ResourceType) => readonly Action[] {
           { key: 'edit', call: resourceTypes.update, label: t('action.edit'), href: withQuery(paths.iam.resource.add(), { edit: id }) },
           {
             key: 'delete',
+            call: resourceTypes.delete,
             label: t('action.delete'),
             danger: true,
             disabledReason: actions.length === 0 ? null : t('resource.hasActions', { count: actions.length }),

@@ -77,6 +77,7 @@ function useServiceActions(): (service: Service) => readonly Action[] {
           { key: 'type', call: resourceTypes.create, label: t('resource.create'), href: withQuery(paths.iam.resource.add(), { service: id }) },
           {
             key: 'delete',
+            call: services.delete,
             label: t('action.delete'),
             danger: true,
             confirm: { title: t('service.deleteTitle', { name }), body: t('service.deleteBody', { count: actions.length }) },

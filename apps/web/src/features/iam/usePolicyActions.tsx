@@ -54,8 +54,8 @@ export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: 
         disabledReason: notOurs(policy) ?? full(policy),
       },
       { key: 'grant', call: grants.create, label: t('policy.grant'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> },
-      { key: 'contacts', label: t('policy.contacts'), href: pages.policy.contact(policy.id) },
-      { key: 'versions', label: t('policy.versions'), href: pages.policy.version(policy.id) },
+      { key: 'contacts', call: null, label: t('policy.contacts'), href: pages.policy.contact(policy.id) },
+      { key: 'versions', call: null, label: t('policy.versions'), href: pages.policy.version(policy.id) },
       { key: 'copy', call: policies.create, label: t('policy.copy'), href: withQuery(pages.policy.add(), { copy: policy.id }) },
       {
         key: 'rename',

@@ -72,7 +72,7 @@ export function AuditTable({
           filter.keyword(t('audit.object'), 'object_id'),
           filter.oneOf('refused', t('audit.refusedFilter'), ['false', 'true'], (value) => t(`audit.outcome.${value}`)),
         ]}
-        rowActions={(record) => [{ key: 'detail', label: t('action.detail'), dialog: (close) => <Entry record={record} onClose={close} /> }]}
+        rowActions={(record) => [{ key: 'detail', call: null, label: t('action.detail'), dialog: (close) => <Entry record={record} onClose={close} /> }]}
         toolbar={toolbar}
         empty={{ title: t('audit.empty') }}
       />

@@ -41,6 +41,7 @@ export function Boundary({ of, id, name, current }: Of & { readonly current: Nam
             : [
                 {
                   key: 'set',
+                  call: of === 'user' ? boundaries.setOfUser : boundaries.setOfOrganisation,
                   label: t(current === null ? 'boundary.set' : 'boundary.change'),
                   dialog: (close) => <BoundaryDialog of={of} id={id} name={name} current={current} onClose={close} />,
                 },
@@ -49,6 +50,7 @@ export function Boundary({ of, id, name, current }: Of & { readonly current: Nam
                   : [
                       {
                         key: 'remove',
+                        call: of === 'user' ? boundaries.setOfUser : boundaries.setOfOrganisation,
                         label: t('boundary.remove'),
                         danger: true,
                         confirm: { title: t('boundary.removeTitle', { name }), body: t('boundary.removeBody', { name, policy: current.name }) },

@@ -117,6 +117,7 @@ function Administrators({ organisation }: { readonly organisation: Detail }) {
                     actions={[
                       {
                         key: 'remove',
+                        call: customRoles.removeMember,
                         label: t('action.remove'),
                         danger: true,
                         confirm: { title: t('organisation.removeAdministratorTitle', { name }), body: t('organisation.removeAdministratorBody') },

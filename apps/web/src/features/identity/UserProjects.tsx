@@ -1,12 +1,10 @@
-import Button from 'antd/es/button'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { keptProjects } from '@zhisuan/contract/iam/project'
 import type { users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
-import { ActionMenu } from '../../kit/actions.tsx'
+import { ActionButton, ActionMenu } from '../../kit/actions.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { Field } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
@@ -21,14 +19,18 @@ type Detail = ResponseOf<typeof users.get>
 export function UserProjects({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('identity')
   const { pages } = useKeeping()
-  const openDialog = useDialog()
   const remove = useChange(keptProjects.removeMember, { invalidates: invalidatedByProject })
   const { bp_id } = user
   if (bp_id === null) return <EmptyState title={t('user.noOrganisation')} />
   const join = (
-    <Button type="primary" onClick={() => openDialog((close) => <JoinDialog user={user} bpId={bp_id} onClose={close} />)}>
-      {t('user.joinProject')}
-    </Button>
+    <ActionButton
+      action={{
+        key: 'join',
+        call: keptProjects.addMember,
+        label: t('user.joinProject'),
+        dialog: (close) => <JoinDialog user={user} bpId={bp_id} onClose={close} />,
+      }}
+    />
   )
   return (
     <>

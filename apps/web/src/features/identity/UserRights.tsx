@@ -1,13 +1,11 @@
-import Button from 'antd/es/button'
 import Tag from 'antd/es/tag'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { organisations, type users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from '../../i18n.ts'
 import { Link } from 'react-router'
-import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
-import { ActionMenu } from '../../kit/actions.tsx'
+import { ActionButton, ActionMenu } from '../../kit/actions.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { withQuery } from '../../paths.ts'
 import { HolderPolicies } from '../iam/HolderPolicies.tsx'
@@ -57,7 +55,6 @@ function Roles({ user }: { readonly user: Detail }) {
   const { pages } = useKeeping()
   const nameOf = useRoleName()
   const idOf = useBuiltInRoleId()
-  const openDialog = useDialog()
   const remove = useChange(customRoles.removeMember, { invalidates: invalidatedByUserRole })
   const held = [
     ...user.built_in_roles.map((name) => ({ id: idOf(name), name: name as string, builtIn: true })),
@@ -69,7 +66,10 @@ function Roles({ user }: { readonly user: Detail }) {
         <h2 className="zs-heading" id="identity-roles">
           {t('user.rolesTitle')}
         </h2>
-        <Button onClick={() => openDialog((close) => <RoleDialog user={user} onClose={close} />)}>{t('user.addRole')}</Button>
+        <ActionButton
+          look="default"
+          action={{ key: 'add', call: customRoles.addMember, label: t('user.addRole'), dialog: (close) => <RoleDialog user={user} onClose={close} /> }}
+        />
       </div>
       {held.length === 0 && <p className="zs-soft">{t('user.noRoles')}</p>}
       <ul className="zs-list identity-rows">

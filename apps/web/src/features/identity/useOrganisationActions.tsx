@@ -24,11 +24,12 @@ export function useOrganisationActions(): { readonly actionsOf: (organisation: O
       const { id, name, status, user_count } = organisation
       const frozen = status === 'frozen'
       return [
-        { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog id={organisation.id} onClose={close} /> },
-        { key: 'quota', label: t('action.quota'), dialog: (close) => <QuotaDrawer of={organisation} onClose={close} /> },
+        { key: 'edit', call: organisations.update, label: t('action.edit'), dialog: (close) => <EditDialog id={organisation.id} onClose={close} /> },
+        { key: 'quota', call: null, label: t('action.quota'), dialog: (close) => <QuotaDrawer of={organisation} onClose={close} /> },
         frozen
           ? {
               key: 'unfreeze',
+              call: organisations.action,
               label: t('action.unfreeze'),
               confirm: { title: t('organisation.unfreezeTitle', { name }), body: t('organisation.unfreezeBody') },
               doneText: t('organisation.unfrozen', { name }),
@@ -36,6 +37,7 @@ export function useOrganisationActions(): { readonly actionsOf: (organisation: O
             }
           : {
               key: 'freeze',
+              call: organisations.action,
               label: t('action.freeze'),
               danger: true,
               confirm: { title: t('organisation.freezeTitle', { name }), body: <FreezeWhat count={user_count} /> },

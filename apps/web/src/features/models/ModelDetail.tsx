@@ -243,6 +243,7 @@ function Files({ model }: { readonly model: Detail }) {
   const actionsOf = ({ path }: ModelFile): readonly Action[] => [
     {
       key: 'download',
+      call: modelFiles.download,
       label: t('action.download'),
       disabledReason: closed ? t('terms.first') : null,
       run: async () => saveFrom((await download.mutateAsync({ params: { id: model.id }, body: { path } })).path),

@@ -94,14 +94,22 @@ function useRegistryActions(): (registry: Registry) => readonly Action[] {
     return [
       {
         key: 'reconcile',
+        call: registries.action,
         label: t('registry.reconcile'),
         disabledReason: whyNot('reconcile'),
         doneText: t('registry.reconciled', { name }),
         run: run('reconcile'),
       },
-      { key: 'edit', label: t('registry.edit'), disabledReason: whyNot('update'), dialog: (close) => <RegistryDialog registry={registry} onClose={close} /> },
+      {
+        key: 'edit',
+        call: registries.update,
+        label: t('registry.edit'),
+        disabledReason: whyNot('update'),
+        dialog: (close) => <RegistryDialog registry={registry} onClose={close} />,
+      },
       {
         key: 'account',
+        call: registries.password,
         label: t('registry.account'),
         disabledReason: registry.username === null ? t('registry.accountNone') : whyNot('update'),
         dialog: (close) => <AccountDialog registry={registry} onClose={close} />,
@@ -110,6 +118,7 @@ function useRegistryActions(): (registry: Registry) => readonly Action[] {
         ? [
             {
               key: 'collect',
+              call: registries.collect,
               label: t('registry.collect'),
               disabledReason: whyNot('collect'),
               confirm: {
@@ -121,11 +130,12 @@ function useRegistryActions(): (registry: Registry) => readonly Action[] {
             },
           ]
         : []),
-      { key: 'setup', label: t('registry.setup'), dialog: (close) => <RegistrySetup registry={registry} onClose={close} /> },
+      { key: 'setup', call: null, label: t('registry.setup'), dialog: (close) => <RegistrySetup registry={registry} onClose={close} /> },
       status === 'deactive'
-        ? { key: 'activate', label: t('registry.activate'), doneText: t('registry.activated', { name }), run: run('active') }
+        ? { key: 'activate', call: registries.action, label: t('registry.activate'), doneText: t('registry.activated', { name }), run: run('active') }
         : {
             key: 'deactivate',
+            call: registries.action,
             label: t('registry.deactivate'),
             danger: true,
             disabledReason: whyNot('deactivate'),
@@ -135,6 +145,7 @@ function useRegistryActions(): (registry: Registry) => readonly Action[] {
           },
       {
         key: 'delete',
+        call: registries.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNot('delete'),

@@ -47,7 +47,7 @@ function Settings() {
         col.text<ConfigEntry>('author', t('column.author'), ({ updated_by }) => updated_by, { width: 120 }),
         col.code<ConfigEntry>('key', t('column.key'), ({ key }) => key, { off: true }),
       ]}
-      rowActions={(row) => [{ key: 'edit', label: t('edit'), href: toSetting(row) }, resetOf(row)]}
+      rowActions={(row) => [{ key: 'edit', call: configs.set, label: t('edit'), href: toSetting(row) }, resetOf(row)]}
     />
   )
 }

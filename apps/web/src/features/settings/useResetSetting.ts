@@ -21,6 +21,7 @@ export function useResetSetting(onDone?: (entry: ConfigEntry) => void): (entry: 
     if (default_value === null) {
       return {
         key: 'reset',
+        call: configs.reset,
         label: t('remove'),
         danger: true,
         confirm: { title: t('removeTitle', { name }), body: t('removeBody') },
@@ -30,6 +31,7 @@ export function useResetSetting(onDone?: (entry: ConfigEntry) => void): (entry: 
     }
     return {
       key: 'reset',
+      call: configs.reset,
       label: t('reset'),
       danger: true,
       disabledReason: isSet(entry) ? null : t('alreadyDefault'),

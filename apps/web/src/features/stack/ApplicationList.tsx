@@ -38,7 +38,7 @@ export function ApplicationList() {
           col.code<StackDeployment>('id', t('column.id'), ({ id }) => id, { off: true }),
         ]}
         filters={[filter.keyword(t('filter.application'))]}
-        rowActions={(row) => [{ key: 'stacks', label: t('application.nodes'), href: toStacks(row) }, ...actionsOf(row)]}
+        rowActions={(row) => [{ key: 'stacks', call: null, label: t('application.nodes'), href: toStacks(row) }, ...actionsOf(row)]}
         create={{ call: stacks.create, label: t('application.deploy'), href: stackPaths.deploy() }}
         passing={isPassing}
         empty={{ title: t('application.empty'), note: t('application.emptyNote') }}

@@ -1,6 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import Table from 'antd/es/table'
-import { stackTransitional, type Stack, type StackRevision } from '@zhisuan/contract/aos/stack'
+import { stacks, stackTransitional, type Stack, type StackRevision } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from '../../i18n.ts'
 import { ActionMenu, type Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -21,6 +21,7 @@ export function RevisionTable({ stack }: { readonly stack: Stack }) {
   const running = revisions.find(({ revision }) => revision === stack.deployed_revision)
   const opening = (key: 'look' | 'rollback', revision: StackRevision): Omit<Action, 'label'> => ({
     key,
+    call: key === 'look' ? null : stacks.action,
     dialog: (close) => <RevisionDialog stack={stack} revision={revision} running={running} rollback={key === 'rollback'} onClose={close} />,
   })
   const actionsOf = (row: StackRevision): readonly Action[] => [

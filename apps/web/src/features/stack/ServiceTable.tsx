@@ -19,6 +19,7 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
 
   const simple = (action: 'start' | 'stop' | 'restart', { id, name }: Service): Action => ({
     key: action,
+    call: services.action,
     label: t(`action.${action}`),
     disabledReason: whyNotStack(t, 'update', stack),
     doneText: t(`done.${action}Service`, { name }),
@@ -26,10 +27,11 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
     run: () => act.mutateAsync({ params: { id }, body: { action } }),
   })
   const actionsOf = (row: Service): readonly Action[] => [
-    { key: 'containers', label: t('action.containers'), href: toContainers(row) },
+    { key: 'containers', call: null, label: t('action.containers'), href: toContainers(row) },
     simple('restart', row),
     {
       key: 'scale',
+      call: services.action,
       label: t('action.scale'),
       disabledReason: whyNotScaled(t, stack),
       dialog: (close) => <ScaleDialog service={row} onClose={close} />,
@@ -38,6 +40,7 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
     simple('start', row),
     {
       key: 'remove',
+      call: services.delete,
       label: t('action.removeService'),
       danger: true,
       disabledReason: whyNotScaled(t, stack) ?? (row.replicas === 0 ? t('scale.none') : null),

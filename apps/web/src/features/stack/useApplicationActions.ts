@@ -12,6 +12,7 @@ export function useApplicationActions(onDeleted?: () => void): (application: Sta
   return ({ id, name, status, stack_count }) => [
     {
       key: 'delete',
+      call: stackDeployments.delete,
       label: t('action.delete'),
       danger: true,
       disabledReason: status === 'deleting' ? t('busy', { state: t('status.deleting') }) : null,

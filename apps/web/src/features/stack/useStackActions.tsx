@@ -14,9 +14,16 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
   return (stack) => {
     const { id, name, edge, service_count, project } = stack
     const on = { name, node: edge.name }
-    const update: Action = { key: 'update', label: t('action.update'), disabledReason: whyNotStack(t, 'update', stack), href: stackPaths.update(id, name) }
+    const update: Action = {
+      key: 'update',
+      call: stacks.action,
+      label: t('action.update'),
+      disabledReason: whyNotStack(t, 'update', stack),
+      href: stackPaths.update(id, name),
+    }
     const stop: Action = {
       key: 'stop',
+      call: stacks.action,
       label: t('action.stop'),
       disabledReason: whyNotStack(t, 'stop', stack),
       confirm: { title: t('confirm.stop', on), body: t('confirm.stopBody', { count: service_count }) },
@@ -25,6 +32,7 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
     }
     const start: Action = {
       key: 'start',
+      call: stacks.action,
       label: t('action.start'),
       disabledReason: whyNotStack(t, 'start', stack),
       doneText: t('done.start', on),
@@ -32,6 +40,7 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
     }
     const rollback: Action = {
       key: 'rollback',
+      call: stacks.action,
       label: t('action.rollback'),
       disabledReason: whyNotStack(t, 'rollback', stack) ?? (stack.revision_count < 2 ? t('revision.only') : null),
       href: stackPaths.stack(id, name, 'revisions'),
@@ -41,6 +50,7 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
       ...(stack.status === 'stopped' ? [start, update, rollback, stop] : [update, stop, rollback, start]),
       {
         key: 'delete',
+        call: stacks.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotStack(t, 'delete', stack),

@@ -14,9 +14,10 @@ export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => voi
   const remove = useChange(templates.delete, { invalidates: invalidatedByTemplate })
   const deploy = ({ id }: Template): Action => ({ key: 'deploy', call: stacks.create, label: t('template.deploy'), href: stackPaths.deploy(id) })
   const another = ({ id }: Template): Action => ({ key: 'new', call: templates.create, label: t('template.newVersion'), href: stackPaths.newVersion(id) })
-  const edit = ({ id }: Template): Action => ({ key: 'edit', label: t('template.edit'), href: stackPaths.version(id, true) })
+  const edit = ({ id }: Template): Action => ({ key: 'edit', call: templates.update, label: t('template.edit'), href: stackPaths.version(id, true) })
   const deleteOne = ({ id, name, version, version_count }: Template): Action => ({
     key: 'delete',
+    call: templates.delete,
     label: t('template.deleteVersion'),
     danger: true,
     confirm: { title: t('confirm.version', { name, version }), body: t(version_count === 1 ? 'confirm.lastVersionBody' : 'confirm.templateBody') },
@@ -28,6 +29,7 @@ export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => voi
   })
   const deleteAll = ({ name, version_count }: Template): Action => ({
     key: 'deleteAll',
+    call: templates.delete,
     label: t('template.deleteAll'),
     danger: true,
     confirm: { title: t('confirm.template', { name, count: version_count }), body: t('confirm.templateBody'), typeToConfirm: name },
@@ -40,7 +42,7 @@ export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => voi
   return {
     ofTemplate: (newest) => [
       deploy(newest),
-      { key: 'versions', label: t('template.versions'), href: stackPaths.version(newest.id) },
+      { key: 'versions', call: null, label: t('template.versions'), href: stackPaths.version(newest.id) },
       another(newest),
       edit(newest),
       deleteAll(newest),

@@ -2,6 +2,7 @@ import * as words from './words.ts'
 
 export default {
   action: {
+    ticket: '提交工单',
     group: words.actions,
     of: '{{name}}的操作',
     more: '更多',
@@ -20,6 +21,7 @@ export default {
   copy: { action: words.copy, this: '复制“{{text}}”', done: '复制成功', failed: '复制失败，请手动选择并复制' },
   error: {
     title: '加载失败',
+    forbidden: words.noRight,
     refreshTitle: '刷新失败，显示的是之前的内容',
     requestId: '请求编号',
     part: '部分内容没有读到，其余内容不受影响',

@@ -29,8 +29,18 @@ export default {
       budgetForecast: '预算预测提醒',
     },
     ums: { attacked: '密码被猜测' },
+    iam: { requested: '有人申请权限' },
     ecrm: { edgeAway: words.nodeOffline },
+    market: {
+      cardSick: '显卡故障',
+      cardsFree: '显卡有空闲',
+      rentalFault: '租用的机器故障',
+      rentalStopped: '租用的机器已停止',
+      rentalFailed: '机器没有租到',
+      rentalReleasing: '租用的机器即将释放',
+    },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
+    ticket: { said: '工单有新进展', came: '工单待处理', late: '工单超时' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
   },
 } as const

@@ -129,7 +129,8 @@ export default {
     text: '地址可能有误，或页面已被移动。',
   },
   forbidden: {
-    title: '没有访问权限',
+    title: words.noRight,
+    refused: '不能打开“{{page}}”。{{reason}}。',
     text: '您的角色不能打开这个页面。',
     textOf: '您的角色不能打开“{{page}}”，能打开它的是：{{roles}}。需要使用时，请联系组织或平台的管理员。',
   },

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orderCan } from '@zhisuan/contract/bill/order'
-import type { Context } from '@zhisuan/contract/policy/pattern'
 import { z } from 'zod'
-import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
+import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
@@ -10,6 +9,7 @@ import { inAdvance } from '../arrears/in-advance.ts'
 import { ledger } from '../ledger/ledger.service.ts'
 import { lockOwner } from '../ledger/ledger.store.ts'
 import * as prepaidStore from '../rating/prepaid.store.ts'
+import { contextOfPerson } from '../../../platform/auth/later.ts'
 import { mayMakeBy } from './order.placing.ts'
 import * as store from './order.store.ts'
 import type { OrderRow, PrepaidOrderRow } from './order.store.ts'
@@ -155,12 +155,3 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
     },
   }
 }
-
-/** What somebody says of themselves to policies who is not there any more. */
-const contextOfPerson = (actor: Actor, at: Date): Context => ({
-  'zs:UserId': actor.user_id,
-  'zs:UserName': actor.name,
-  'zs:UserKind': String(actor.kind),
-  ...(actor.bp_id !== null && { 'zs:OrganisationId': actor.bp_id }),
-  'zs:CurrentTime': at.toISOString(),
-})

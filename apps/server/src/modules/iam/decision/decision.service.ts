@@ -1,20 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { allCalls } from '@zhisuan/contract/calls'
+import { billingZone } from '@zhisuan/contract/bill/meter'
 import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { fillText } from '@zhisuan/contract/errors'
+import { actionsOf, readyMade } from '@zhisuan/contract/iam/readyMade'
 import type { decisions as calls, outcomes } from '@zhisuan/contract/iam/decision'
 import { relayedKeys } from '@zhisuan/contract/iam/service'
 import { decide, explain, refusedAlways, type AccessRequest, type StatementPlace } from '@zhisuan/contract/policy/evaluate'
 import { tagPrefixes } from '@zhisuan/contract/policy/keys'
 import type { Context } from '@zhisuan/contract/policy/pattern'
 import { resourceName } from '@zhisuan/contract/policy/resource'
-import { mayAccess } from '@zhisuan/contract/roles'
-import { fieldTexts } from '@zhisuan/contract/texts'
+import { packRefused } from '@zhisuan/contract/policy/refused'
+import { mayAccess, tenantRoles, type Role } from '@zhisuan/contract/roles'
+import { fieldTexts, messageTexts } from '@zhisuan/contract/texts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { subjectOf, type Rules } from '../../../platform/auth/rules.ts'
 import type { Sql } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { TellOnce } from '../../sys/message/message.service.ts'
 import { personOf } from '../rules/person.store.ts'
 import type { RulesService } from '../rules/rules.ts'
 import { getService, isKept } from '../service/service.store.ts'
@@ -47,10 +51,24 @@ function fitsPattern(pattern: string, resource: string): boolean {
   return wanted.length === parts.length && wanted.every((part, at) => (part.startsWith('{') ? parts[at] !== '' : part === parts[at]))
 }
 
+/** As people of the platform count days. */
+const dayOf = (at: Date): string => new Intl.DateTimeFormat('sv-SE', { timeZone: billingZone, dateStyle: 'short' }).format(at)
+
+/** The ready-made role that allows an action and the least besides; null where none does. */
+const roleFor = (action: string): string | null =>
+  readyMade
+    .map(({ name, ...made }) => ({ name, actions: actionsOf(made) }))
+    .filter(({ actions }) => actions.includes(action))
+    .sort((one, other) => one.actions.length - other.actions.length)[0]?.name ?? null
+
+/** Decided by policies, once somebody's roles let them ask at all. */
+const isDecided = (call: Call, actor: Actor): boolean =>
+  call.access !== 'public' && !call.always && call.onlyByPolicy.length === 0 && mayAccess(call.access, actor)
+
 export type DecisionService = ReturnType<typeof createDecisionService>
 
 /** Answers who may do what, by the very rules that requests are decided with. */
-export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>, rules: RulesService) {
+export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>, rules: RulesService, tell: TellOnce) {
   const contextOf = (person: Pick<Actor, 'user_id' | 'kind' | 'bp_id'> & { name: string | null }, said: Context): AccessRequest['context'] => ({
     'zs:CurrentTime': now().toISOString(),
     ...said,
@@ -77,6 +95,35 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
     sid: statement.sid,
   })
 
+  /** Of calls that their roles let them make, those that are refused whatever they are about. */
+  const refusedTo = async (actor: Actor) => {
+    const { policies, boundaries } = actor.rules
+    const context = contextOf(actor, {})
+    const refused = []
+    let since = performance.now()
+    for (const call of allCalls) {
+      if (!isDecided(call, actor)) continue
+      const { service, type } = subjectOf(call)
+      const resource = call.subjects !== undefined || call.path.includes('{id}') ? null : resourceName(service, type, actor.bp_id)
+      let decision = refusedAlways(policies, boundaries, { action: call.id, resource, context })
+      for (const also of call.also?.({ params: {}, body: undefined }) ?? []) {
+        const about = subjectOf({ id: also.action })
+        decision ??= refusedAlways(policies, boundaries, {
+          action: also.action,
+          resource: also.on === undefined ? resourceName(about.service, about.type, actor.bp_id) : null,
+          context,
+        })
+      }
+      if (decision !== null) refused.push({ action: call.id, ...decision })
+      // Somebody may have many policies: others are answered meanwhile.
+      if (performance.now() - since > 20) {
+        await nextTurn()
+        since = performance.now()
+      }
+    }
+    return refused
+  }
+
   return {
     /** @throws Refusal 404, 3000 for a service of somebody else's, 90001 */
     async decide(actor: Actor, serviceId: string, { user_id, action, resource, context }: BodyOf<Calls['decide']>): Promise<ResponseOf<Calls['decide']>> {
@@ -97,35 +144,51 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
     },
 
     async own(actor: Actor): Promise<ResponseOf<Calls['own']>> {
-      const { policies, boundaries } = actor.rules
-      const context = contextOf(actor, {})
-      const refused = []
-      let since = performance.now()
-      for (const call of allCalls) {
-        if (call.access === 'public' || call.always || call.onlyByPolicy.length > 0 || !mayAccess(call.access, actor)) continue
-        const { service, type } = subjectOf(call)
-        const resource = call.subjects !== undefined || call.path.includes('{id}') ? null : resourceName(service, type, actor.bp_id)
-        let decision = refusedAlways(policies, boundaries, { action: call.id, resource, context })
-        for (const also of call.also?.({ params: {}, body: undefined }) ?? []) {
-          const about = subjectOf({ id: also.action })
-          decision ??= refusedAlways(policies, boundaries, {
-            action: also.action,
-            resource: also.on === undefined ? resourceName(about.service, about.type, actor.bp_id) : null,
-            context,
-          })
-        }
-        if (decision !== null) refused.push({ action: call.id, ...decision })
-        // Somebody may have many policies: others are answered meanwhile.
-        if (performance.now() - since > 20) {
-          await nextTurn()
-          since = performance.now()
-        }
-      }
+      const refused = await refusedTo(actor)
       const names = await namesOf(
         db,
         refused.flatMap(({ by }) => by?.policy_id ?? []),
       )
       return { items: refused.map(({ action, outcome, by }) => ({ action, outcome, by: by === null ? null : place(by, names) })) }
+    },
+
+    /** The same, shortly: what menus leave out and buttons say. */
+    async refused(actor: Actor): Promise<readonly string[]> {
+      // Kind 0 is beyond policies.
+      if (actor.kind === 0) return []
+      const refused = new Set((await refusedTo(actor)).map(({ action }) => action))
+      const others = allCalls.filter((call) => mayAccess(call.access, actor) && !refused.has(call.id)).map(({ id }) => id)
+      return packRefused([...refused], others)
+    },
+
+    /** @throws Refusal 404, 91119 where nobody of the organisation could give it */
+    async request(actor: Actor, { action }: BodyOf<Calls['request']>): Promise<ResponseOf<Calls['request']>> {
+      const call = allCalls.find(({ id }) => id === action)
+      if (call === undefined) throw new Refusal('notFound', { field: 'action' })
+      const { access } = call
+      const given = typeof access !== 'string' && tenantRoles.some((role: Role) => access.includes(role))
+      if (actor.kind !== 4 || actor.bp_id === null || !given) throw new Refusal('rightsFromNobody')
+      const { bp_id, user_id, name } = actor
+      const role = roleFor(action)
+      const refused = refusedAlways(actor.rules.policies, actor.rules.boundaries, { action, resource: null, context: contextOf(actor, {}) })
+      const text =
+        refused?.outcome === 'explicitDeny'
+          ? messageTexts.rightsRequestedDenied
+          : refused?.outcome === 'outsideBoundary'
+            ? messageTexts.rightsRequestedBounded
+            : role === null
+              ? messageTexts.rightsRequestedNoRole
+              : messageTexts.rightsRequested
+      const told = await db.transaction().execute((tx) =>
+        tell(tx, {
+          kind: 'iam.requested',
+          bp_id,
+          text: fillText(text, { person: name, action, role: role ?? '' }),
+          about: { kind: 'ums.user', id: user_id, name },
+          key: `${user_id} ${action} ${dayOf(now())}`,
+        }),
+      )
+      return { told, role }
     },
 
     async explain(actor: Actor, { user_id, action, resource, context }: BodyOf<Calls['explain']>): Promise<ResponseOf<Calls['explain']>> {

@@ -1,5 +1,7 @@
+import { snapshots } from '@zhisuan/contract/nextstack/snapshot'
 import { vmTransitional } from '@zhisuan/contract/nextstack/vm'
 import { platformScope } from '../../../platform/auth/actor.ts'
+import { mayStill, type PersonOf } from '../../../platform/auth/later.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
@@ -26,8 +28,8 @@ const passes = new Set<string>(['operationRunning', 'cloudMaintenance', 'cloudOf
  * missed.
  */
 export function createScheduleRunner(
-  platform: Pick<Platform, 'db' | 'now' | 'log' | 'pause'>,
-  parts: { clouds: Pick<CloudService, 'forChange'>; snapshots: Pick<SnapshotService, 'take'> },
+  platform: Pick<Platform, 'db' | 'now' | 'log' | 'pause' | 'kinds'>,
+  parts: { clouds: Pick<CloudService, 'forChange'>; snapshots: Pick<SnapshotService, 'take'>; personOf: PersonOf },
 ) {
   const { db, now, log, pause } = platform
   const stopping = new AbortController()
@@ -37,6 +39,13 @@ export function createScheduleRunner(
   const lockDue = async (tx: Tx, id: string): Promise<ScheduleRow | undefined> => {
     const schedule = await store.lockSchedule(tx, platformScope, id)
     return schedule?.next_run_at !== null && schedule?.next_run_at !== undefined && schedule.next_run_at <= now() ? schedule : undefined
+  }
+
+  /** Whoever wished for it has to be allowed to make a snapshot of this instance now: rights that were taken make nothing any more. */
+  const judge = async ({ wished_by, vm_id }: { wished_by: string | null; vm_id: string }): Promise<void> => {
+    if (wished_by === null) return
+    const actor = await parts.personOf(wished_by)
+    if (actor === null || !(await mayStill(platform, actor, snapshots.create, { vm_id }))) throw new Refusal('scheduleNoPerson')
   }
 
   const begin = async (tx: Tx, due: { id: string; vm_id: string; cloud_id: string }): Promise<void> => {
@@ -68,6 +77,7 @@ export function createScheduleRunner(
     for (const due of await store.dueSchedules(db, now(), atOnce)) {
       if (stopping.signal.aborted) return
       try {
+        await judge(due)
         await db.transaction().execute((tx) => begin(tx, due))
       } catch (error) {
         const refusal = toRefusal(error)

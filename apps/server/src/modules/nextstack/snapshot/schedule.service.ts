@@ -45,6 +45,7 @@ export function createScheduleService({ db, now }: Pick<Platform, 'db' | 'now'>)
           bp_id: vm.bp_id,
           vm_id: vm.id,
           ...wished(body),
+          wished_by: actor.user_id,
           ...authoredBy(actor),
         })
         return shownNow(tx, actor, id)
@@ -55,7 +56,7 @@ export function createScheduleService({ db, now }: Pick<Platform, 'db' | 'now'>)
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<SnapshotSchedule> {
       return db.transaction().execute(async (tx) => {
         found(await store.lockSchedule(tx, scopeOf(actor), id))
-        await store.updateSchedule(tx, id, { ...wished(body), last_error: null })
+        await store.updateSchedule(tx, id, { ...wished(body), wished_by: actor.user_id, last_error: null })
         return shownNow(tx, actor, id)
       })
     },

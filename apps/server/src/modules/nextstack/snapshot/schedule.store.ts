@@ -19,6 +19,8 @@ interface ScheduleTable extends OwnedTable {
   time_zone: string
   keep: number
   enabled: boolean
+  /** Who made or changed it last: it runs by their rights. Null where nobody is known. */
+  wished_by: string | null
   last_run_at: Date | null
   last_error: string | null
   /** Null while it is not enabled. */
@@ -68,6 +70,10 @@ export const scheduleMigrations: Migrations = {
     create index vm_snapshot_schedules_search on vm_snapshot_schedules using gin (search gin_trgm_ops);
     ${tellsChanges('vm_snapshot_schedules', 'nextstack.snapshot')}
   `),
+  '20261128_86_schedules_run_by_rights': migration(`
+    alter table vm_snapshot_schedules add column wished_by uuid;
+    update vm_snapshot_schedules set wished_by = created_by;
+  `),
 }
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('vm_snapshot_schedules').where(within(scope, 'vm_snapshot_schedules.bp_id'))
@@ -103,10 +109,10 @@ export const deleteSchedule = async (on: Sql, scope: Scope, id: string): Promise
   (await on.deleteFrom('vm_snapshot_schedules').where('id', '=', id).where(within(scope, 'vm_snapshot_schedules.bp_id')).executeTakeFirst()).numDeletedRows > 0n
 
 /** Whose time has come, the most overdue first. */
-export const dueSchedules = (on: Sql, now: Date, limit: number): Promise<{ id: string; vm_id: string; cloud_id: string }[]> =>
+export const dueSchedules = (on: Sql, now: Date, limit: number): Promise<Pick<ScheduleRow, 'id' | 'vm_id' | 'cloud_id' | 'wished_by'>[]> =>
   on
     .selectFrom('vm_snapshot_schedules')
-    .select(['id', 'vm_id', 'cloud_id'])
+    .select(['id', 'vm_id', 'cloud_id', 'wished_by'])
     .where('enabled', '=', true)
     .where('next_run_at', '<=', now)
     .orderBy('next_run_at')

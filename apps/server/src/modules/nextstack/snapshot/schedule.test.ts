@@ -4,11 +4,14 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { snapshots, snapshotSchedules, type SnapshotSchedule } from '@zhisuan/contract/nextstack/snapshot'
 import { images, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
+import { grants } from '@zhisuan/contract/iam/grant'
+import { users } from '@zhisuan/contract/ums/user'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClock, shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { deny, keeping } from '../../../testing/policies.ts'
 import { lookEveryMs } from './schedule.runner.ts'
 
 const clock = createClock()
@@ -195,6 +198,40 @@ describe('a schedule', () => {
     await forward(dayMs)
     expect(await ran(failed)).toMatchObject({ last_error: null })
     expect(await made(vm)).toHaveLength(1)
+  })
+
+  it('runs by the rights of who set it: what was taken from them it does not do, until somebody sets it who may', async () => {
+    const vm = await makeVm()
+    let member = await someone(app, { kind: 4, roles: ['TENANT_ADMIN'], organisation: owner.bp_id })
+    const schedule = await call(app, snapshotSchedules.create, { token: member.token, body: wish(vm) })
+    const policy = await keeping(app).makePolicy(owner, [deny('nextstack.snapshot.create', { Resource: `zrn:nextstack:*:vm/${vm.id}` })])
+    const grant = await keeping(app).give(owner, policy, { user_id: member.id })
+    await forward(11 * minuteMs)
+    const refusedOnce = await vi.waitFor(async () => {
+      const now = await get(schedule)
+      expect(now.last_error).toContain('不再允许')
+      return now
+    }, patient)
+    expect(await made(vm)).toEqual([])
+    await call(app, grants.delete, { token: owner.token, params: { id: grant.id } })
+    await forward(dayMs)
+    const again = await ran(refusedOnce)
+    expect(again.last_error).toBeNull()
+    // Who may not sign in any more has no rights; who sets it next runs it by theirs.
+    member = { ...member, ...(await signIn(app, member)) }
+    await call(app, users.action, { token: owner.token, params: { id: member.id }, body: { action: 'disable' } })
+    await forward(dayMs)
+    await vi.waitFor(async () => expect((await get(schedule)).last_error).toContain('不能登录'), patient)
+    const { name, description, rhythm, at, time_zone, keep } = again
+    await call(app, snapshotSchedules.update, {
+      token: owner.token,
+      params: { id: schedule.id },
+      body: { name, description, rhythm, at, time_zone, keep, enabled: true },
+    })
+    const before = await get(schedule)
+    await forward(dayMs)
+    expect(await ran(before)).toMatchObject({ last_error: null })
+    expect(await made(vm)).toHaveLength(2)
   })
 
   it('tries again a little later where something else is being done to the instance', async () => {

@@ -15,6 +15,8 @@ export interface Telling {
   readonly kind: MessageKind
   /** Whom: those of an organisation, or null: who runs the platform. */
   readonly bp_id: string | null
+  /** One person, and nobody else; left out: all whom its kind is for. */
+  readonly user_id?: string
   /** In Chinese; whoever tells it has the words. */
   readonly text: string
   /** What it leads to. */
@@ -24,7 +26,10 @@ export interface Telling {
 }
 
 /** Tells it in the transaction in which it happened: if and only if that comes to be. Open consoles hear of it at once. */
-export type Tell = (tx: Tx, message: Telling) => Promise<void>
+export type Tell = (tx: Tx, message: Telling) => Promise<unknown>
+
+/** For who has to know whether it was told now, and not before. */
+export type TellOnce = (tx: Tx, message: Telling) => Promise<boolean>
 
 const dayMs = 24 * 60 * 60_000
 
@@ -39,9 +44,11 @@ export function createMessages({ db, now }: Pick<Platform, 'db' | 'now'>, settin
     scope: scopeOf(actor),
     manages: actor.kind === 2 || actor.kind === 3 || actor.built_in_roles.includes('TENANT_ADMIN'),
   })
-  const tell: Tell = async (tx, { about, ...message }) => {
-    const row = { ...message, id: uuidv7(), about_kind: about.kind, about_id: about.id, about_name: about.name, at: now() }
-    if (await store.insertMessage(tx, row)) await store.insertUnread(tx, row)
+  const tell: TellOnce = async (tx, { about, user_id = null, ...message }) => {
+    const row = { ...message, user_id, id: uuidv7(), about_kind: about.kind, about_id: about.id, about_name: about.name, at: now() }
+    const told = await store.insertMessage(tx, row)
+    if (told) await store.insertUnread(tx, row)
+    return told
   }
   const clean = async (): Promise<void> => store.deleteMessagesBefore(db, new Date(now().getTime() - Number(await settings.get('message_days')) * dayMs))
 

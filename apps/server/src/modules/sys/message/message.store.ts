@@ -20,6 +20,8 @@ interface MessageTable {
   id: string
   /** Null: told to the platform. */
   bp_id: string | null
+  /** Told to this person only; null: to all whom its kind is for. */
+  user_id: string | null
   kind: MessageKind
   text: string
   about_kind: Kind
@@ -71,6 +73,12 @@ export const messageMigrations: Migrations = {
     create index message_unread_message on message_unread (message_id);
     ${tellsChanges('messages', 'sys.message')}
   `),
+  '20261128_89_messages_to_one': migration(`
+    alter table messages add column user_id uuid references users on delete cascade;
+    alter table messages drop constraint messages_once;
+    alter table messages add constraint messages_once unique nulls not distinct (bp_id, user_id, kind, key);
+    create index messages_newest_user on messages (user_id, at, id) where user_id is not null;
+  `),
 }
 
 /** Who asks: what they are told follows from it. */
@@ -85,10 +93,12 @@ const kindsOf = (category: MessageCategory): string[] => Object.entries(messageK
 const ofCategory = (category: MessageCategory): RawBuilder<boolean> => sql<boolean>`messages.kind = any(${kindsOf(category)}::text[])`
 
 /** The condition that a message is told to somebody; what organisations are told, the platform's administrators are not. */
-const toldTo = ({ scope, manages }: Reader): RawBuilder<boolean> => {
-  if ('everything' in scope) return sql<boolean>`messages.bp_id is null`
+const toldTo = ({ user_id, scope, manages }: Reader): RawBuilder<boolean> => {
+  const mine = sql<boolean>`messages.user_id = ${user_id}`
+  const forAll = sql<boolean>`messages.user_id is null`
+  if ('everything' in scope) return sql<boolean>`(${mine} or (${forAll} and messages.bp_id is null))`
   const own = within(scope, 'messages.bp_id')
-  return manages ? own : sql<boolean>`(${own} and ${ofCategory(categoryForMembers)})`
+  return manages ? sql<boolean>`(${mine} or (${forAll} and ${own}))` : sql<boolean>`(${mine} or (${forAll} and ${own} and ${ofCategory(categoryForMembers)}))`
 }
 
 const unreadOf = (userId: string): RawBuilder<boolean> =>
@@ -104,13 +114,14 @@ export const insertMessage = async (tx: Tx, row: Insertable<MessageTable>): Prom
     .executeTakeFirst()) !== undefined
 
 /** Nobody who is told has read it. As {@link toldTo} says, of those who may sign in. */
-export async function insertUnread(tx: Tx, { id, bp_id, kind }: Pick<MessageTable, 'id' | 'bp_id' | 'kind'>): Promise<void> {
+export async function insertUnread(tx: Tx, { id, bp_id, user_id, kind }: Pick<MessageTable, 'id' | 'bp_id' | 'user_id' | 'kind'>): Promise<void> {
   const manages = sql`users.kind in (2, 3) or exists (select from user_roles where user_roles.user_id = users.id and user_roles.role = 'TENANT_ADMIN')`
   const told = messageKinds[kind] === categoryForMembers ? sql`true` : manages
+  const forAll = bp_id === null ? sql`users.kind in (0, 1)` : sql`users.bp_id = ${bp_id} and users.kind not in (0, 1) and (${told})`
   await sql`
     insert into message_unread (user_id, message_id)
     select users.id, ${id}::uuid from users
-    where users.status = 'active' and users.deleted_at is null and ${bp_id === null ? sql`users.kind in (0, 1)` : sql`users.bp_id = ${bp_id} and users.kind not in (0, 1) and (${told})`}
+    where users.status = 'active' and users.deleted_at is null and ${user_id === null ? forAll : sql`users.id = ${user_id}`}
   `.execute(tx)
 }
 

@@ -7,6 +7,7 @@ import { noted } from '../../../platform/db/recording.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import type { DecisionService } from '../../iam/decision/decision.service.ts'
 import type { Limits } from '../../iam/rules/limits.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
@@ -43,6 +44,7 @@ export function createUserService(
     organisationMade: (tx: Tx, bpId: string) => Promise<void>
     personDeleted: (tx: Tx, userId: string) => Promise<void>
     limits: Pick<Limits, 'refuseLastKeeper'>
+    refused: DecisionService['refused']
   },
 ) {
   const { db, now } = platform
@@ -62,8 +64,12 @@ export function createUserService(
     list: (actor: Actor, query: QueryOf<Calls['list']>) => store.listUsers(db, scopeOf(actor), query),
 
     async current(actor: Actor): Promise<ResponseOf<Calls['current']>> {
-      const offers = await Promise.all(platform.modules().map(async (module) => (await module.offers?.(db, scopeOf(actor))) ?? []))
-      return { ...found(await store.getUser(db, actor.user_id)), must_change_password: actor.must_change_password, offers: offers.flat() }
+      const [user, refused, ...offers] = await Promise.all([
+        store.getUser(db, actor.user_id),
+        parts.refused(actor),
+        ...platform.modules().map(async (module) => (await module.offers?.(db, scopeOf(actor))) ?? []),
+      ])
+      return { ...found(user), must_change_password: actor.must_change_password, offers: offers.flat(), refused: [...refused] }
     },
 
     async updateCurrent(actor: Actor, body: BodyOf<Calls['updateCurrent']>): Promise<User> {

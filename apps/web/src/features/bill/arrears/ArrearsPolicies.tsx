@@ -87,11 +87,13 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
         rowActions={(policy) => [
           {
             key: 'edit',
+            call: arrearsPolicies.set,
             label: t('policy.edit'),
             dialog: (close) => <PolicyDialog policy={policy} adds={false} onClose={close} />,
           },
           {
             key: 'remove',
+            call: arrearsPolicies.removeException,
             label: t('exception.remove'),
             danger: true,
             confirm: { title: t('exception.removeTitle', { name: nameOf(policy) }), body: t('exception.removeBody') },
@@ -133,6 +135,7 @@ function Standings() {
         rowActions={({ organisation }) => [
           {
             key: 'details',
+            call: null,
             label: t('standing.details'),
             dialog: (close) => <StandingDrawer organisation={organisation} onClose={close} />,
           },

@@ -1,7 +1,7 @@
-import Button from 'antd/es/button'
+import { notices } from '@zhisuan/contract/bill/notice'
+import { ActionButton } from '../../../kit/actions.tsx'
 import { budgets, type Budget } from '@zhisuan/contract/bill/budget'
 import { useTranslation } from '../../../i18n.ts'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -17,7 +17,6 @@ export function Budgets() {
   const { t } = useTranslation('arrears')
   const platform = useIsPlatform()
   const may = useMayCall(budgets.create)
-  const openDialog = useDialog()
   const remove = useChange(budgets.delete, { invalidates: [budgets.list] })
   const state = ({ percent, thresholds, forecast }: Budget): { tone: StatusTone; text: string } => {
     if (percent >= 100) return { tone: 'bad', text: t('budget.over') }
@@ -63,17 +62,27 @@ export function Budgets() {
         ]}
         filters={[filter.keyword(t('budget.keyword'))]}
         create={may ? { call: budgets.create, label: t('budget.create'), dialog: (close) => <BudgetDialog budget={null} onClose={close} /> } : null}
-        toolbar={may && !platform && <Button onClick={() => openDialog((close) => <ContactsDialog onClose={close} />)}>{t('contacts.edit')}</Button>}
+        toolbar={
+          may &&
+          !platform && (
+            <ActionButton
+              look="default"
+              action={{ key: 'contacts', call: notices.setContacts, label: t('contacts.edit'), dialog: (close) => <ContactsDialog onClose={close} /> }}
+            />
+          )
+        }
         rowActions={(budget) =>
           may
             ? [
                 {
                   key: 'edit',
+                  call: budgets.update,
                   label: t('budget.edit'),
                   dialog: (close) => <BudgetDialog budget={budget} onClose={close} />,
                 },
                 {
                   key: 'delete',
+                  call: budgets.delete,
                   label: t('budget.delete'),
                   danger: true,
                   confirm: { title: t('budget.deleteTitle', { name: budget.name }), body: t('budget.deleteBody') },

@@ -17,11 +17,13 @@ export default function CategoryList() {
   const actionsOf = (category: Category): readonly Action[] => [
     {
       key: 'edit',
+      call: categories.update,
       label: t('action.edit'),
       dialog: (close) => <CategoryDialog category={category} onClose={close} />,
     },
     {
       key: 'delete',
+      call: categories.delete,
       label: t('action.delete'),
       danger: true,
       disabledReason: category.product_count > 0 ? t('category.hasProducts', { count: category.product_count }) : null,

@@ -28,6 +28,7 @@ export function DiscountTable({
   const actionsOf = (discount: Discount): readonly Action[] => [
     {
       key: 'end',
+      call: discounts.end,
       label: t('discount.end'),
       danger: true,
       disabledReason: discount.status === 'ended' ? t('discount.alreadyEnded') : null,

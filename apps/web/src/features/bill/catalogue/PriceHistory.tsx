@@ -43,6 +43,7 @@ export function PriceHistory({ sku, onReplace }: { readonly sku: Sku; readonly o
         rowActions={(price) => [
           {
             key: 'replace',
+            call: skus.setPrice,
             label: t('sku.setPrice'),
             run: () => onReplace(price),
           },

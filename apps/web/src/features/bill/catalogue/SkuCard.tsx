@@ -40,11 +40,13 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
           actions={[
             {
               key: 'rename',
+              call: skus.update,
               label: t('action.rename'),
               dialog: (close) => <SkuRename sku={sku} onClose={close} />,
             },
             {
               key: 'delete',
+              call: skus.delete,
               label: t('action.delete'),
               danger: true,
               disabledReason: ever_priced ? t('sku.everPriced') : null,

@@ -51,10 +51,11 @@ export function UnpricedUsage() {
           use.sku === null
             ? {
                 key: 'price',
+                call: products.create,
                 label: t('unpriced.price'),
                 dialog: (close) => <PlaceDialog use={use} onClose={close} onMade={(product) => void navigate(paths.billing.product.detail(product))} />,
               }
-            : { key: 'price', label: t('unpriced.price'), href: paths.billing.product.detail(use.sku.product.id) },
+            : { key: 'price', call: null, label: t('unpriced.price'), href: paths.billing.product.detail(use.sku.product.id) },
         ]}
         empty={{ title: t('unpriced.none'), note: t('unpriced.noneNote') }}
       />

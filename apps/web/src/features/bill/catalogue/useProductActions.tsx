@@ -15,11 +15,13 @@ export function useProductActions(then: { readonly onDeleted?: () => void } = {}
     actionsOf: (product) => [
       {
         key: 'edit',
+        call: products.update,
         label: t('action.edit'),
         dialog: (close) => <ProductDialog product={product} onClose={close} />,
       },
       {
         key: 'delete',
+        call: products.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason:

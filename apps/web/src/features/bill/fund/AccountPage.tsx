@@ -43,9 +43,9 @@ function useAccountActions(): { readonly actionsOf: (account: Wallet) => readonl
   const { t } = useTranslation('fund')
   return {
     actionsOf: (of) => [
-      { key: 'charge', label: t('account.charge'), dialog: (close) => <ChargeDialog of={of} onClose={close} /> },
-      { key: 'adjust', label: t('account.adjust'), dialog: (close) => <AdjustDialog of={of} onClose={close} /> },
-      { key: 'limit', label: t('account.limit'), dialog: (close) => <LimitDialog of={of} onClose={close} /> },
+      { key: 'charge', call: accounts.charge, label: t('account.charge'), dialog: (close) => <ChargeDialog of={of} onClose={close} /> },
+      { key: 'adjust', call: accounts.adjust, label: t('account.adjust'), dialog: (close) => <AdjustDialog of={of} onClose={close} /> },
+      { key: 'limit', call: accounts.setCreditLimit, label: t('account.limit'), dialog: (close) => <LimitDialog of={of} onClose={close} /> },
     ],
   }
 }

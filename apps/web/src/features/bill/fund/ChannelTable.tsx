@@ -42,9 +42,10 @@ export function ChannelTable() {
           col.number<PaymentChannel>('topups', t('channel.topups'), ({ topup_count }) => topup_count, { width: 90 }),
         ]}
         rowActions={(channel) => [
-          { key: 'edit', label: t('action.edit'), dialog: (close) => <ChannelDialog channel={channel} onClose={close} /> },
+          { key: 'edit', call: paymentChannels.update, label: t('action.edit'), dialog: (close) => <ChannelDialog channel={channel} onClose={close} /> },
           {
             key: 'delete',
+            call: paymentChannels.delete,
             label: t('action.delete'),
             danger: true,
             disabledReason: channel.topup_count > 0 ? t('channel.used') : null,

@@ -35,18 +35,28 @@ export default function ChargeRecords() {
     const reason = (allowed: readonly TopupStatus[]): string | null => (allowed.includes(status) ? null : t(`topup.ended.${status}`))
     return [
       ...(platform && method === 'remittance'
-        ? [{ key: 'confirm', label: t('arrival.confirm'), disabledReason: reason(topupCan.confirm), run: () => void setDialog({ kind: 'confirm', of: topup }) }]
+        ? [
+            {
+              key: 'confirm',
+              call: topups.confirm,
+              label: t('arrival.confirm'),
+              disabledReason: reason(topupCan.confirm),
+              run: () => void setDialog({ kind: 'confirm', of: topup }),
+            },
+          ]
         : []),
       method === 'remittance'
-        ? { key: 'guide', label: t('guide.show'), disabledReason: reason(topupCan.pay), run: () => void setDialog({ kind: 'guide', of: topup }) }
+        ? { key: 'guide', call: null, label: t('guide.show'), disabledReason: reason(topupCan.pay), run: () => void setDialog({ kind: 'guide', of: topup }) }
         : {
             key: 'resume',
+            call: topups.resume,
             label: t('topup.resume'),
             disabledReason: reason(topupCan.pay),
             run: async () => window.location.assign((await resume.mutateAsync({ params: { id } })).url),
           },
       {
         key: 'cancel',
+        call: topups.cancel,
         label: t('topup.cancel'),
         danger: true,
         disabledReason: reason(topupCan.cancel),

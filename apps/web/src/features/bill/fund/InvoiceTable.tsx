@@ -40,19 +40,28 @@ export function InvoiceTable() {
     return [
       {
         key: 'download',
+        call: invoices.download,
         label: t('invoice.download'),
         disabledReason: reason(invoiceCan.download),
         run: async () => saveFrom((await download.mutateAsync({ params: { id } })).path),
       },
       ...(platform
         ? [
-            { key: 'issue', label: t('invoice.issue'), disabledReason: reason(invoiceCan.issue), run: openDialog('issue') },
-            { key: 'reject', label: t('invoice.reject'), danger: true, disabledReason: reason(invoiceCan.reject), run: openDialog('reject') },
-            { key: 'void', label: t('invoice.void'), danger: true, disabledReason: reason(invoiceCan.void), run: openDialog('void') },
+            { key: 'issue', call: invoices.issue, label: t('invoice.issue'), disabledReason: reason(invoiceCan.issue), run: openDialog('issue') },
+            {
+              key: 'reject',
+              call: invoices.reject,
+              label: t('invoice.reject'),
+              danger: true,
+              disabledReason: reason(invoiceCan.reject),
+              run: openDialog('reject'),
+            },
+            { key: 'void', call: invoices.void, label: t('invoice.void'), danger: true, disabledReason: reason(invoiceCan.void), run: openDialog('void') },
           ]
         : []),
       {
         key: 'withdraw',
+        call: invoices.withdraw,
         label: t('invoice.withdraw'),
         danger: true,
         disabledReason: reason(invoiceCan.withdraw),

@@ -24,9 +24,10 @@ export function TitleTable() {
         col.text<InvoiceTitle>('email', t('title.email'), ({ email }) => email, { width: 180 }),
       ]}
       rowActions={(title) => [
-        { key: 'edit', label: t('action.edit'), dialog: (close) => <TitleDialog title={title} onClose={close} /> },
+        { key: 'edit', call: invoiceTitles.update, label: t('action.edit'), dialog: (close) => <TitleDialog title={title} onClose={close} /> },
         {
           key: 'delete',
+          call: invoiceTitles.delete,
           label: t('action.delete'),
           danger: true,
           confirm: { title: t('title.deleteTitle', { name: title.name }), body: t('title.deleteBody') },

@@ -1,5 +1,5 @@
+import { ActionButton } from '../../../kit/actions.tsx'
 import Alert from 'antd/es/alert'
-import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { accounts, type LedgerEntry } from '@zhisuan/contract/bill/account'
 import { standings } from '@zhisuan/contract/bill/arrears'
@@ -7,7 +7,6 @@ import { topups } from '@zhisuan/contract/bill/topup'
 import { lazy, Suspense } from 'react'
 import { loadMessages, useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useCall } from '../../../api/hooks.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
@@ -34,7 +33,6 @@ export default function WalletPage() {
 
 function Own({ owner }: { readonly owner: string }) {
   const { t } = useTranslation('fund')
-  const openDialog = useDialog()
   const { data, error, refetch } = useCall(accounts.wallet, { params: { id: owner } }, { silent: true, refreshMs: 10_000 })
   // Only organisations have a standing: the platform's people are never suspended.
   const platform = useIsPlatform()
@@ -49,9 +47,7 @@ function Own({ owner }: { readonly owner: string }) {
             <StandingLink organisation={data} />
           </Suspense>
         )}
-        <Button type="primary" onClick={() => openDialog((close) => <TopupDialog onClose={close} />)}>
-          {t('topup.title')}
-        </Button>
+        <ActionButton action={{ key: 'topup', call: topups.pay, label: t('topup.title'), dialog: (close) => <TopupDialog onClose={close} /> }} />
       </PageActions>
       {open > 0 && (
         <Alert

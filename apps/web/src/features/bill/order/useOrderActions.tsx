@@ -18,12 +18,14 @@ export function useOrderActions(): (order: Order) => readonly Action[] {
       ? [
           {
             key: 'pay',
+            call: orders.pay,
             label: t('action.pay'),
             dialog: (close) => <PayDialog order={order} onClose={close} />,
             disabledReason: refusedBy(t, 'pay', order),
           },
           {
             key: 'cancel',
+            call: orders.cancel,
             label: t('action.cancel'),
             danger: true,
             confirm: { title: t('cancelTitle', { number: order.number }), body: t('cancelBody'), keepText: t('keep') },
@@ -34,12 +36,14 @@ export function useOrderActions(): (order: Order) => readonly Action[] {
       : [
           {
             key: 'renew',
+            call: orders.renew,
             label: t('action.renew'),
             dialog: (close) => <RenewDialog order={order} onClose={close} />,
             disabledReason: refusedBy(t, 'renew', order),
           },
           {
             key: 'refund',
+            call: orders.refund,
             label: t('action.refund'),
             danger: true,
             dialog: (close) => <RefundDialog order={order} onClose={close} />,

@@ -70,6 +70,7 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
           actions={[
             {
               key: 'how',
+              call: null,
               label: t('lines.how'),
               dialog: (close) => <How line={line} meter={meterName(line.meter)} unit={unitName(line.meter)} onClose={close} />,
             },

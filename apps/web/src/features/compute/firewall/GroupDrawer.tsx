@@ -89,6 +89,7 @@ function GroupPorts({ cloudId, group }: { readonly cloudId: string; readonly gro
                   actions={[
                     {
                       key: 'remove',
+                      call: firewallGroups.removePorts,
                       label: t('remove'),
                       danger: true,
                       disabledReason: reason,

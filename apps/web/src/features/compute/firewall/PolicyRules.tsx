@@ -7,9 +7,8 @@ import { firewallPolicies, firewallRules, opensAll, reachedRules, type FirewallP
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { Link } from 'react-router'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
-import { ActionMenu } from '../../../kit/actions.tsx'
+import { ActionButton, ActionMenu } from '../../../kit/actions.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
@@ -23,7 +22,6 @@ import '../../../kit/actions.css'
 /** The rules of a policy in their order, which is changed by dragging or by buttons and saved with each step. */
 export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; readonly policy: FirewallPolicy }) {
   const { t } = useTranslation('computeFirewall')
-  const openDialog = useDialog()
   /** The order that is being saved; null: that of the policy. */
   const [order, setOrder] = useState<readonly string[] | null>(null)
   const [dragged, setDragged] = useState<number | null>(null)
@@ -96,9 +94,15 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
       )}
       {!fixed && (
         <div className="cf-bar">
-          <Button onClick={() => openDialog((close) => <RuleInsert cloudId={cloudId} policy={policy} nameOf={nameOf} onClose={close} />)}>
-            {t('policy.addRule')}
-          </Button>
+          <ActionButton
+            look="default"
+            action={{
+              key: 'add',
+              call: firewallPolicies.insertRule,
+              label: t('policy.addRule'),
+              dialog: (close) => <RuleInsert cloudId={cloudId} policy={policy} nameOf={nameOf} onClose={close} />,
+            }}
+          />
         </div>
       )}
       {ids.length === 0 ? (
@@ -156,6 +160,7 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
                       actions={[
                         {
                           key: 'take',
+                          call: firewallPolicies.removeRule,
                           label: t('policy.take'),
                           danger: true,
                           doneText: t('policy.taken', { name }),

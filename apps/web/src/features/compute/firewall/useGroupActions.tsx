@@ -1,3 +1,4 @@
+import type { Call } from '@zhisuan/contract/define'
 import { firewallCan, firewallGroups, type FirewallGroup } from '@zhisuan/contract/compute/firewall'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
@@ -27,12 +28,19 @@ export function useGroupActions(cloudId: string, onDeleted: () => void): { reado
       const params = { cloud_id: cloudId, id: group.id }
       const name = called(group)
       const count = group.port_ids.length
-      const opening = (key: string, label: string, disabledReason: string | null, dialog: DrawDialog): Action => ({ key, label, disabledReason, dialog })
+      const opening = (key: string, by: Call, label: string, disabledReason: string | null, dialog: DrawDialog): Action => ({
+        key,
+        call: by,
+        label,
+        disabledReason,
+        dialog,
+      })
       return [
-        opening('edit', t('edit'), off, (close) => <GroupEdit cloudId={cloudId} group={group} onClose={close} />),
-        opening('ports', t('group.addPorts'), ports, (close) => <PortsAdd cloudId={cloudId} group={group} onClose={close} />),
+        opening('edit', firewallGroups.update, t('edit'), off, (close) => <GroupEdit cloudId={cloudId} group={group} onClose={close} />),
+        opening('ports', firewallGroups.addPorts, t('group.addPorts'), ports, (close) => <PortsAdd cloudId={cloudId} group={group} onClose={close} />),
         {
           key: 'switch',
+          call: firewallGroups.update,
           label: t(group.enabled ? 'disable' : 'enable'),
           disabledReason: off,
           doneText: t(group.enabled ? 'disabledDone' : 'enabledDone', { name }),
@@ -41,6 +49,7 @@ export function useGroupActions(cloudId: string, onDeleted: () => void): { reado
         },
         {
           key: 'delete',
+          call: firewallGroups.delete,
           label: t('delete'),
           danger: true,
           disabledReason: off ?? (count > 0 || !deletable.includes(group.status) ? t('group.active', { count }) : null),

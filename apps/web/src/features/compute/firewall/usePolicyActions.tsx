@@ -16,12 +16,14 @@ export function usePolicyActions(cloudId: string, onDeleted: () => void): { read
       return [
         {
           key: 'edit',
+          call: firewallPolicies.update,
           label: t('edit'),
           disabledReason: off,
           dialog: (close) => <PolicyEdit cloudId={cloudId} policy={policy} onClose={close} />,
         },
         {
           key: 'delete',
+          call: firewallPolicies.delete,
           label: t('delete'),
           danger: true,
           disabledReason: off ?? (policy.group_ids.length > 0 ? t('policy.used', { count: policy.group_ids.length }) : null),

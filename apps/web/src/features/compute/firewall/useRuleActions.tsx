@@ -19,12 +19,14 @@ export function useRuleActions(cloudId: string, onDeleted: () => void): { readon
       return [
         {
           key: 'edit',
+          call: firewallRules.update,
           label: t('edit'),
           disabledReason: off,
           dialog: (close) => <RuleDialog cloudId={cloudId} rule={rule} onClose={close} />,
         },
         {
           key: 'switch',
+          call: firewallRules.update,
           label: t(rule.enabled ? 'disable' : 'enable'),
           disabledReason: off,
           doneText: t(rule.enabled ? 'disabledDone' : 'enabledDone', { name }),
@@ -33,6 +35,7 @@ export function useRuleActions(cloudId: string, onDeleted: () => void): { readon
         },
         {
           key: 'delete',
+          call: firewallRules.delete,
           label: t('delete'),
           danger: true,
           disabledReason: off ?? (count > 0 ? t('rule.used', { count }) : null),

@@ -33,6 +33,7 @@ export function useFloatingIpActions(
   const about = (ip: ComputeFloatingIp) => ({ address: ip.address, name: targetName(ip, name), fixed: ip.bound_to?.fixed_address ?? '' })
   const opening = (kind: keyof typeof dialogs, label: string, ip: ComputeFloatingIp): Action => ({
     key: kind,
+    call: kind === 'bind' ? computeFloatingIps.bind : computeFloatingIps.update,
     label,
     disabledReason: whyNot(kind === 'bind' ? 'bind' : 'update', ip),
     dialog: (close) => dialogs[kind](ip, close),
@@ -44,6 +45,7 @@ export function useFloatingIpActions(
       opening('bind', t(ip.bound_to === null ? 'bind' : 'rebind'), ip),
       {
         key: 'unbind',
+        call: computeFloatingIps.unbind,
         label: t('unbind'),
         danger: true,
         disabledReason: whyNot('unbind', ip),
@@ -54,6 +56,7 @@ export function useFloatingIpActions(
       opening('edit', t('edit'), ip),
       {
         key: 'release',
+        call: computeFloatingIps.release,
         label: t('release'),
         danger: true,
         disabledReason: whyNot('release', ip),
@@ -76,6 +79,7 @@ export function useFloatingIpActions(
     batchActions: [
       {
         key: 'unbind',
+        call: computeFloatingIps.unbind,
         label: t('unbind'),
         danger: true,
         disabledReason: (ip) => whyNot('unbind', ip),
@@ -87,6 +91,7 @@ export function useFloatingIpActions(
       },
       {
         key: 'release',
+        call: computeFloatingIps.release,
         label: t('release'),
         danger: true,
         disabledReason: (ip) => whyNot('release', ip),

@@ -39,6 +39,7 @@ export function useImageActions(
     }
     const give: Action = {
       key: 'download',
+      call: computeImages.download,
       label: t('action.download'),
       disabledReason: forbids('download'),
       run: async () => saveFrom((await download.mutateAsync(at)).path),
@@ -46,6 +47,7 @@ export function useImageActions(
     if (!image.mine) {
       const reply = (accept: boolean): Action => ({
         key: accept ? 'accept' : 'reject',
+        call: computeImages.answer,
         label: t(accept ? 'action.accept' : 'action.reject'),
         doneText: t(accept ? 'done.accept' : 'done.reject'),
         ...(!accept && { confirm: { title: t('confirm.reject', { name: image.name }), body: t('confirm.rejectNote') } }),
@@ -60,14 +62,21 @@ export function useImageActions(
     }
     return [
       create,
-      { key: 'edit', label: t('action.edit'), disabledReason: forbids('update'), dialog: opening('edit', image) },
-      { key: 'offer', label: t('action.offer'), disabledReason: forbids('share'), dialog: opening('offer', image) },
-      ...(image.status === 'queued' ? [{ key: 'import', label: t('import.action'), dialog: opening('import', image) }] : []),
+      { key: 'edit', call: computeImages.update, label: t('action.edit'), disabledReason: forbids('update'), dialog: opening('edit', image) },
+      { key: 'offer', call: computeImages.offer, label: t('action.offer'), disabledReason: forbids('share'), dialog: opening('offer', image) },
+      ...(image.status === 'queued' ? [{ key: 'import', call: computeImages.import, label: t('import.action'), dialog: opening('import', image) }] : []),
       give,
       image.status === 'deactivated'
-        ? { key: 'reactivate', label: t('action.reactivate'), doneText: t('done.reactivate'), run: () => reactivate.mutateAsync(at) }
+        ? {
+            key: 'reactivate',
+            call: computeImages.reactivate,
+            label: t('action.reactivate'),
+            doneText: t('done.reactivate'),
+            run: () => reactivate.mutateAsync(at),
+          }
         : {
             key: 'deactivate',
+            call: computeImages.deactivate,
             label: t('action.deactivate'),
             disabledReason: forbids('deactivate'),
             confirm: { title: t('confirm.deactivate', { name: image.name }), body: t('confirm.deactivateNote') },
@@ -76,6 +85,7 @@ export function useImageActions(
           },
       {
         key: 'delete',
+        call: computeImages.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: image.protected ? t('protectedReason') : forbids('delete'),

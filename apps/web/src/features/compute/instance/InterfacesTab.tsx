@@ -113,12 +113,14 @@ export function InterfacesTab({ instance, cloud }: Of) {
                 actions={[
                   {
                     key: 'bind',
+                    call: computeFloatingIps.bind,
                     label: t('action.bindFloatingIp'),
                     disabledReason: cannotBind ?? (fixedOf(one).length === 0 ? t('floatingIp.noFixed') : null),
                     dialog: (close) => <InstanceFloatingBind cloudId={cloud.cloud_id} instance={instance} portId={one.port_id} onClose={close} />,
                   },
                   {
                     key: 'unbind',
+                    call: computeFloatingIps.unbind,
                     label: t('action.unbindFloatingIp'),
                     danger: true,
                     disabledReason: cannotBind ?? (ipsOf(one).length === 0 ? t('floatingIp.none') : null),
@@ -126,6 +128,7 @@ export function InterfacesTab({ instance, cloud }: Of) {
                   },
                   {
                     key: 'detach',
+                    call: computeInstances.detachInterface,
                     label: t('interfaces.detach'),
                     danger: true,
                     disabledReason: cannotDetach,

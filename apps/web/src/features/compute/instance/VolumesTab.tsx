@@ -69,6 +69,7 @@ export function VolumesTab({ instance, cloud }: Of) {
                 actions={[
                   {
                     key: 'detach',
+                    call: computeInstances.detachVolume,
                     label: t('volumes.detach'),
                     danger: true,
                     disabledReason: isRoot(instance, one) ? t('volumes.root') : cannotDetach,

@@ -1,3 +1,5 @@
+import type { Call } from '@zhisuan/contract/define'
+import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, type ComputeInstance, type InstanceAction } from '@zhisuan/contract/compute/instance'
 import { lazy } from 'react'
@@ -68,6 +70,19 @@ const rules = {
   unbindFloatingIp: 'update',
 } as const satisfies Partial<Record<Operation | DialogKind, InstanceAction>>
 
+/** The call that each makes, where that is called otherwise. */
+const made = {
+  softReboot: computeInstances.reboot,
+  hardReboot: computeInstances.reboot,
+  purge: computeInstances.delete,
+  rename: computeInstances.update,
+  password: computeInstances.changePassword,
+  bindFloatingIp: computeFloatingIps.bind,
+  unbindFloatingIp: computeFloatingIps.unbind,
+} as const satisfies Partial<Record<Operation | DialogKind, Call>>
+const callOf = (name: Operation | DialogKind): Call => (isMade(name) ? made[name] : computeInstances[name])
+const isMade = (name: Operation | DialogKind): name is keyof typeof made => name in made
+
 /** These are asked about first. */
 const asked = [
   'stop',
@@ -105,6 +120,7 @@ export function useInstanceActions(
   const ruleOf = (name: Operation | DialogKind): InstanceAction => (name in rules ? rules[name as keyof typeof rules] : (name as InstanceAction))
   const basics = (name: Operation | DialogKind, instance: ComputeInstance) => ({
     key: name,
+    call: callOf(name),
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
     disabledReason: whyNotInstance(t, ruleOf(name), instance, cloud),
@@ -175,6 +191,7 @@ export function useInstanceActions(
 
   const batch = (name: Operation): BatchAction<ComputeInstance> => ({
     key: name,
+    call: callOf(name),
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
     run: ({ id }) => calls[name](id),

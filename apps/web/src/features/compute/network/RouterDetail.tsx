@@ -120,6 +120,7 @@ function Interfaces({ cloudId, router, names }: { readonly cloudId: string; read
               actions={[
                 {
                   key: 'leave',
+                  call: computeRouters.removeInterface,
                   label: t('router.leave'),
                   danger: true,
                   disabledReason: router.changeable ? null : t('notYours'),

@@ -15,6 +15,7 @@ export function useNetworkActions(cloudId: string, onDeleted?: () => void): { re
   const remove = useChange(computeNetworks.delete, { invalidates: invalidatedByNetwork })
   const opening = (kind: keyof typeof dialogs, network: ComputeNetwork): Action => ({
     key: kind,
+    call: kind === 'edit' ? computeNetworks.update : computeSubnets.create,
     label: t(kind === 'edit' ? 'edit' : 'subnet.create'),
     disabledReason: network.changeable ? null : t('notYours'),
     dialog: (close) => dialogs[kind](network, close),
@@ -25,6 +26,7 @@ export function useNetworkActions(cloudId: string, onDeleted?: () => void): { re
       opening('subnet', network),
       {
         key: 'delete',
+        call: computeNetworks.delete,
         label: t('delete'),
         danger: true,
         disabledReason: network.changeable ? null : t('notYours'),
@@ -47,12 +49,14 @@ export function useSubnetActions(cloudId: string, onDeleted?: () => void): { rea
     actionsOf: (subnet) => [
       {
         key: 'edit',
+        call: computeSubnets.update,
         label: t('edit'),
         disabledReason: subnet.changeable ? null : t('notYours'),
         dialog: (close) => <SubnetEdit cloudId={cloudId} subnet={subnet} onClose={close} />,
       },
       {
         key: 'delete',
+        call: computeSubnets.delete,
         label: t('delete'),
         danger: true,
         disabledReason: subnet.changeable ? null : t('notYours'),

@@ -18,12 +18,14 @@ export function usePortActions(cloudId: string, onDeleted?: () => void): { reado
     actionsOf: (port) => [
       {
         key: 'edit',
+        call: computePorts.update,
         label: t('edit'),
         disabledReason: whyNot('update', port),
         dialog: (close) => <PortEdit cloudId={cloudId} port={port} onClose={close} />,
       },
       {
         key: 'delete',
+        call: computePorts.delete,
         label: t('delete'),
         danger: true,
         disabledReason: whyNot('delete', port),

@@ -16,12 +16,14 @@ export function useRouterActions(cloudId: string, onDeleted?: () => void): { rea
     join: (router: ComputeRouter, close: () => void) => <InterfaceDialog cloudId={cloudId} onClose={close} router={router} />,
     routes: (router: ComputeRouter, close: () => void) => <RoutesDialog cloudId={cloudId} onClose={close} router={router} />,
   }
+  const calls = { edit: computeRouters.update, gateway: computeRouters.setGateway, join: computeRouters.addInterface, routes: computeRouters.setRoutes }
   const remove = useChange(computeRouters.delete, { invalidates: invalidatedByNetwork })
   const clear = useChange(computeRouters.clearGateway, { invalidates: invalidatedByNetwork })
   const labels: Readonly<Record<Kind, string>> = { edit: t('edit'), gateway: t('router.setGateway'), join: t('router.join'), routes: t('router.setRoutes') }
   const fixed = (router: ComputeRouter): string | null => (router.changeable ? null : t('notYours'))
   const opening = (kind: keyof typeof dialogs, router: ComputeRouter): Action => ({
     key: kind,
+    call: calls[kind],
     label: labels[kind],
     disabledReason: fixed(router),
     dialog: (close) => dialogs[kind](router, close),
@@ -33,6 +35,7 @@ export function useRouterActions(cloudId: string, onDeleted?: () => void): { rea
       opening('gateway', router),
       {
         key: 'clear',
+        call: computeRouters.clearGateway,
         label: t('router.clearGateway'),
         disabledReason: fixed(router) ?? (router.gateway === null ? t('router.hasNoGateway') : null),
         doneText: t('router.gatewayCleared'),
@@ -42,6 +45,7 @@ export function useRouterActions(cloudId: string, onDeleted?: () => void): { rea
       opening('routes', router),
       {
         key: 'delete',
+        call: computeRouters.delete,
         label: t('delete'),
         danger: true,
         disabledReason: fixed(router) ?? (router.interfaces.length > 0 ? t('router.stillJoined', { count: router.interfaces.length }) : null),

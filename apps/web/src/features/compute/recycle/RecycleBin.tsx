@@ -106,6 +106,7 @@ function useBinActions(cloud: CloudBasic | null): {
     actionsOf: (one) => [
       {
         key: 'restore',
+        call: recycledInstances.restore,
         label: t('bin.restore'),
         disabledReason: off('restore', one),
         confirm: { title: t('confirm.one', { action: t('bin.restore'), name: one.name }), body: t('bin.restoreNote') },
@@ -114,6 +115,7 @@ function useBinActions(cloud: CloudBasic | null): {
       },
       {
         key: 'purge',
+        call: recycledInstances.purge,
         label: t('bin.purge'),
         danger: true,
         disabledReason: off('purge', one),
@@ -125,6 +127,7 @@ function useBinActions(cloud: CloudBasic | null): {
     batchActions: [
       {
         key: 'restore',
+        call: recycledInstances.restore,
         label: t('bin.restore'),
         run: (one) => restore.mutateAsync(of(one)),
         disabledReason: (one) => off('restore', one),
@@ -132,6 +135,7 @@ function useBinActions(cloud: CloudBasic | null): {
       },
       {
         key: 'purge',
+        call: recycledInstances.purge,
         label: t('bin.purge'),
         danger: true,
         run: (one) => purge.mutateAsync(of(one)),

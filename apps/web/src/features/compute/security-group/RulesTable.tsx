@@ -102,6 +102,7 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
         rowActions={(rule) => [
           {
             key: 'remove',
+            call: computeSecurityGroups.removeRule,
             label: t('rule.remove'),
             danger: true,
             disabledReason: fixed,
@@ -113,6 +114,7 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
         batchActions={[
           {
             key: 'remove',
+            call: computeSecurityGroups.removeRule,
             label: t('rule.remove'),
             danger: true,
             disabledReason: () => fixed,

@@ -44,12 +44,14 @@ export function useSecurityGroupActions(
     actionsOf: (group) => [
       {
         key: 'edit',
+        call: computeSecurityGroups.update,
         label: t('group.edit'),
         disabledReason: group.changeable ? null : t('group.notYours'),
         dialog: (close) => cloudId !== null && <SecurityGroupEdit cloudId={cloudId} group={group} onClose={close} />,
       },
       {
         key: 'delete',
+        call: computeSecurityGroups.delete,
         label: t('group.delete'),
         danger: true,
         disabledReason: whyStays(group),
@@ -64,6 +66,7 @@ export function useSecurityGroupActions(
     batchActions: [
       {
         key: 'delete',
+        call: computeSecurityGroups.delete,
         label: t('group.delete'),
         danger: true,
         disabledReason: whyStays,

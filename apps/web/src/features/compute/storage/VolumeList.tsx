@@ -123,6 +123,7 @@ function Transfers({ cloud }: { readonly cloud: CloudBasic | null }) {
       rowActions={(transfer) => [
         {
           key: 'cancel',
+          call: computeVolumeTransfers.delete,
           label: t('action.cancel'),
           danger: true,
           doneText: t('done.cancel'),

@@ -32,6 +32,7 @@ export function useBackupActions(
   const remove = useChange(computeVolumeBackups.delete, { invalidates: invalidatedByStorage, silent: true })
   const opening = (kind: keyof typeof dialogs, backup: ComputeVolumeBackup): Action => ({
     key: kind,
+    call: computeVolumeBackups[kind],
     label: t(`action.${kind}`),
     disabledReason: whyNotBackup(t, kind, backup, cloud),
     dialog: (close) => dialogs[kind](backup, close),
@@ -50,6 +51,7 @@ export function useBackupActions(
       ...(mayReset ? [opening('resetStatus', backup)] : []),
       {
         key: 'delete',
+        call: computeVolumeBackups.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotBackup(t, 'delete', backup, cloud),
@@ -64,6 +66,7 @@ export function useBackupActions(
     batchActions: [
       {
         key: 'delete',
+        call: computeVolumeBackups.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: (backup) => whyNotBackup(t, 'delete', backup, cloud),

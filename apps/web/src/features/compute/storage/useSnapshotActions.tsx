@@ -1,5 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { computeVolumes, computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
+import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -31,6 +31,7 @@ export function useSnapshotActions(
   const remove = useChange(computeVolumeSnapshots.delete, { invalidates: invalidatedByStorage, silent: true })
   const opening = (kind: keyof typeof dialogs, snapshot: ComputeVolumeSnapshot): Action => ({
     key: kind,
+    call: kind === 'backup' ? computeVolumeBackups.create : computeVolumeSnapshots[kind],
     label: t(`action.${kind}`),
     disabledReason: whyNotSnapshot(t, kind, snapshot, cloud),
     dialog: (close) => dialogs[kind](snapshot, close),
@@ -49,6 +50,7 @@ export function useSnapshotActions(
       ...(mayReset ? [opening('resetStatus', snapshot)] : []),
       {
         key: 'delete',
+        call: computeVolumeSnapshots.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotSnapshot(t, 'delete', snapshot, cloud),
@@ -63,6 +65,7 @@ export function useSnapshotActions(
     batchActions: [
       {
         key: 'delete',
+        call: computeVolumeSnapshots.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: (snapshot) => whyNotSnapshot(t, 'delete', snapshot, cloud),

@@ -1,5 +1,13 @@
+import { computeImages } from '@zhisuan/contract/compute/image'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { computeVolumes, type computeVolumeCan, type ComputeVolume } from '@zhisuan/contract/compute/volume'
+import {
+  computeVolumeTransfers,
+  computeVolumeBackups,
+  computeVolumeSnapshots,
+  computeVolumes,
+  type computeVolumeCan,
+  type ComputeVolume,
+} from '@zhisuan/contract/compute/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -40,8 +48,16 @@ export function useVolumeActions(
     resetStatus: (volume: ComputeVolume, close: () => void) => <ResetDialog cloudId={cloudId} volume={volume} onClose={close} />,
     delete: (volume: ComputeVolume, close: () => void) => <DeleteDialog cloudId={cloudId} volume={volume} onClose={close} onDeleted={onDeleted} />,
   }
+  const calls = {
+    ...computeVolumes,
+    snapshot: computeVolumeSnapshots.create,
+    backup: computeVolumeBackups.create,
+    transfer: computeVolumeTransfers.create,
+    toImage: computeImages.create,
+  }
   const opening = (kind: keyof typeof dialogs & keyof typeof computeVolumeCan, volume: ComputeVolume, more: Partial<Action> = {}): Action => ({
     key: kind,
+    call: calls[kind],
     label: t(`action.${kind}`),
     disabledReason: whyNotVolume(t, kind, volume, cloud),
     dialog: (close) => dialogs[kind](volume, close),
@@ -64,6 +80,7 @@ export function useVolumeActions(
       },
       {
         key: 'setBootable',
+        call: computeVolumes.setBootable,
         label: t(volume.bootable ? 'action.unsetBootable' : 'action.setBootable'),
         disabledReason: whyNotVolume(t, 'setBootable', volume, cloud),
         doneText: t(volume.bootable ? 'done.notBootable' : 'done.bootable', { name: titleOf(volume) }),
@@ -79,6 +96,7 @@ export function useVolumeActions(
     batchActions: [
       {
         key: 'delete',
+        call: computeVolumes.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: (volume) => whyNotVolume(t, 'delete', volume, cloud),

@@ -15,6 +15,7 @@ export function useProjectActions(cloudId: string): { readonly actionsOf: (proje
   const remove = useChange(keystoneProjects.delete, { invalidates: [keystoneProjects.list] })
   const opening = (kind: keyof typeof dialogs, project: KeystoneProject, disabledReason: string | null): Action => ({
     key: kind,
+    call: kind === 'quota' ? keystoneProjects.setQuota : keystoneProjects.adopt,
     label: t(`${kind}.action`),
     disabledReason,
     dialog: (close) => dialogs[kind](project, close),
@@ -26,6 +27,7 @@ export function useProjectActions(cloudId: string): { readonly actionsOf: (proje
       opening('adopt', project, gone(project) ?? (project.registration ? t('adopt.registration') : project.state === 'owned' ? t('adopt.ownedAlready') : null)),
       {
         key: 'delete',
+        call: keystoneProjects.delete,
         label: t('delete.action'),
         danger: true,
         disabledReason: project.registration || project.state === 'owned' ? t('delete.owned') : project.state === 'foreign' ? t('delete.foreign') : null,

@@ -54,6 +54,7 @@ export function CommandHistory({
         [
           {
             key: 'view',
+            call: null,
             label: t('command.view'),
             run: () => onShow(command),
           },

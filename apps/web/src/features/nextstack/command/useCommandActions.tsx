@@ -38,6 +38,7 @@ export function useCommandActions({
       ? [
           {
             key: 'cancel',
+            call: commands.cancel,
             label: t('command.cancel'),
             danger: true,
             confirm: { title: t('command.cancel'), body: t('command.cancelNote') },
@@ -48,6 +49,7 @@ export function useCommandActions({
       : []),
     {
       key: 'again',
+      call: commands.create,
       label: t('command.again'),
       confirm: { title: t('command.againTitle', { name: command.name }), body: t('command.againNote', { count: command.vm_count }) },
       run: async () => {
@@ -57,6 +59,7 @@ export function useCommandActions({
     },
     {
       key: 'edit',
+      call: commands.create,
       label: t('command.edit'),
       run: async () => {
         const { script, timeout_seconds, results } = await whole(command)

@@ -11,11 +11,13 @@ export function useFlavorActions(onDeleted?: () => void): (flavor: Flavor) => re
   return (flavor) => [
     {
       key: 'edit',
+      call: flavors.update,
       label: t('action.edit'),
       dialog: (close) => <FlavorDrawer flavor={flavor} onClose={close} />,
     },
     {
       key: 'delete',
+      call: flavors.delete,
       label: t('action.delete'),
       danger: true,
       disabledReason: flavor.vm_count > 0 ? t('flavor.inUse', { count: flavor.vm_count }) : null,

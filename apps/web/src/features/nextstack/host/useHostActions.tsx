@@ -18,6 +18,7 @@ export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status
       schedulable
         ? {
             key: 'unschedule',
+            call: hosts.setSchedulable,
             label: t('unschedule'),
             confirm: { title: t('unscheduleTitle', { name }), body: t('unscheduleBody', { count }) },
             doneText: t('unscheduled', { name }),
@@ -25,12 +26,14 @@ export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status
           }
         : {
             key: 'schedule',
+            call: hosts.setSchedulable,
             label: t('schedule'),
             doneText: t('scheduled', { name }),
             run: () => schedule.mutateAsync({ params, body: { schedulable: true } }),
           },
       {
         key: 'evacuate',
+        call: hosts.evacuate,
         label: t('evacuate'),
         danger: true,
         disabledReason: whyNotHost(t, 'evacuate', host, cloudOf(host)),
@@ -40,6 +43,7 @@ export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status
       },
       {
         key: 'restore',
+        call: hosts.restore,
         label: t('restore'),
         disabledReason: whyNotHost(t, 'restore', host, cloudOf(host)),
         confirm: { title: t('restoreTitle', { name }), body: t('restoreBody') },

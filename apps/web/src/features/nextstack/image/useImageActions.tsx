@@ -33,6 +33,7 @@ export function useImageActions(
 
   const opening = (kind: keyof typeof dialogs, image: Image): Action => ({
     key: kind,
+    call: kind === 'edit' ? imageLibrary.update : imageLibrary.share,
     label: t(`action.${kind}`),
     disabledReason: whyNotImage(t, kind === 'edit' ? 'update' : 'share', image, cloud),
     dialog: (close) => dialogs[kind](image, close),
@@ -42,6 +43,7 @@ export function useImageActions(
     const to = image.visibility === 'public' ? 'private' : 'public'
     return {
       key: 'visibility',
+      call: imageLibrary.update,
       label: t(`action.make.${to}`),
       disabledReason: whyNotImage(t, 'update', image, cloud),
       doneText: t(`done.make.${to}`, { name }),
@@ -61,11 +63,17 @@ export function useImageActions(
 
   return {
     actionsOf: (image) => [
-      { key: 'open', label: t(image.status === 'uploading' && image.mine ? 'action.upload' : 'action.open'), href: pathsOf(image, platform).detail(image.id) },
+      {
+        key: 'open',
+        call: null,
+        label: t(image.status === 'uploading' && image.mine ? 'action.upload' : 'action.open'),
+        href: pathsOf(image, platform).detail(image.id),
+      },
       opening('share', image),
       opening('edit', image),
       {
         key: 'download',
+        call: imageLibrary.download,
         label: t('action.download'),
         disabledReason: whyNotImage(t, 'download', image, cloud),
         run: async () => saveFrom((await link.mutateAsync({ params: { id: image.id } })).path),
@@ -73,6 +81,7 @@ export function useImageActions(
       ...(platform ? [publishing(image)] : []),
       {
         key: 'delete',
+        call: imageLibrary.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotImage(t, 'delete', image, cloud),
@@ -88,6 +97,7 @@ export function useImageActions(
     batchActions: [
       {
         key: 'delete',
+        call: imageLibrary.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: (image) => whyNotImage(t, 'delete', image, cloud),

@@ -10,14 +10,16 @@ export function useKeyPairActions(onDeleted?: () => void): (keyPair: KeyPair) =>
   const { t } = useTranslation('nextstackCompute')
   const remove = useChange(keyPairs.delete, { invalidates: invalidatedByKeyPair })
   return (keyPair) => [
-    { key: 'copy', label: t('keyPair.copyPublic'), run: () => copyText(keyPair.public_key) },
+    { key: 'copy', call: null, label: t('keyPair.copyPublic'), run: () => copyText(keyPair.public_key) },
     {
       key: 'edit',
+      call: keyPairs.update,
       label: t('action.edit'),
       dialog: (close) => <KeyPairDialog kind="edit" keyPair={keyPair} onClose={close} />,
     },
     {
       key: 'delete',
+      call: keyPairs.delete,
       label: t('action.delete'),
       danger: true,
       confirm: {

@@ -72,6 +72,7 @@ function Rules({ nat }: { readonly nat: NatGateway }) {
               actions={[
                 {
                   key: 'remove',
+                  call: natGateways.removeRule,
                   label: t('dnat.remove'),
                   danger: true,
                   doneText: t('dnat.removed'),

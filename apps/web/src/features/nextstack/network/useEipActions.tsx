@@ -19,6 +19,7 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
   const whyNot = (action: keyof typeof eipCan, eip: Eip): string | null => allowed(eipCan, action, eip.status, t(`eip.status.${eip.status}`))
   const opening = (kind: keyof typeof dialogs, disabledReason: string | null, eip: Eip): Action => ({
     key: kind,
+    call: kind === 'edit' ? eips.update : eips.bind,
     label: t(`eip.${kind}`),
     disabledReason,
     dialog: (close) => dialogs[kind](eip, close),
@@ -31,6 +32,7 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
           ? opening('bind', whyNot('bind', eip), eip)
           : {
               key: 'unbind',
+              call: eips.unbind,
               label: t('eip.unbind'),
               danger: true,
               disabledReason: whyNot('unbind', eip),
@@ -41,6 +43,7 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
         opening('edit', null, eip),
         {
           key: 'release',
+          call: eips.release,
           label: t('eip.release'),
           danger: true,
           disabledReason: whyNot('release', eip),

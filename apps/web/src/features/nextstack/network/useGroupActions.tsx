@@ -14,11 +14,13 @@ export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (
     actionsOf: (group) => [
       {
         key: 'edit',
+        call: securityGroups.update,
         label: t('group.edit'),
         dialog: (close) => <GroupEdit group={group} onClose={close} />,
       },
       {
         key: 'delete',
+        call: securityGroups.delete,
         label: t('group.delete'),
         danger: true,
         disabledReason: group.vm_count + group.vpc_count === 0 ? null : t('group.inUse', { count: group.vm_count + group.vpc_count }),

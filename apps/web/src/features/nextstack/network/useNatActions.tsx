@@ -15,6 +15,7 @@ export function useNatActions(onDeleted?: () => void): { readonly actionsOf: (na
   const remove = useChange(natGateways.delete, { invalidates: invalidatedByNat })
   const opening = (kind: keyof typeof dialogs, label: string, nat: NatGateway): Action => ({
     key: kind,
+    call: kind === 'edit' ? natGateways.update : natGateways.addRule,
     label,
     disabledReason: nat.status === 'deleting' ? t('nat.busy', { state: t('nat.status.deleting') }) : null,
     dialog: (close) => dialogs[kind](nat, close),
@@ -25,6 +26,7 @@ export function useNatActions(onDeleted?: () => void): { readonly actionsOf: (na
       opening('edit', t('nat.edit'), nat),
       {
         key: 'delete',
+        call: natGateways.delete,
         label: t('nat.delete'),
         danger: true,
         disabledReason: nat.status === 'deleting' ? t('nat.busy', { state: t('nat.status.deleting') }) : null,

@@ -13,11 +13,13 @@ export function usePoolActions(onDeleted?: () => void): { readonly actionsOf: (p
     actionsOf: (pool) => [
       {
         key: 'edit',
+        call: eipPools.update,
         label: t('pool.edit'),
         dialog: (close) => <EipPoolDialog cloudId={pool.cloud_id} pool={pool} onClose={close} />,
       },
       {
         key: 'delete',
+        call: eipPools.delete,
         label: t('pool.delete'),
         danger: true,
         disabledReason: pool.address_used === 0 ? null : t('pool.inUse', { count: pool.address_used }),

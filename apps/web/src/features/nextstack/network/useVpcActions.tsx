@@ -32,6 +32,7 @@ export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vp
   const whyNot = (action: keyof typeof vpcCan, vpc: Vpc): string | null => allowed(vpcCan, action, vpc.status, t(`vpc.status.${vpc.status}`))
   const opening = (kind: keyof typeof dialogs, vpc: Vpc): Action => ({
     key: kind,
+    call: kind === 'edit' ? vpcs.update : vpcs.setSecurityGroups,
     label: t(`vpc.${kind}`),
     disabledReason: whyNot('update', vpc),
     dialog: (close) => dialogs[kind](vpc, close),
@@ -43,6 +44,7 @@ export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vp
       opening('groups', vpc),
       {
         key: 'apply',
+        call: vpcs.apply,
         label: t('vpc.apply'),
         disabledReason: isPassing(vpc) ? t('vpc.busy', { state: t(`vpc.status.${vpc.status}`) }) : whyNot('apply', vpc),
         doneText: t('vpc.applied', { name: vpc.name }),
@@ -50,6 +52,7 @@ export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vp
       },
       {
         key: 'delete',
+        call: vpcs.delete,
         label: t('vpc.delete'),
         danger: true,
         disabledReason: isPassing(vpc) ? t('vpc.busy', { state: t(`vpc.status.${vpc.status}`) }) : whyNot('delete', vpc),

@@ -31,17 +31,20 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
     return [
       {
         key: 'edit',
+        call: snapshotSchedules.update,
         label: t('schedule.action.edit'),
         dialog: drawer(schedule),
       },
       {
         key: 'toggle',
+        call: snapshotSchedules.update,
         label: t(enabled ? 'schedule.turnOff' : 'schedule.turnOn'),
         doneText: t(enabled ? 'schedule.turnedOff' : 'schedule.turnedOn', { name }),
         run: () => update.mutateAsync({ params: { id }, body: changed(schedule, { enabled: !enabled }) }),
       },
       {
         key: 'delete',
+        call: snapshotSchedules.delete,
         label: t('schedule.action.delete'),
         danger: true,
         doneText: t('schedule.deleted', { name }),

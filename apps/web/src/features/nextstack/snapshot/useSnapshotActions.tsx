@@ -29,6 +29,7 @@ export function useSnapshotActions(
   const remove = useChange(snapshots.delete, { invalidates: invalidatedBySnapshot, silent: true })
   const opening = (kind: keyof typeof dialogs, snapshot: VmSnapshot): Action => ({
     key: kind,
+    call: kind === 'clone' ? snapshots.clone : snapshots.update,
     label: t(`action.${kind}`),
     disabledReason: whyNotSnapshot(t, kind, snapshot, cloud),
     dialog: (close) => dialogs[kind](snapshot, close),
@@ -40,6 +41,7 @@ export function useSnapshotActions(
       return [
         {
           key: 'restore',
+          call: snapshots.restore,
           label: t('action.restore'),
           danger: true,
           disabledReason: whyNotSnapshot(t, 'restore', snapshot, cloud),
@@ -51,6 +53,7 @@ export function useSnapshotActions(
         opening('rename', snapshot),
         {
           key: 'delete',
+          call: snapshots.delete,
           label: t('action.delete'),
           danger: true,
           disabledReason: whyNotSnapshot(t, 'delete', snapshot, cloud),
@@ -66,6 +69,7 @@ export function useSnapshotActions(
     batchActions: [
       {
         key: 'delete',
+        call: snapshots.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: (snapshot) => whyNotSnapshot(t, 'delete', snapshot, cloud),

@@ -1,10 +1,8 @@
-import Button from 'antd/es/button'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
 import { useTranslation } from '../../../i18n.ts'
 import { ActionButton } from '../../../kit/actions.tsx'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../../paths.ts'
@@ -19,10 +17,12 @@ export function VmVolumes({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('storage')
   const cloud = useCloud(vm.cloud_id)
   const { actionsOf } = useVolumeActions(cloud)
-  const openDialog = useDialog()
   const buttons = (
     <>
-      <Button onClick={() => openDialog((close) => <VmAttach vm={vm} onClose={close} />)}>{t('vm.attach')}</Button>
+      <ActionButton
+        look="default"
+        action={{ key: 'attach', call: volumes.attach, label: t('vm.attach'), dialog: (close) => <VmAttach vm={vm} onClose={close} /> }}
+      />
       <ActionButton
         look="default"
         action={{ key: 'create', call: volumes.create, label: t('vm.create'), href: withQuery(paths.nextstack.volume.add(), { vm: vm.id }) }}

@@ -1,3 +1,4 @@
+import { ActionButton } from '../../../kit/actions.tsx'
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
@@ -7,7 +8,6 @@ import { volumes, volumeSnapshots, type Volume, type VolumeSnapshot } from '@zhi
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
-import { useDialog } from '../../../kit/dialogs.tsx'
 import { whilePassing } from '../../../kit/whilePassing.ts'
 import { toApiError } from '../../../api/client.ts'
 import { useOne, useCall, useChange } from '../../../api/hooks.ts'
@@ -89,7 +89,6 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
   const { t } = useTranslation('storage')
   const [search] = useSearchParams()
   const [chosen, setChosen] = useState(search.get('snapshot'))
-  const openDialog = useDialog()
   const { data, error, refetch } = useCall(
     volumeSnapshots.list,
     { query: { volume_id: volume.id, page_size: 1000, sort: '-created_at' } },
@@ -98,12 +97,16 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
   if (data === undefined) return error === null ? <PagePlaceholder /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   const snapshot = data.items.find(({ id, status }) => id === chosen && status === 'available')
   const keep = (
-    <Button
-      disabled={whyNotVolume(t, 'snapshot', volume, null) !== null}
-      onClick={() => openDialog((close) => <VolumeKeep volume={volume} kind="snapshot" onClose={close} />)}
-    >
-      {t('restore.keepFirst')}
-    </Button>
+    <ActionButton
+      look="default"
+      action={{
+        key: 'keep',
+        call: volumeSnapshots.create,
+        label: t('restore.keepFirst'),
+        disabledReason: whyNotVolume(t, 'snapshot', volume, null),
+        dialog: (close) => <VolumeKeep volume={volume} kind="snapshot" onClose={close} />,
+      }}
+    />
   )
   return (
     <>

@@ -27,6 +27,7 @@ export function useBackupActions(cloud: CloudBasic | null): {
       return [
         {
           key: 'download',
+          call: volumeBackups.download,
           label: t('action.download'),
           disabledReason: whyNot('download', backup),
           run: async () => saveFrom((await link.mutateAsync({ params: { id } })).path),
@@ -40,18 +41,21 @@ export function useBackupActions(cloud: CloudBasic | null): {
         },
         {
           key: 'link',
+          call: volumeBackups.download,
           label: t('action.copyLink'),
           disabledReason: whyNot('download', backup),
           run: async () => copyText(new URL((await link.mutateAsync({ params: { id } })).path, location.origin).href),
         },
         {
           key: 'checksum',
+          call: null,
           label: t('action.copyChecksum'),
           disabledReason: backup.sha256 === null ? t('backup.noChecksum') : null,
           run: () => copyText(backup.sha256 ?? ''),
         },
         {
           key: 'delete',
+          call: volumeBackups.delete,
           label: t('action.delete'),
           danger: true,
           disabledReason: whyNot('delete', backup),
@@ -68,6 +72,7 @@ export function useBackupActions(cloud: CloudBasic | null): {
     batchActions: [
       {
         key: 'delete',
+        call: volumeBackups.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: (backup) => whyNot('delete', backup),

@@ -32,6 +32,7 @@ export function useSnapshotActions(
       return [
         {
           key: 'restore',
+          call: volumes.restore,
           label: t('action.restore'),
           disabledReason: whyNot('restore', snapshot),
           href: withQuery(paths.nextstack.volume.restore(snapshot.volume.id), { snapshot: id }),
@@ -45,12 +46,14 @@ export function useSnapshotActions(
         },
         {
           key: 'rename',
+          call: volumeSnapshots.update,
           label: t('action.rename'),
           disabledReason: whyNot('rename', snapshot),
           dialog: (close) => <Rename of={snapshot} kind="snapshot" onClose={close} />,
         },
         {
           key: 'delete',
+          call: volumeSnapshots.delete,
           label: t('action.delete'),
           danger: true,
           disabledReason: whyNot('delete', snapshot),
@@ -69,6 +72,7 @@ export function useSnapshotActions(
     batchActions: [
       {
         key: 'delete',
+        call: volumeSnapshots.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: (snapshot) => whyNot('delete', snapshot),

@@ -1,5 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
+import { volumeBackups, volumeSnapshots, volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -35,8 +35,10 @@ export function useVolumeActions(
   }
   const remove = useChange(volumes.delete, { invalidates: invalidatedByVolume, silent: true })
 
+  const calls = { ...volumes, snapshot: volumeSnapshots.create, backup: volumeBackups.create, rename: volumes.update }
   const opening = (kind: keyof typeof dialogs, volume: Volume): Action => ({
     key: kind,
+    call: calls[kind],
     label: t(`action.${kind}`),
     disabledReason: whyNotVolume(t, kind, volume, cloud),
     dialog: (close) => dialogs[kind](volume, close),
@@ -50,6 +52,7 @@ export function useVolumeActions(
       opening('snapshot', volume),
       {
         key: 'restore',
+        call: volumes.restore,
         label: t('action.restore'),
         disabledReason: whyNotVolume(t, 'restore', volume, cloud),
         href: paths.nextstack.volume.restore(volume.id),
@@ -58,6 +61,7 @@ export function useVolumeActions(
       opening('rename', volume),
       {
         key: 'delete',
+        call: volumes.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotDelete(volume),
@@ -81,6 +85,7 @@ export function useVolumeActions(
     batchActions: [
       {
         key: 'delete',
+        call: volumes.delete,
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotDelete,

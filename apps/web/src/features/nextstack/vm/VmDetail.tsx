@@ -42,6 +42,7 @@ export default function VmDetail() {
         </>
       )}
       actions={actionsOf}
+      about={({ id }) => ({ kind: 'nextstack.vm', id })}
       notice={(vm) => (
         <>
           <CloudNotice cloud={cloud} />

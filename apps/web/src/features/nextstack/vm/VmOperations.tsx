@@ -14,6 +14,7 @@ export function VmOperations({ vm }: { readonly vm: Vm }) {
   const cancel = useChange(vms.cancelOperation, { invalidates: invalidatedByVm })
   const cancelling = (one: Operation): Action => ({
     key: 'cancel',
+    call: vms.cancelOperation,
     label: t('operation.cancel'),
     disabledReason: one.cancellable ? null : errors.operationNotCancellable.text,
     confirm: { title: t('operation.cancelTitle', { what: operationText(t, one.kind) }), body: cancelText(t, one.kind), keepText: t('operation.keep') },

@@ -1,6 +1,8 @@
+import { commands } from '@zhisuan/contract/nextstack/command'
+import type { Call } from '@zhisuan/contract/define'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { snapshots } from '@zhisuan/contract/nextstack/snapshot'
-import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
+import { terminals, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { lazy, Suspense, useCallback, useRef, type ReactNode } from 'react'
 import { loadMessages, useTranslation } from '../../../i18n.ts'
 import { useNavigate } from 'react-router'
@@ -46,6 +48,17 @@ function useVmCalls(released: { readonly current: Released }) {
 }
 type Operation = keyof ReturnType<typeof useVmCalls>
 
+/** The call that each makes, where that is called otherwise. */
+const made = {
+  forceStop: vms.stop,
+  forceRestart: vms.restart,
+  snapshot: snapshots.create,
+  groups: vms.setSecurityGroups,
+  terminal: terminals.open,
+} as const satisfies Partial<Record<VmActionName, Call>>
+const isMade = (name: VmActionName): name is keyof typeof made => name in made
+const callOf = (name: VmActionName): Call => (isMade(name) ? made[name] : vms[name])
+
 const dangerous: readonly VmActionName[] = ['forceStop', 'forceRestart', 'rebuild', 'delete']
 
 /**
@@ -76,7 +89,7 @@ export function useVmActions(
       )}
     </Suspense>
   )
-  const label = (name: VmActionName) => ({ key: name, label: t(`action.${name}`), danger: dangerous.includes(name) })
+  const label = (name: VmActionName) => ({ key: name, call: callOf(name), label: t(`action.${name}`), danger: dangerous.includes(name) })
 
   const basics = (name: VmActionName, vm: Vm) => ({ ...label(name), disabledReason: whyNotVm(t, name, vm, cloud) })
   const operation = (name: Operation, vm: Vm): Action => ({
@@ -149,12 +162,14 @@ export function useVmActions(
       batch('restart'),
       {
         key: 'command',
+        call: commands.create,
         label: t('action.command'),
         disabledReason: (vm) => whyNotVm(t, 'terminal', vm, cloud),
         open: (of) => void navigate(withQuery(paths.nextstack.vm.command(), { mode: 'batch', vms: of.map(({ id }) => id).join(',') })),
       },
       {
         key: 'snapshot',
+        call: snapshots.create,
         label: t('action.snapshot'),
         disabledReason: (vm) => whyNotVm(t, 'snapshot', vm, cloud),
         run: ({ id }) => keep.mutateAsync({ body: { vm_id: id, name: nameAt('snap', new Date()) } }),

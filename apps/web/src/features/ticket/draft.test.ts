@@ -1,0 +1,32 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { readDraft, writeDraft } from './draft.ts'
+
+describe('a draft', () => {
+  const stored = new Map<string, string>()
+  beforeEach(() => {
+    stored.clear()
+    vi.stubGlobal('localStorage', {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: string) => stored.set(key, value),
+      removeItem: (key: string) => stored.delete(key),
+    })
+  })
+
+  it('is of one work order, and gone when nothing is left of it', () => {
+    writeDraft('one', '还没写完')
+    expect(readDraft('one')).toBe('还没写完')
+    expect(readDraft('other')).toBe('')
+    writeDraft('one', '  ')
+    expect(stored.size).toBe(0)
+  })
+
+  it('is done without where nothing can be stored', () => {
+    vi.stubGlobal('localStorage', {
+      getItem: () => {
+        throw new Error('closed')
+      },
+    })
+    expect(readDraft('one')).toBe('')
+    expect(() => writeDraft('one', 'x')).not.toThrow()
+  })
+})
