@@ -5,6 +5,7 @@ import { benchBilling } from './billing.ts'
 import { benchBytes } from './bytes.ts'
 import { benchChange } from './change.ts'
 import { benchCreate } from './create.ts'
+import { benchFiles } from './files.ts'
 import { benchFleet } from './fleet.ts'
 import { benchList } from './list.ts'
 import { benchOpenStack } from './openstack.ts'
@@ -40,6 +41,7 @@ const parts = {
   fleet: benchFleet,
   policy: benchPolicy,
   billing: benchBilling,
+  files: benchFiles,
   registry: benchRegistry,
   push: benchPush,
   openstack: benchOpenStack,

@@ -75,7 +75,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
-  const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
+  const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
   const { kept } = add(
@@ -90,15 +90,10 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { configs, serviceContainers, observe, usesCards, rented } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
   const { bytes } = add(
-    createBytes(platform, {
-      quotaBytes: async () => {
-        const gigabytes = Number(await settings.get('file_quota_gb'))
-        return gigabytes === 0 ? null : gigabytes * 2 ** 30
-      },
-    }),
+    createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
   )
   add(createFilesModule(platform, { bytes, passwords }))
-  add(createModelsModule(platform, { bytes }))
+  add(createModelsModule(platform, { bytes, settings }))
   add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(
@@ -220,7 +215,13 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     for (const module of modules) await module.serve?.(http, authorising, changing)
     platform.downloads.serve(http)
     await serveDocs(http, config)
-    await serveConsole(http, config)
+    await serveConsole(http, config, async (path) => {
+      for (const module of modules) {
+        const head = (await module.headOf?.(path)) ?? null
+        if (head !== null) return head
+      }
+      return null
+    })
 
     await platform.jobs.start(
       [platform.operations.job, ...modules.flatMap((module) => module.jobs ?? [])],

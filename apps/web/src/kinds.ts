@@ -36,6 +36,8 @@ const pages = {
   'bill.order': paths.order,
   'split.run': { list: paths.split.providerRecords },
   'split.contract': paths.split.management,
+  'files.space': { list: paths.files.personal },
+  'models.model': paths.warehouse,
   'ticket.ticket': paths.ticket,
   'ticket.desk': paths.workOrder,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>

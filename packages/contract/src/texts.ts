@@ -209,6 +209,7 @@ export const quotaTexts = {
   images: '私有镜像',
   image_bytes: '镜像容量',
   key_pairs: '密钥',
+  file_bytes: '文件与模型容量',
 } as const
 
 /** Why a file could not be fetched from an address: the reason in `imageFetchFailed`. */

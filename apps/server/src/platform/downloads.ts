@@ -1,9 +1,11 @@
 import { open as openFile, stat } from 'node:fs/promises'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Refusal } from './errors.ts'
 import type { Actor } from './auth/actor.ts'
+import { FileStream } from './bytes/fileStream.ts'
 import { createHeld } from './held.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -73,7 +75,7 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
         if (stream === null) return reply.send()
         open.add(stream)
         stream.once('close', () => open.delete(stream))
-        return reply.send(stream)
+        return sendBytes(reply, stream)
       })
       // A stop does not wait for them: whoever was reading goes on where it broke off.
       app.addHook('preClose', async () => {
@@ -81,6 +83,25 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
       })
     },
   }
+}
+
+/** Answers with these bytes; headers are set. What comes from a file goes there by itself. */
+export async function sendBytes(reply: FastifyReply, stream: Readable): Promise<unknown> {
+  if (!(stream instanceof FileStream)) return reply.send(stream)
+  reply.hijack()
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
+  const left = (): void => void stream.destroy()
+  reply.raw.once('close', left)
+  try {
+    await stream.sendTo(reply.raw)
+  } catch (error) {
+    // Headers have gone: all that can be said is that it is not whole.
+    reply.raw.destroy()
+    stream.destroy(error instanceof Error ? error : undefined)
+  } finally {
+    reply.raw.off('close', left)
+  }
+  return reply
 }
 
 /** A file that is whole and never changes; whoever has begun to read it gets it all, whoever removes it. Null where it is not there. */
@@ -110,12 +131,16 @@ function read(secrets: Secrets, link: string): z.output<typeof ticket> | null {
   }
 }
 
+/** In a sandbox browsers do not open their reader; it runs nothing of a page, and lies in no frame of anybody's. */
+const pdfPolicy = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
 /** Sets the headers; null where there is nothing to send but them. */
 async function answer({ name, size, etag, inline, open }: Download, request: FastifyRequest, reply: FastifyReply): Promise<Readable | null> {
   reply.header('cache-control', 'private, no-store').header('content-disposition', disposition(name, inline === undefined ? 'attachment' : 'inline'))
   reply.type(inline ?? 'application/octet-stream')
   // Whatever it is, nothing in it runs here, nor asks for anything.
-  if (inline !== undefined) reply.header('content-security-policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
+  if (inline !== undefined)
+    reply.header('content-security-policy', inline === 'application/pdf' ? pdfPolicy : "sandbox; default-src 'none'; style-src 'unsafe-inline'")
   const tag = etag === undefined ? undefined : `"${etag}"`
   if (tag !== undefined) reply.header('etag', tag)
   if (size === null) return open()

@@ -37,6 +37,10 @@ export interface ModuleParts {
   readonly usageOfLicence?: (on: Sql) => Promise<{ nodes: number; cores: number }>
   /** What an organisation has from its beginning, in the transaction that makes it. */
   readonly organisationMade?: (tx: Tx, bpId: string) => Promise<void>
+  /** What of a person's alone goes with them, in the transaction that deletes them. */
+  readonly personDeleted?: (tx: Tx, userId: string) => Promise<void>
+  /** What a page is about that anybody may see, so that it shares well; null: nothing that this module knows of, or nothing for everybody. */
+  readonly headOf?: (path: string) => Promise<PageHead | null>
   /** What is served beside calls: sockets, uploads, links; what changes something by `changing`, with its entry in the audit log. */
   readonly serve?: (http: FastifyInstance, authorising: Authorising, changing: Changing) => void | Promise<void>
   /** After the schema is in place and before requests: seeds, watchers. */
@@ -47,6 +51,14 @@ export interface ModuleParts {
   readonly drain?: () => void
   /** Before the database closes. */
   readonly stop?: () => Promise<void>
+}
+
+/** What is said at the head of a page. */
+export interface PageHead {
+  readonly title: string
+  readonly description: string
+  /** What the platform is called. */
+  readonly site: string
 }
 
 /** What is known of a kind of thing. */

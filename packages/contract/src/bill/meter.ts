@@ -32,9 +32,6 @@ export const meters = {
 } as const satisfies Record<string, { unit: string; perUnit: number; varies: boolean }>
 export type Meter = keyof typeof meters
 export const meterNames = Object.keys(meters) as [Meter, ...Meter[]]
-/** Of these nothing is measured yet: a price of them is asked of nobody, and none is offered to be set. */
-const unmeasured: ReadonlySet<Meter> = new Set(['file.size'])
-export const measuredMeters: readonly Meter[] = meterNames.filter((meter) => !unmeasured.has(meter))
 export const isMeter = (name: string): name is Meter => Object.hasOwn(meters, name)
 
 /** Which kind of a meter that varies; empty: every kind that has no price of its own. */

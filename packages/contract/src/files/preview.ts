@@ -1,7 +1,7 @@
 /** How a file is looked at in the console, by the ending of its name. What is not here is downloaded. */
 export interface Preview {
-  readonly kind: 'image' | 'audio' | 'video' | 'markdown' | 'text'
-  /** As what it is sent: never a type that a browser would run. */
+  readonly kind: 'image' | 'audio' | 'video' | 'pdf' | 'markdown' | 'text'
+  /** As what it is sent: never a type that a browser would run in our name. A PDF it hands to its own reader, which stands apart from pages. */
   readonly type: string
 }
 
@@ -17,6 +17,7 @@ const whole = new Map<string, Preview>([
   ...Object.entries(images).map(([ending, type]) => [ending, { kind: 'image', type: `image/${type}` }] as const),
   ...Object.entries(audio).map(([ending, type]) => [ending, { kind: 'audio', type: `audio/${type}` }] as const),
   ...Object.entries(video).map(([ending, type]) => [ending, { kind: 'video', type: `video/${type}` }] as const),
+  ['pdf', { kind: 'pdf', type: 'application/pdf' }],
   ...text.map((ending) => [ending, { kind: 'text', type: 'text/plain; charset=utf-8' }] as const),
   ...['md', 'markdown'].map((ending) => [ending, { kind: 'markdown', type: 'text/plain; charset=utf-8' }] as const),
 ])

@@ -20,6 +20,7 @@ export const quotaResources = [
   'images',
   'image_bytes',
   'key_pairs',
+  'file_bytes',
 ] as const
 export type QuotaResource = (typeof quotaResources)[number]
 

@@ -54,11 +54,6 @@ export const settings = {
     .string()
     .trim()
     .regex(/^[1-9]\d{0,3}$/),
-  /** How much an organisation may keep in its spaces, in GB, where nothing else is said for it; 0: no limit. */
-  file_quota_gb: z
-    .string()
-    .trim()
-    .regex(/^(?:0|[1-9]\d{0,6})$/),
 } as const
 export type SettingKey = keyof typeof settings
 

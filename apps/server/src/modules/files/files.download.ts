@@ -8,6 +8,7 @@ import { ZipFile } from 'yazl'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
+import { FileStream } from '../../platform/bytes/fileStream.ts'
 import type { Download } from '../../platform/downloads.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -64,14 +65,18 @@ export function createFileDownloads(
           sha256: about.sha256,
           ip: by.ip,
         })
-        const counting = counted(stream)
-        finished(counting.stream, (error) => {
-          const outcome =
-            error === null || error === undefined ? ({ outcome: 'done' } as const) : ({ outcome: 'cancelled', reason: transferTexts.leftOff } as const)
+        const ended = ({ bytes: went, whole }: { bytes: number; whole: boolean }): void => {
+          const outcome = whole ? ({ outcome: 'done' } as const) : ({ outcome: 'cancelled', reason: transferTexts.leftOff } as const)
           transfers
-            .ended(db, { id }, { ...outcome, bytes: counting.bytes() })
+            .ended(db, { id }, { ...outcome, bytes: went })
             .catch((failed: unknown) => log.warn({ err: failed }, 'the end of a download was not written down'))
-        })
+        }
+        if (stream instanceof FileStream) {
+          void stream.outcome.then(ended)
+          return stream
+        }
+        const counting = counted(stream)
+        finished(counting.stream, (error) => ended({ bytes: counting.bytes(), whole: error === null || error === undefined }))
         return counting.stream
       },
     }

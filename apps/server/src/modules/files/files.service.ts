@@ -110,6 +110,14 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
   }
 
   return {
+    /** What was a person's alone goes with them. */
+    async personDeleted(tx: Tx, userId: string): Promise<void> {
+      const space = await store.deletePersonalSpace(tx, userId)
+      if (space === undefined) return
+      await bytes.give(tx, space.bp_id, space.used_bytes)
+      await bytes.release(tx, space.sha256s)
+    },
+
     async spaces(actor: Actor): Promise<ResponseOf<Spaces['list']>> {
       const spaces = await store.spacesOf(db, actor, uuidv7)
       const usage = await bytes.account(db, actor.bp_id)

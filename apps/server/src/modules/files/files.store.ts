@@ -6,6 +6,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
 import { insertsInto } from '../../platform/db/rows.ts'
 import '../../platform/bytes/bytes.store.ts'
+import { spaceTexts } from './files.texts.ts'
 
 interface FileSpaceTable {
   id: string
@@ -15,6 +16,8 @@ interface FileSpaceTable {
   user_id: string | null
   used_bytes: Generated<number>
   file_count: Generated<number>
+  /** What billing was told last. */
+  metered_bytes: Generated<number>
 }
 interface FileEntryTable {
   id: string
@@ -158,6 +161,30 @@ export const fileMigrations: Migrations = {
     ${tellsChanges('file_entries', 'files.entry')}
     ${tellsChanges('file_transfers', 'files.transfer')}
   `),
+  '20261128_91_file_usage': migration(`
+    -- What billing was told last: not of each file, but of what is there every few minutes, and at once when it goes.
+    alter table file_spaces add column metered_bytes bigint not null default 0;
+    create function usage_name(space file_spaces) returns text language sql stable as $$
+      select case space.kind when 'personal' then '${spaceTexts.personal}（' || coalesce((select coalesce(name, former_name) from users where id = space.user_id), '') || '）' else '${spaceTexts.organisation}' end
+    $$;
+    create function file_spaces_end_usage() returns trigger language plpgsql as $$
+    begin
+      if old.metered_bytes > 0 then perform record_usage('files.space', old.id, usage_name(old), old.bp_id, null, '{}'); end if;
+      return null;
+    end $$;
+    create trigger file_spaces_end_usage after delete on file_spaces for each row execute function file_spaces_end_usage();
+  `),
+}
+
+/** Tells billing what spaces take up, as far as that is otherwise than it was told. */
+export const tellUsage = async (on: Sql): Promise<void> => {
+  await sql`
+    with changed as (
+      update file_spaces set metered_bytes = used_bytes where metered_bytes <> used_bytes returning file_spaces
+    )
+    select record_usage('files.space', (file_spaces).id, usage_name(file_spaces), (file_spaces).bp_id, null,
+      case when (file_spaces).used_bytes = 0 then '{}' else jsonb_build_object('file.size', (file_spaces).used_bytes) end)
+    from changed`.execute(on)
 }
 
 export type SpaceRow = Selectable<FileSpaceTable>
@@ -424,6 +451,14 @@ export async function purgeTree(tx: Tx, binId: string): Promise<{ sha256: string
   const { rows } = await sql<{ sha256: string | null; size_bytes: number | null }>`
     delete from file_entries where bin_id = ${binId}::uuid returning sha256, size_bytes`.execute(tx)
   return rows.flatMap(({ sha256, size_bytes }) => (sha256 === null || size_bytes === null ? [] : [{ sha256, size_bytes }]))
+}
+/** A person's own space with all that is in it; undefined where they never had one. */
+export async function deletePersonalSpace(tx: Tx, userId: string): Promise<{ bp_id: string | null; used_bytes: number; sha256s: string[] } | undefined> {
+  const space = await tx.selectFrom('file_spaces').selectAll().where('kind', '=', 'personal').where('user_id', '=', userId).forUpdate().executeTakeFirst()
+  if (space === undefined) return undefined
+  const { rows } = await sql<{ sha256: string | null }>`delete from file_entries where space_id = ${space.id} returning sha256`.execute(tx)
+  await tx.deleteFrom('file_spaces').where('id', '=', space.id).execute()
+  return { ...space, sha256s: [...new Set(rows.flatMap(({ sha256 }) => (sha256 === null ? [] : [sha256])))] }
 }
 /** How deep folders within something reach: 0 where it has none. */
 export async function depthWithin(on: Sql, id: string): Promise<number> {

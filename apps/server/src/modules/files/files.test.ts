@@ -3,7 +3,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
-import { configs } from '@zhisuan/contract/sys/sys'
+import { quotas } from '@zhisuan/contract/nextstack/quota'
+import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { anyPort } from '@zhisuan/engines/registry/testing'
@@ -173,7 +174,7 @@ describe('an upload', () => {
 
   it('never passes the quota, however many are announced at once; what is in the bin and on its way counts', async () => {
     const person = await someone(app)
-    await app.platform.db.insertInto('byte_accounts').values({ bp_id: person.bp_id, quota_bytes: 10_000 }).execute()
+    await call(app, quotas.set, { token: admin.token, params: { bp_id: person.bp_id ?? '' }, body: { limits: { file_bytes: 10_000 } } })
     const spaces = [await spaceOf(person), await spaceOf(person, 'organisation')]
     const answers = await Promise.allSettled(
       Array.from({ length: 40 }, (_, index) =>
@@ -336,6 +337,14 @@ describe('what is in a space', () => {
     // A picture in name only is no picture, and nothing else either.
     const disguised = await download(colleague, [(await put(colleague, 'evil.png', Buffer.from('<script>alert(1)</script>'))).id], {}, true)
     expect([disguised.headers.get('content-type'), disguised.headers.get('x-content-type-options')]).toEqual(['image/png', 'nosniff'])
+    // Its reader is the browser's own, outside of any page; what is no PDF it does not open, and nobody else may.
+    const paper = await download(colleague, [(await put(colleague, 'paper.pdf', Buffer.from('<script>alert(1)</script>'))).id], {}, true)
+    expect([paper.headers.get('content-type'), paper.headers.get('x-content-type-options'), paper.headers.get('content-disposition')]).toEqual([
+      'application/pdf',
+      'nosniff',
+      expect.stringContaining('inline'),
+    ])
+    expect(paper.headers.get('content-security-policy')).toContain("default-src 'none'")
     const program = await put(colleague, 'evil.xhtml')
     expect(await refused(app, fileEntries.download, { token: colleague.token, body: { ids: [program.id], inline: true } })).toMatchObject({ code: 97608 })
   })
@@ -390,11 +399,36 @@ describe('records', () => {
     expect(text.split('\r\n')[0]).toContain('开始时间,结束时间,类型,名称')
     expect(text).toContain('数据集.bin')
   })
+})
 
-  it('know the quota that the settings say', async () => {
-    await call(app, configs.set, { token: admin.token, body: { key: 'file_quota_gb', value: '0' } })
-    expect((await call(app, fileSpaces.list, { token: owner.token })).usage.quota_bytes).toBeNull()
-    await call(app, configs.set, { token: admin.token, body: { key: 'file_quota_gb', value: '2' } })
-    expect((await call(app, fileSpaces.list, { token: owner.token })).usage.quota_bytes).toBe(2 * 2 ** 30)
+describe('what is kept', () => {
+  it('is limited as all else is: by the default, or by what is said for one organisation', async () => {
+    const person = await someone(app)
+    const limitOf = async () => (await call(app, fileSpaces.list, { token: person.token })).usage.quota_bytes
+    expect(await limitOf()).toBe(100 * 2 ** 30)
+    const params = { bp_id: person.bp_id ?? '' }
+    await call(app, quotas.set, { token: admin.token, params, body: { limits: { file_bytes: null } } })
+    expect(await limitOf()).toBeNull()
+    await put(person, 'some.bin', randomBytes(300))
+    expect((await call(app, quotas.get, { token: admin.token, params, query: {} })).lines).toContainEqual({
+      resource: 'file_bytes',
+      used: 300,
+      limit: null,
+      own: true,
+    })
+  })
+
+  it('of a person alone goes with them, and is counted and paid for no more; what is the organisation’s stays', async () => {
+    const head = await someone(app)
+    const made = await makeUser(app, { kind: 4, organisation: head.bp_id })
+    const person = { ...made, ...(await signIn(app, made)) }
+    const [mine, ours] = [await put(person, 'mine.bin', randomBytes(1_000)), await put(person, 'ours.bin', randomBytes(500), {}, 'organisation')]
+    await call(app, fileShares.create, { token: person.token, body: { entry_id: mine.id } })
+    await call(app, users.delete, { token: head.token, params: { id: made.id } })
+    expect((await call(app, fileSpaces.list, { token: head.token })).usage.used_bytes).toBe(500)
+    expect(await call(app, fileEntries.get, { token: head.token, params: { id: ours.id } })).toMatchObject({ name: 'ours.bin' })
+    await sweep()
+    const lies = (sha256: string | null) => existsSync(join(app.config.DATA_DIR, 'bytes', 'contents', (sha256 ?? '').slice(0, 2), sha256 ?? ''))
+    await vi.waitFor(() => expect([lies(mine.sha256), lies(ours.sha256)]).toEqual([false, true]), 10_000)
   })
 })

@@ -6,11 +6,12 @@ import type { Platform } from '../../platform/platform.ts'
 import { createFileDownloads } from './files.download.ts'
 import { filesRoutes } from './files.routes.ts'
 import { createFiles } from './files.service.ts'
-import { fileMigrations } from './files.store.ts'
+import { fileMigrations, tellUsage } from './files.store.ts'
 import { createShares, type Passwords } from './shares.ts'
 import { createTransfers } from './transfers.ts'
 import { createFileUploads } from './uploads.ts'
 
+const usageJob = defineJob({ name: 'files.usage.tell', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 const purgeJob = defineJob({ name: 'files.bin.purge', input: z.object({}), concurrency: 1, schedule: '17 * * * *' })
 
 /** Spaces of people and organisations, and the public one: what they keep, how it comes and goes. */
@@ -22,10 +23,12 @@ export function createFilesModule(platform: Platform, { bytes, passwords }: { by
   const shares = createShares(platform, { passwords, downloads })
   return {
     migrations: fileMigrations,
-    kinds: { 'files.entry': { table: 'file_entries' }, 'files.transfer': { table: 'file_transfers' } },
+    kinds: { 'files.space': {}, 'files.entry': { table: 'file_entries' }, 'files.transfer': { table: 'file_transfers' } },
     handlers: filesRoutes({ files, uploads, downloads, shares, transfers }),
-    jobs: [purgeJob],
+    personDeleted: files.personDeleted,
+    jobs: [purgeJob, usageJob],
     jobHandlers: [
+      handleJob(usageJob, () => tellUsage(platform.db)),
       handleJob(purgeJob, async () => {
         await files.purgeEnded()
         await transfers.forgetRunning()

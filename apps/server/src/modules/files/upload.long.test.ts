@@ -161,8 +161,8 @@ describe('a large upload by the unchanged tus client', () => {
     const [each, room, all] = [200_000, 50, 200]
     const crowd = await someone(app)
     await app.platform.db
-      .insertInto('byte_accounts')
-      .values({ bp_id: crowd.bp_id, quota_bytes: each * room + each / 2 })
+      .insertInto('quotas')
+      .values({ bp_id: crowd.bp_id ?? '', project_id: null, resource: 'file_bytes', most: each * room + each / 2 })
       .execute()
     const { items } = await call(app, fileSpaces.list, { token: crowd.token })
     const [one = '', other = ''] = items.filter(({ kind }) => kind !== 'public').map(({ id }) => id)

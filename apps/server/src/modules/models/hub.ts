@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { iso, type Db } from '../../platform/db/database.ts'
-import { rangeOf } from '../../platform/downloads.ts'
+import { rangeOf, sendBytes } from '../../platform/downloads.ts'
 import { found, Refusal } from '../../platform/errors.ts'
 import { authorise, type Authorising } from '../../platform/http/bind.ts'
 import type { ModelService } from './models.service.ts'
@@ -134,7 +134,7 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
       if (request.method === 'HEAD') return reply.send()
       // Once for each that begins at its beginning: tools fetch a large one in pieces, and its first byte to learn its size.
       if (range === null || (range.start === 0 && range.end > 0)) await store.countDownload(db, model.id)
-      return reply.send(await bytes.read(file.sha256, range ?? undefined))
+      return sendBytes(reply, await bytes.read(file.sha256, range ?? undefined))
     },
   })
 }

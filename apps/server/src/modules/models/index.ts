@@ -9,15 +9,18 @@ import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Settings } from '../sys/settings/settings.service.ts'
 import { serveHub } from './hub.ts'
 import { serveHubUploads } from './hub.uploads.ts'
 import { createModels, modelUploadPath, shapeUpload, type ModelService } from './models.service.ts'
-import { modelMigrations } from './models.store.ts'
+import { modelMigrations, seenModel, tellUsage } from './models.store.ts'
 
 const forgetJob = defineJob({ name: 'models.staged.forget', input: z.object({}), concurrency: 1, schedule: '41 * * * *' })
 
+const usageJob = defineJob({ name: 'models.usage.tell', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
+
 /** The model warehouse. */
-export function createModelsModule(platform: Platform, { bytes }: { bytes: Bytes }): ModuleParts {
+export function createModelsModule(platform: Platform, { bytes, settings }: { bytes: Bytes; settings: Pick<Settings, 'get'> }): ModuleParts {
   const models = createModels(platform, { bytes })
   return {
     migrations: modelMigrations,
@@ -40,8 +43,15 @@ export function createModelsModule(platform: Platform, { bytes }: { bytes: Bytes
       handle(modelRevisions.list, ({ actor, params, query }) => models.revisions(actor, params.id, query)),
       handle(modelRevisions.create, ({ actor, params, body }) => models.createRevision(actor, params.id, body)),
     ],
-    jobs: [forgetJob],
-    jobHandlers: [handleJob(forgetJob, () => models.dropForgotten())],
+    jobs: [forgetJob, usageJob],
+    jobHandlers: [handleJob(forgetJob, () => models.dropForgotten()), handleJob(usageJob, () => tellUsage(platform.db))],
+    headOf: async (path) => {
+      const { data: id } = z.uuid().safeParse(/^\/warehouse\/([^/]+)\/?$/.exec(path)?.[1])
+      const model = id === undefined ? undefined : await seenModel(platform.db, { nothing: true }, id)
+      if (model === undefined) return null
+      const [site, name] = [await settings.get('title'), `${model.namespace}/${model.name}`]
+      return { title: `${model.title} - ${site}`, description: model.summary === '' ? name : `${name}：${model.summary}`, site }
+    },
     serve: async (http, authorising, changing) => {
       serveHub(http, authorising, { db: platform.db, models, bytes })
       await serveHubUploads(http, authorising, { platform, models, bytes, changing })

@@ -35,6 +35,8 @@ interface ModelTable {
   file_count: Generated<number>
   /** Of all revisions, each content once: what it counts for the quota. */
   kept_bytes: Generated<number>
+  /** What billing was told last. */
+  metered_bytes: Generated<number>
   download_count: Generated<number>
   published_at: Date | null
   created_by: string | null
@@ -167,6 +169,26 @@ export const modelMigrations: Migrations = {
     );
     ${tellsChanges('models', 'models.model')}
   `),
+  '20261128_92_model_usage': migration(`
+    alter table models add column metered_bytes bigint not null default 0;
+    create function models_end_usage() returns trigger language plpgsql as $$
+    begin
+      if old.metered_bytes > 0 then perform record_usage('models.model', old.id, old.namespace || '/' || old.name, old.bp_id, null, '{}'); end if;
+      return null;
+    end $$;
+    create trigger models_end_usage after delete on models for each row execute function models_end_usage();
+  `),
+}
+
+/** Tells billing what models take up, as far as that is otherwise than it was told. */
+export const tellUsage = async (on: Sql): Promise<void> => {
+  await sql`
+    with changed as (
+      update models set metered_bytes = kept_bytes where metered_bytes <> kept_bytes returning id, bp_id, namespace, name, kept_bytes
+    )
+    select record_usage('models.model', id, namespace || '/' || name, bp_id, null,
+      case when kept_bytes = 0 then '{}' else jsonb_build_object('file.size', kept_bytes) end)
+    from changed`.execute(on)
 }
 
 export type ModelRow = Selectable<ModelTable>

@@ -104,7 +104,11 @@ describe('a model', () => {
     expect((await call(app, models.facets, { query: {} })).items).toContainEqual({ facet: 'task', value: 'text-generation', count: 1 })
     for (const refusedCall of [models.update, models.delete, models.withdraw])
       expect(await refused(app, refusedCall, { token: stranger.token, params: { id: model.id }, body: { title: 'x' } })).toMatchObject({ status: 403 })
+    // What is said of it where its link is shown: only while everybody may see it.
+    const head = async () => Promise.all(app.platform.modules().map((module) => module.headOf?.(`/warehouse/${model.id}`)))
+    expect(await head()).toContainEqual({ title: '一个模型 - 智算云', description: model.repository, site: '智算云' })
     await call(app, models.withdraw, { token: owner.token, params: { id: model.id } })
+    expect((await head()).filter((one) => one != null)).toEqual([])
     expect(await refused(app, models.get, { token: stranger.token, params: { id: model.id } })).toMatchObject({ status: 404 })
   })
 

@@ -1,5 +1,6 @@
 import type { PersonOf } from '../../platform/auth/later.ts'
 import type { Scope } from '../../platform/auth/actor.ts'
+import { byteCounter } from '../../platform/bytes/bytes.store.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -34,7 +35,7 @@ import { overviewRoutes } from './overview/overview.routes.ts'
 import { createOverview, sampleOverviewJob } from './overview/overview.service.ts'
 import { overviewMigrations } from './overview/overview.store.ts'
 import { quotaRoutes } from './quota/quota.routes.ts'
-import { createQuotas } from './quota/quota.service.ts'
+import { createQuotas, type QuotaService } from './quota/quota.service.ts'
 import { quotaMigrations } from './quota/quota.store.ts'
 import { sellsEips, sellsVms, sellsVolumes } from './selling.ts'
 import { createSnapshotting, snapshottingMigrations } from './snapshotting.ts'
@@ -71,6 +72,8 @@ export function createNextstack(
     /** Who registered a key in an organisation, by its SHA-256 fingerprint. */
     personOf: (bpId: string, fingerprint: string) => Promise<string | null>
   }
+  /** What organisations may have, also of what other modules keep and count themselves. */
+  quotas: Pick<QuotaService, 'limit' | 'mayGrow'>
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
@@ -78,7 +81,7 @@ export function createNextstack(
   const quotas = createQuotas({
     db: platform.db,
     mayMake: others.mayMake,
-    counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters],
+    counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters, byteCounter],
   })
   const networking = createNetworking(platform, { clouds, quotas, isPriced: others.isPriced })
   const storage = createStorage(platform, { clouds, quotas })
@@ -139,6 +142,7 @@ export function createNextstack(
       'nextstack.storagePool': { table: 'storage_pools' },
       'nextstack.host': { table: 'hosts' },
     },
+    quotas,
     contentsOfProject: quotas.used,
     contentsOfCloud: {
       count: countByCloud,

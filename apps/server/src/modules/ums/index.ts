@@ -101,6 +101,9 @@ export function createUms(
   const organisationMade = async (tx: Tx, bpId: string): Promise<void> => {
     for (const module of platform.modules()) await module.organisationMade?.(tx, bpId)
   }
+  const personDeleted = async (tx: Tx, userId: string): Promise<void> => {
+    for (const module of platform.modules()) await module.personDeleted?.(tx, userId)
+  }
   const delivery = createDelivery(platform)
   const guesses = createGuesses(platform, { delivery, tell: others.tell })
   const secondFactors = createSecondFactors(platform, { guesses, actors, issuer: () => others.settings.get('title') })
@@ -112,7 +115,7 @@ export function createUms(
   const providers = createProviders(platform, { clients, limits: others.limits })
   const signOn = createSignOn(platform, { clients, sessions, guesses, secondFactors, actors, prove })
   const keep = createKeepService(platform, { sessions, secondFactors, resetPasskeys: passkeys.reset, limits: others.limits })
-  const users = createUserService(platform, { sessions, guesses, verification, keep, secondFactors, organisationMade, ...others })
+  const users = createUserService(platform, { sessions, guesses, verification, keep, secondFactors, organisationMade, personDeleted, ...others })
   const accessKeys = createAccessKeys(platform, actors)
   const actorOf = async (sessionId: string): Promise<Actor | null> => (await actors.ofSession(sessionId)) ?? accessKeys.actorOf(sessionId)
   const organisations = createOrganisationService(platform, { sessions, organisationMade })

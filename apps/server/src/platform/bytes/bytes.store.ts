@@ -33,8 +33,6 @@ interface ByteUploadTable {
 interface ByteAccountTable {
   bp_id: string | null
   used_bytes: Generated<number>
-  /** Null: as the settings say. */
-  quota_bytes: number | null
 }
 /** Contents that something referred to and does not any more: whether nothing else does is found out. */
 interface ByteReleasedTable {
@@ -81,6 +79,17 @@ export const byteMigrations: Migrations = {
       unique nulls not distinct (bp_id)
     );
     create table byte_released (sha256 text primary key);
+  `),
+  '20261128_90_byte_quotas': migration(`
+    -- Limits are those of all else by now: of one organisation, or of all that have none of their own.
+    insert into quota_defaults (resource, most)
+    select 'file_bytes', nullif(value::bigint, 0) * 1073741824 from configs where key = 'file_quota_gb'
+    on conflict do nothing;
+    delete from configs where key = 'file_quota_gb';
+    insert into quotas (bp_id, resource, most)
+    select bp_id, 'file_bytes', quota_bytes from byte_accounts where quota_bytes is not null and bp_id in (select id from organisations)
+    on conflict do nothing;
+    alter table byte_accounts drop column quota_bytes;
   `),
 }
 
@@ -143,14 +152,18 @@ export const leaseUpload = (on: Sql, id: string, from?: number): Promise<Lease |
     .where('status', '=', 'uploading')
     .returning(['lease', 'offset_bytes', 'size_bytes'])
     .executeTakeFirst()
-/** @returns false where somebody has taken it over, or it has ended */
-export const commitOffset = async (on: Sql, id: string, lease: number, offset: number): Promise<boolean> => {
+/**
+ * @param last what is answered now has to outlive a power cut; of what comes between, a lost commit only says less than is on disk
+ * @returns false where somebody has taken it over, or it has ended
+ */
+export const commitOffset = async (on: Sql, id: string, lease: number, offset: number, last: boolean): Promise<boolean> => {
   const { numUpdatedRows } = await on
     .updateTable('byte_uploads')
     .set({ offset_bytes: offset, updated_at: sql`now()` })
     .where('id', '=', id)
     .where('lease', '=', lease)
     .where('status', '=', 'uploading')
+    .where(last ? sql<boolean>`true` : sql<boolean>`set_config('synchronous_commit', 'off', true) is not null`)
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
@@ -193,13 +206,23 @@ export const deleteContent = async (on: Sql, sha256: string): Promise<void> => {
   await on.deleteFrom('byte_contents').where('sha256', '=', sha256).execute()
 }
 
+/** What organisations keep, as quotas count it; projects keep nothing. */
+export const byteCounter = {
+  resources: ['file_bytes'] as const,
+  count: async (on: Sql, of: { bp_id: string | null; project_id: string | null }): Promise<{ file_bytes: number }> => {
+    if (of.project_id !== null) return { file_bytes: 0 }
+    const all = on.selectFrom('byte_accounts').select(sql<number>`coalesce(sum(used_bytes), 0)::bigint`.as('used'))
+    return { file_bytes: (await (of.bp_id === null ? all : all.where('bp_id', '=', of.bp_id)).executeTakeFirstOrThrow()).used }
+  },
+}
+
 export type AccountRow = Selectable<ByteAccountTable>
 const ofAccount = (bpId: string | null) => sql<boolean>`bp_id is not distinct from ${bpId}`
 /** Held against other changes until the transaction ends. */
 export const lockAccount = async (tx: Tx, bpId: string | null): Promise<AccountRow> => {
   await tx
     .insertInto('byte_accounts')
-    .values({ bp_id: bpId, quota_bytes: null })
+    .values({ bp_id: bpId })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   return tx.selectFrom('byte_accounts').selectAll().where(ofAccount(bpId)).forUpdate().executeTakeFirstOrThrow()

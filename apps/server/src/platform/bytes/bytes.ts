@@ -2,13 +2,13 @@ import { sizeText } from '@zhisuan/contract/resource'
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { DataStore, Server, Upload } from '@tus/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Sql, Tx } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
-import { refuseMisplaced, tusRefused } from '../http/tus.ts'
+import { problemOf } from '../http/problems.ts'
+import { refuseMisplaced } from '../http/tus.ts'
 import { uuidv7 } from '../ids.ts'
 import { defineJob, handleJob } from '../jobs.ts'
 import type { ModuleParts } from '../module.ts'
@@ -19,8 +19,10 @@ import type { Contents } from './contents.ts'
 import { createDirectoryContents, createUploadDirectory, type UploadDirectory } from './directory.ts'
 import { createS3Contents } from './s3.ts'
 
-/** So many bytes at most are sent again after a kill: they are on disk, and counted, each time that many came. */
+/** So many bytes at most are sent again after a kill, and what was in the connection. */
 export const committedEveryBytes = 8 * 1024 * 1024
+/** What comes is gathered to so much before it is written. */
+const writtenBytes = 512 * 1024
 /** What is no larger is verified before it is answered. */
 const atOnceBytes = 64 * 1024 * 1024
 const uploadDays = 7
@@ -64,9 +66,13 @@ export type Bytes = ReturnType<typeof createBytes>['bytes']
  * The storage core: content by its SHA-256, and how it comes in. An upload is written, synced to disk, then its offset is
  * committed, then answered; what lies behind the offset is cut off when it goes on. A lease says who writes, so whoever
  * comes later goes on and whoever came before ends. Nothing is there before the SHA-256 of the whole was made.
- * @param quotaBytes what an organisation may keep where nothing else is said for it; null: no limit
+ * @param quotaBytes what an organisation may keep; null: no limit
+ * @param mayGrow whether it may keep more at all, as far as it has to pay for it. @throws Refusal
  */
-export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>, { quotaBytes }: { quotaBytes: () => Promise<number | null> }) {
+export function createBytes(
+  platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>,
+  { quotaBytes, mayGrow }: { quotaBytes: (on: Sql, bpId: string) => Promise<number | null>; mayGrow: (tx: Tx, bpId: string) => Promise<void> },
+) {
   const { db, jobs, log, now } = platform
   const uploads = createUploadDirectory(platform.config.DATA_DIR)
   const contents = contentsOf(platform.config)
@@ -80,10 +86,11 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
 
   /** Counts what is kept. @throws Refusal fileQuotaExceeded */
   const take = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
-    const account = await store.lockAccount(tx, bpId)
-    const quota = account.quota_bytes ?? (await quotaBytes())
     // Whoever runs the platform has no organisation, and no limit.
-    if (bpId !== null && quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
+    if (bpId !== null && bytes > 0) await mayGrow(tx, bpId)
+    const account = await store.lockAccount(tx, bpId)
+    const quota = bpId === null ? null : await quotaBytes(tx, bpId)
+    if (quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
       throw new Refusal('fileQuotaExceeded', { values: { used: sizeText(account.used_bytes), limit: sizeText(quota), wanted: sizeText(bytes) } })
     await store.addUsed(tx, bpId, bytes)
   }
@@ -191,8 +198,6 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     for (const id of await uploads.ids()) if ((await store.getUpload(db, id)) === undefined) await uploads.drop(id)
   }
 
-  const tus = createDoor({ db, uploads, whole })
-
   const bytes = {
     /** Once for each kind of uploads, by whoever keeps what comes. */
     receive(kind: string, taker: Taker): void {
@@ -203,7 +208,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
     give,
     account: async (on: Sql, bpId: string | null): Promise<{ used_bytes: number; quota_bytes: number | null }> => {
       const account = await store.getAccount(on, bpId)
-      return { used_bytes: account?.used_bytes ?? 0, quota_bytes: bpId === null ? null : (account?.quota_bytes ?? (await quotaBytes())) }
+      return { used_bytes: account?.used_bytes ?? 0, quota_bytes: bpId === null ? null : await quotaBytes(on, bpId) }
     },
     /** Nothing refers to these through the caller any more. */
     release: store.release,
@@ -225,7 +230,7 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
       const leased = await store.leaseUpload(db, id, 0)
       if (leased !== undefined) {
         await write(db, uploads, source, id, leased).catch((error: unknown) => {
-          throw error instanceof Ended ? new Refusal(error.status_code === 413 ? 'bodyTooLarge' : 'changedMeanwhile', { cause: error }) : error
+          throw error instanceof Ended ? new Refusal(refusals[error.status], { cause: error }) : error
         })
         await whole(id)
       }
@@ -266,14 +271,27 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
       // Its last byte was the last thing that a killed server did.
       if (upload.status === 'uploading' && upload.offset_bytes === upload.size_bytes) await whole(id)
       if (upload.status === 'uploading') refuseMisplaced(request, { size: upload.size_bytes, offset: upload.offset_bytes })
-      reply.hijack()
-      for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+      reply.header('tus-resumable', '1.0.0').header('cache-control', 'no-store')
       open.set(reply.raw, id)
       try {
-        await tus.handle(request.raw, reply.raw)
+        if (request.method === 'HEAD') {
+          if (upload.status === 'failed') throw gone()
+          const { offset_bytes: offset } = (await store.getUpload(db, id)) ?? upload
+          return await reply.code(200).header('upload-offset', offset).header('upload-length', upload.size_bytes).send()
+        }
+        const leased = await store.leaseUpload(db, id)
+        if (leased === undefined) throw gone()
+        if (leased.offset_bytes !== Number(request.headers['upload-offset'])) throw elsewhere()
+        const offset = await write(db, uploads, request.raw, id, leased)
+        if (offset === upload.size_bytes) await whole(id)
+        await reply.code(204).header('upload-offset', offset).send()
       } catch (error) {
-        log.warn({ err: error, upload: id }, 'an upload broke off')
-        reply.raw.destroy()
+        if (reply.raw.destroyed || request.raw.destroyed) log.debug({ err: error, upload: id }, 'an upload broke off')
+        // What is still on its way is not read.
+        if (!request.raw.complete) reply.header('connection', 'close')
+        if (!(error instanceof Ended)) throw error
+        const problem = problemOf(new Refusal(refusals[error.status], { cause: error }), request.id)
+        await reply.code(error.status).type('application/json; charset=utf-8').send(problem)
       } finally {
         open.delete(reply.raw)
       }
@@ -301,6 +319,8 @@ export function createBytes(platform: Pick<Platform, 'config' | 'db' | 'jobs' | 
   return { ...module, bytes }
 }
 
+/** What each status of tus is to the person who sends. */
+const refusals = { 409: 'changedMeanwhile', 410: 'notFound', 413: 'bodyTooLarge' } as const
 const texts = { expired: '超过7天没有继续，已自动清理', discarded: '已放弃' } as const
 
 /** By another connection than the one that holds the lock: the database says whether something refers to it. */
@@ -315,82 +335,83 @@ async function deleteUnreferenced(db: Sql, sha256: string): Promise<boolean> {
   }
 }
 
-/** tus 1.0.0 over what the database says. */
-function createDoor({ db, uploads, whole }: { db: Sql; uploads: UploadDirectory; whole: (id: string) => Promise<void> }): Server {
-  class Rows extends DataStore {
-    override async getUpload(id: string): Promise<Upload> {
-      const upload = await store.getUpload(db, id)
-      if (upload === undefined || upload.status === 'failed') throw gone()
-      return new Upload({ id, size: upload.size_bytes, offset: upload.offset_bytes, creation_date: upload.created_at.toISOString() })
-    }
-    override write(bytes: Readable, id: string, offset: number): Promise<number> {
-      return receive(db, uploads, bytes, id, offset)
-    }
-  }
-  return new Server({
-    path: '/',
-    allowedOrigins: [],
-    datastore: new Rows(),
-    getFileIdFromRequest: (request) => new URL(request.url).pathname.split('/').at(-2),
-    onResponseError: tusRefused,
-    onUploadFinish: async (_, { id }) => {
-      await whole(id)
-      return {}
-    },
-  })
-}
-
-/** As tus's own errors are: what its client is answered. */
+/** What tus answers besides refusals of the catalogue: its status is what clients go by. */
 class Ended extends Error {
-  readonly status_code: number
-  readonly body: string
-  constructor(status: number, body: string) {
-    super(body)
-    this.status_code = status
-    this.body = `${body}\n`
+  readonly status: 409 | 410 | 413
+  constructor(status: 409 | 410 | 413, message: string) {
+    super(message)
+    this.status = status
   }
 }
-const gone = (): Ended => new Ended(410, 'The upload has ended')
-const elsewhere = (): Ended => new Ended(409, 'Somebody else goes on with this upload')
+const gone = (): Ended => new Ended(410, 'the upload has ended')
+const elsewhere = (): Ended => new Ended(409, 'somebody else goes on with this upload')
 
 /**
- * Writes what comes, from an offset on.
+ * Writes what comes, from an offset on. While one part of it is synced to disk and counted the next one is written: the
+ * disk is never waited for but at the end.
+ * @param leased who writes, from which offset on, and up to where
  * @returns the offset that is on disk and committed
  */
-async function receive(db: Sql, uploads: UploadDirectory, source: Readable, id: string, from: number): Promise<number> {
-  const leased = await store.leaseUpload(db, id)
-  if (leased === undefined) throw gone()
-  if (leased.offset_bytes !== from) throw elsewhere()
-  return write(db, uploads, source, id, leased)
-}
-
-/** @param leased who writes, from which offset on, and up to where */
 async function write(db: Sql, uploads: UploadDirectory, source: Readable, id: string, leased: store.Lease): Promise<number> {
-  const from = leased.offset_bytes
-  const file = await uploads.open(id, from)
-  let [offset, committed] = [from, from]
-  const commit = async (): Promise<void> => {
-    if (offset === committed) return
+  const file = await uploads.open(id, leased.offset_bytes)
+  /** What came, what is written, and what is counted. */
+  let [came, written, committed] = [leased.offset_bytes, leased.offset_bytes, leased.offset_bytes]
+  let pieces: Buffer[] = []
+  let writing: Promise<void> = Promise.resolve()
+  let counting: Promise<void> | null = null
+
+  const commit = async (upTo: number, last: boolean): Promise<void> => {
+    if (upTo === committed) return
     await file.datasync()
-    if (!(await store.commitOffset(db, id, leased.lease, offset))) throw elsewhere()
-    committed = offset
+    if (!(await store.commitOffset(db, id, leased.lease, upTo, last))) throw elsewhere()
+    committed = upTo
+  }
+  const flush = async (): Promise<void> => {
+    await writing
+    if (pieces.length === 0) return
+    const [taken, from] = [pieces, written]
+    pieces = []
+    written = came
+    const length = came - from
+    writing = file.writev(taken, from).then(({ bytesWritten }) => {
+      if (bytesWritten !== length) throw new Error('the disk took less than it was given')
+    })
+    // Waited for above; until then it is nobody's.
+    writing.catch(() => undefined)
+  }
+  /** Counts what is written, beside what comes meanwhile; waits where too much would have to be sent again. */
+  const count = async (): Promise<void> => {
+    if (counting === null && written - committed >= committedEveryBytes / 2) {
+      await writing
+      counting = commit(written, false).finally(() => (counting = null))
+      counting.catch(() => undefined)
+    }
+    if (counting !== null && came - committed >= committedEveryBytes) await counting
+  }
+  const settle = async (): Promise<number> => {
+    await flush()
+    await writing
+    await counting
+    await commit(written, true)
+    return committed
   }
   try {
     try {
       for await (const chunk of source as AsyncIterable<Buffer>) {
-        if (offset + chunk.length > leased.size_bytes) throw new Ended(413, 'More than was announced')
-        for (let written = 0; written < chunk.length;) written += (await file.write(chunk, written, chunk.length - written, offset + written)).bytesWritten
-        offset += chunk.length
-        if (offset - committed >= committedEveryBytes) await commit()
+        if (came + chunk.length > leased.size_bytes) throw new Ended(413, 'more than was announced')
+        pieces.push(chunk)
+        came += chunk.length
+        if (came - written >= writtenBytes) await flush()
+        await count()
       }
     } catch (error) {
       // What came before the connection went is kept.
-      if (!(error instanceof Ended)) await commit()
+      if (!(error instanceof Ended)) await settle()
       throw error
     }
-    await commit()
-    return committed
+    return await settle()
   } finally {
+    await Promise.allSettled([writing, counting])
     await file.close()
   }
 }

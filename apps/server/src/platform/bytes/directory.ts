@@ -4,6 +4,7 @@ import { link, mkdir, open, readdir, rename, rm, stat, statfs, writeFile, type F
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ContentMissingError, type Contents } from './contents.ts'
+import { FileStream } from './fileStream.ts'
 
 /** Left free for what else the platform writes, such as its database. */
 const reserveBytes = 2 ** 30
@@ -59,7 +60,13 @@ export function createDirectoryContents(dataDirectory: string): Contents {
       const file = await open(pathOf(sha256)).catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'ENOENT' ? new ContentMissingError(sha256, { cause: error }) : error
       })
-      return file.createReadStream({ ...range, highWaterMark: 256 * 1024 })
+      try {
+        const { start, end } = range ?? { start: 0, end: (await file.stat()).size - 1 }
+        return new FileStream(file, start, end)
+      } catch (error) {
+        await file.close()
+        throw error
+      }
     },
     drop: (sha256) => rm(pathOf(sha256), { force: true }),
   }

@@ -11,7 +11,7 @@ let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'console-'))
   mkdirSync(join(folder, '.vite'))
-  writeFileSync(join(folder, 'index.html'), '<html><head></head><body></body></html>')
+  writeFileSync(join(folder, 'index.html'), '<html><head><title>x</title></head><body></body></html>')
   writeFileSync(
     join(folder, '.vite/preloads.json'),
     JSON.stringify([
@@ -22,7 +22,10 @@ beforeAll(async () => {
   )
   app = fastify()
   await app.register(cookie)
-  await serveConsole(app, { WEB_DIR: folder, ZHISUAN_ENV: 'test' })
+  await serveConsole(app, { WEB_DIR: folder, ZHISUAN_ENV: 'test', PUBLIC_URL: 'https://cloud.example.com' }, async (path) => {
+    if (path === '/broken') throw new Error('no database')
+    return path === '/shared' ? { title: '<模型> & "它"', description: '说明', site: '智算云' } : null
+  })
 })
 afterAll(async () => {
   await app.close()
@@ -45,5 +48,14 @@ it('who has not signed in loads nothing of the console, only what visitors see',
 })
 
 it('an address that the build does not know is the page as it is', async () => {
-  expect(await pageAt('/elsewhere', true)).toBe('<html><head></head><body></body></html>')
+  expect(await pageAt('/elsewhere', true)).toBe('<html><head><title>x</title></head><body></body></html>')
+})
+
+it('what anybody may see says at its head what it is, for whoever shows links as cards; where that cannot be told the page is as it is', async () => {
+  const page = await pageAt('/shared?x=1', false)
+  expect(page).toContain('<title>&#60;模型&#62; &#38; &#34;它&#34;</title>')
+  expect(page).toContain('<meta property="og:title" content="&#60;模型&#62; &#38; &#34;它&#34;">')
+  expect(page).toContain('<meta property="og:description" content="说明">')
+  expect(page).toContain('<meta property="og:url" content="https://cloud.example.com/shared">')
+  expect(await pageAt('/broken', false)).not.toContain('og:')
 })

@@ -80,6 +80,19 @@ function Shown({ entry, preview }: { readonly entry: FileEntry; readonly preview
   switch (preview.kind) {
     case 'image':
       return <img className="fl-shown" src={path} alt={entry.name} />
+    case 'pdf':
+      return (
+        <EmptyState
+          title={t('preview.pdf')}
+          action={
+            <a className="zs-button" href={path} target="_blank" rel="noreferrer">
+              {t('preview.openPdf')}
+            </a>
+          }
+        >
+          {t('preview.pdfNote')}
+        </EmptyState>
+      )
     case 'audio':
       // oxlint-disable-next-line jsx-a11y/media-has-caption -- there is none to have
       return <audio className="fl-shown" controls src={path} aria-label={entry.name} />

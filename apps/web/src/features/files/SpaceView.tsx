@@ -109,14 +109,17 @@ function FolderView({ space }: { readonly space: FileSpace }) {
     >
       {over && may && <div className="fl-over-note">{t('upload.drop')}</div>}
       {!bin && <UploadPanel spaceId={space.id} />}
-      <Breadcrumb
-        className="fl-path"
-        items={[
-          { key: '', title: bin ? t('bin.title') : folderId === null ? space.name : <Link to={within(null)}>{space.name}</Link> },
-          ...(bin ? [] : (folder.data?.path ?? [])).map(({ id, name }) => ({ key: id, title: <Link to={within(id)}>{name}</Link> })),
-          ...(bin || folder.data === undefined ? [] : [{ key: folder.data.id, title: folder.data.name }]),
-        ]}
-      />
+      {/* At the top the page's own heading says where one is. */}
+      {(bin || folderId !== null) && (
+        <Breadcrumb
+          className="fl-path"
+          items={[
+            { key: '', title: bin ? t('bin.title') : <Link to={within(null)}>{space.name}</Link> },
+            ...(bin ? [] : (folder.data?.path ?? [])).map(({ id, name }) => ({ key: id, title: <Link to={within(id)}>{name}</Link> })),
+            ...(bin || folder.data === undefined ? [] : [{ key: folder.data.id, title: folder.data.name }]),
+          ]}
+        />
+      )}
       <ResourceTable
         call={fileSpaces.entries}
         input={{ params: { id: space.id }, query: { ...(parent_id !== null && { parent_id }), ...(bin && { bin: 'true' as const }) } }}

@@ -125,7 +125,7 @@ function DeleteLoses() {
     <>
       {t('user.deleteWhat')}
       <ul className="identity-what">
-        {(['sessions', 'name', 'rights', 'stays'] as const).map((what) => (
+        {(['sessions', 'name', 'rights', 'files', 'stays'] as const).map((what) => (
           <li key={what}>{t(`user.deleteLoses.${what}`)}</li>
         ))}
       </ul>

@@ -56,9 +56,12 @@ export async function ownLimits(on: Sql, owner: Owner): Promise<Limits> {
   return Object.fromEntries(rows.map(({ resource, most }) => [resource, most]))
 }
 
+/** Where nobody has said otherwise: what people send fills the disk that the platform itself lives on. */
+const builtIn: Limits = { file_bytes: 100 * 2 ** 30 }
+
 export async function defaultLimits(on: Sql): Promise<Limits> {
   const rows = await on.selectFrom('quota_defaults').selectAll().execute()
-  return Object.fromEntries(rows.map(({ resource, most }) => [resource, most]))
+  return { ...builtIn, ...Object.fromEntries(rows.map(({ resource, most }) => [resource, most])) }
 }
 
 /** Exactly these; what is missing falls back to the default. */

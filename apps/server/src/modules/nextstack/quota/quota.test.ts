@@ -161,8 +161,8 @@ describe('limits', () => {
     const { token } = admin
     expect(await lineOf(bp_id, 'volumes')).toEqual({ resource: 'volumes', used: 0, limit: null, own: false })
     try {
-      expect(await call(app, quotas.setDefaults, { token, body: { limits: { volumes: 2, vms: 0 } } })).toEqual({ limits: { volumes: 2, vms: 0 } })
-      expect(await call(app, quotas.defaults, { token })).toEqual({ limits: { volumes: 2, vms: 0 } })
+      expect(await call(app, quotas.setDefaults, { token, body: { limits: { volumes: 2, vms: 0 } } })).toMatchObject({ limits: { volumes: 2, vms: 0 } })
+      expect(await call(app, quotas.defaults, { token })).toMatchObject({ limits: { volumes: 2, vms: 0 } })
       expect(await lineOf(bp_id, 'volumes')).toMatchObject({ limit: 2, own: false })
       expect(await together(5, () => whole(bp_id))).toBe(2)
       await limit(bp_id, { volumes: 3 })

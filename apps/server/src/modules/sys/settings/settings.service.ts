@@ -35,7 +35,6 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     invoice_tax_number: '',
     invoice_tax_rate: '6',
     message_days: '180',
-    file_quota_gb: '100',
   }
   let remembered: Promise<ReadonlyMap<string, ConfigRow>> | null = null
   const forget = () => {

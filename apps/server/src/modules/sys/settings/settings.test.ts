@@ -37,7 +37,6 @@ describe('settings', () => {
       })),
       { key: 'invoice_tax_rate', value: '6', known: true, default_value: '6', updated_at: null, updated_by: null },
       { key: 'message_days', value: '180', known: true, default_value: '180', updated_at: null, updated_by: null },
-      { key: 'file_quota_gb', value: '100', known: true, default_value: '100', updated_at: null, updated_by: null },
     ])
     expect(await call(app, system.info, {})).toEqual({
       title: '智算云',

@@ -42,6 +42,7 @@ export function createUserService(
     keep: Pick<KeepService, 'lock'>
     secondFactors: Pick<SecondFactors, 'prove' | 'has'>
     organisationMade: (tx: Tx, bpId: string) => Promise<void>
+    personDeleted: (tx: Tx, userId: string) => Promise<void>
     limits: Pick<Limits, 'refuseLastKeeper'>
     refused: DecisionService['refused']
   },
@@ -169,7 +170,7 @@ export function createUserService(
     },
 
     /**
-     * What they made stays with their organisation, and their entries in the audit log stay theirs.
+     * What they made stays with their organisation, but for what was theirs alone, such as their personal space; and their entries in the audit log stay theirs.
      * @throws Refusal 91007, 91008, 91117
      */
     async remove(actor: Actor, id: string): Promise<void> {
@@ -181,6 +182,7 @@ export function createUserService(
         if (user.kind <= 1 && (await store.countOtherAdministrators(tx, id)) === 0) throw new Refusal('lastAdministrator')
         await parts.limits.refuseLastKeeper(tx, actor, id)
         await store.markDeleted(tx, user, now())
+        await parts.personDeleted(tx, id)
         return sessions.endAll(tx, id, null)
       })
       sessions.forgotten(id, ended)

@@ -2,7 +2,7 @@ import AutoComplete from 'antd/es/auto-complete'
 import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { skus, type Sku } from '@zhisuan/contract/bill/catalogue'
-import { measuredMeters, meters, type Meter } from '@zhisuan/contract/bill/meter'
+import { meterNames, meters, type Meter } from '@zhisuan/contract/bill/meter'
 import { computeVolumeTypes } from '@zhisuan/contract/compute/volume'
 import { hosts } from '@zhisuan/contract/nextstack/host'
 import { storagePools } from '@zhisuan/contract/nextstack/volume'
@@ -72,7 +72,7 @@ export function SkuDialog({
       <Field name="meter" label={t('sku.meter')} extra={t('sku.meterNote')} schema={shape.meter}>
         <Select<Meter>
           showSearch={{ optionFilterProp: 'search' }}
-          options={measuredMeters.map((one) => {
+          options={meterNames.map((one) => {
             const taken = meters[one].varies ? undefined : placeOf(one, '')
             const label = `${t(`meter.${one}`)}（${unitOf(t, one)}）`
             return {

@@ -3,7 +3,6 @@ import Checkbox from 'antd/es/checkbox'
 import Input from 'antd/es/input'
 import Skeleton from 'antd/es/skeleton'
 import { billingPeriods, priceLists, skus, type BillingPeriod } from '@zhisuan/contract/bill/catalogue'
-import { measuredMeters } from '@zhisuan/contract/bill/meter'
 import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -29,7 +28,7 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
   const { data } = useCall(skus.list, { query: {} })
   const bring = useChange(priceLists.import, { invalidates: invalidatedByCatalogue, silent: true })
   const taken = new Set(data?.items.filter(({ variant }) => variant === '').map(({ meter }) => meter))
-  const offered = starterPrices.filter(({ meter }) => measuredMeters.includes(meter) && !taken.has(meter))
+  const offered = starterPrices.filter(({ meter }) => !taken.has(meter))
   const valuesOf = ({ meter, hour, month, year }: StarterRow) => edited[meter] ?? { use: true, hour, month, year }
   const chosen = offered.filter((row) => valuesOf(row).use)
   const missing = (row: StarterRow): boolean => billingPeriods.every((period) => valuesOf(row)[period].trim() === '')
