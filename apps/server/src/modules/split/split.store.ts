@@ -4,7 +4,6 @@ import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder,
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../platform/db/rows.ts'
-import type { OfferRow } from '../market/market.tables.ts'
 
 interface ContractTable {
   id: string
@@ -183,9 +182,6 @@ export type ContractRow = Selectable<ContractTable>
 export type VersionRow = Selectable<VersionTable>
 export type RunRow = Selectable<RunTable>
 export type LineRow = Selectable<LineTable>
-
-/** The market's rows, which are read here and never written. */
-export type SplitOffer = Pick<OfferRow, 'id'>
 
 /** Whose splits somebody sees: everybody's, or one provider's. Null: nobody's. */
 export type SplitScope = { readonly everything: true } | { readonly provider_id: string } | null
