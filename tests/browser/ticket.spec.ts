@@ -70,6 +70,8 @@ test('a work order goes from the page of a machine through a review to its ratin
     expect(saved.content.toString()).toBe('df -h')
     await theirs.getByRole('textbox', { name: '回复内容' }).fill('给配额管理员：可以扩到 200 GB')
     await button(theirs, '保存备注').click()
+    await expect(theirs.getByText('内部备注')).toBeVisible()
+    await expect(theirs.getByRole('textbox', { name: '回复内容' })).toHaveValue('')
     await theirs.getByRole('textbox', { name: '回复内容' }).fill('已扩到 200 GB，请确认。')
     await button(theirs, '给出结果并送审').click()
     await expect(theirs.getByText('处理结果等待审核', { exact: false }).first()).toBeVisible()

@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import Input from 'antd/es/input'
-import { useState, type ReactNode } from 'react'
+import { useRef, useState, type ReactNode } from 'react'
 import { toApiError } from '../../api/client.ts'
 import { notify, toastError } from '../../api/notify.ts'
 import { useTranslation } from '../../i18n.ts'
@@ -35,7 +35,9 @@ export function ReplyBox({
   const [files, setFiles] = useState<readonly SentFile[]>([])
   const [sending, setSending] = useState(false)
   const [busy, setBusy] = useState<string | null>(null)
+  const typed = useRef(text)
   const write = (next: string): void => {
+    typed.current = next
     setText(next)
     writeDraft(draft, next)
   }
@@ -43,8 +45,9 @@ export function ReplyBox({
     setBusy(way.key)
     try {
       await way.send({ text, upload_ids: files.map(({ id }) => id) })
-      write('')
-      setFiles([])
+      // What was typed meanwhile stays.
+      if (typed.current === text) write('')
+      setFiles((now) => now.filter(({ id }) => !files.some((sent) => sent.id === id)))
       notify('success', t('reply.sent'))
     } catch (thrown) {
       const error = toApiError(thrown)
