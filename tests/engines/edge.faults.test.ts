@@ -53,7 +53,7 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
   beforeAll(async () => {
     data = temporaryFolder('faults')
     engine = await startOwnDocker(join(data.path, 'docker'))
-    full = await startOwnDocker(join(data.path, 'full'), 24 * 2 ** 20)
+    full = await startOwnDocker(join(data.path, 'full'), { diskBytes: 24 * 2 ** 20 })
     for (const { docker } of [engine, full]) await importBusybox(docker, image)
     server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
     proxy = await startProxy(server.url)

@@ -21,8 +21,14 @@ export interface OwnDocker {
   remove(): Promise<void>
 }
 
-/** @param diskBytes puts what it has on a disk of this size */
-export async function startOwnDocker(folder: string, diskBytes?: number): Promise<OwnDocker> {
+/**
+ * @param diskBytes puts what it has on a disk of this size
+ * @param environment of it, beside that of the test
+ */
+export async function startOwnDocker(
+  folder: string,
+  { diskBytes, environment = {} }: { diskBytes?: number; environment?: NodeJS.ProcessEnv } = {},
+): Promise<OwnDocker> {
   const [root, exec, socket] = [join(folder, 'root'), join(folder, 'exec'), join(folder, 'docker.sock')]
   const namespace = `zs-${randomUUID().slice(0, 8)}`
   const docker = createDocker(socketTransport(socket))
@@ -55,7 +61,7 @@ export async function startOwnDocker(folder: string, diskBytes?: number): Promis
         'vfs',
         ...names,
       ],
-      { stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+      { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: { ...process.env, ...environment } },
     )
     child.stdout.pipe(log, { end: false })
     child.stderr.pipe(log, { end: false })

@@ -21,8 +21,9 @@ export interface RunningAgent {
 /**
  * @param given such as `['serve', '--data', directory]`, or `run` for the launcher and its agent; its `--token` goes into the environment
  * @param program another one than the sources, such as a bundle
+ * @param environment of it, beside that of the test
  */
-export function startAgent(given: readonly string[], program: string = main): RunningAgent {
+export function startAgent(given: readonly string[], program: string = main, environment: NodeJS.ProcessEnv = {}): RunningAgent {
   // Where the program takes it: nobody else on a node reads an environment.
   const at = given.indexOf('--token')
   const [parameters, token] = at < 0 ? [given, undefined] : [given.toSpliced(at, 2), given[at + 1]]
@@ -30,7 +31,7 @@ export function startAgent(given: readonly string[], program: string = main): Ru
   const child = spawn(process.execPath, [program, ...parameters], {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
-    env: { ...process.env, ...(token !== undefined && { ZHISUAN_TOKEN: token }) },
+    env: { ...process.env, ...environment, ...(token !== undefined && { ZHISUAN_TOKEN: token }) },
   })
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {

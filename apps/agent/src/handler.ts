@@ -10,6 +10,7 @@ import type { Gateway } from './gateway.ts'
 import type { Kept } from './kept/kept.ts'
 import { allListeners } from './kept/ports.ts'
 import { joinPort } from './port.ts'
+import { selfTest } from './selfTest.ts'
 import { upgrade, type UpgradeParts } from './upgrade.ts'
 
 export interface HandlerParts {
@@ -38,6 +39,7 @@ export function createHandler(parts: HandlerParts): (request: Http2ServerRequest
     if (method === 'POST' && pathname.startsWith(`${agentPaths.exec}/`))
       return attachExec(host.dockerSocket, stream, decodeURIComponent(pathname.slice(agentPaths.exec.length + 1)), searchParams.get('tty') === '1')
     if (is('GET', agentPaths.listeners)) return answerJson(stream, 200, allListeners())
+    if (is('POST', agentPaths.selfTest)) return answerJson(stream, 200, await selfTest(host))
     if (is('POST', agentPaths.port)) return joinPort(stream, Number(searchParams.get('port') ?? Number.NaN))
     if (is('PUT', agentPaths.compose)) return parts.compose.serve(stream)
     if (pathname === keptPaths.all || pathname.startsWith(`${keptPaths.all}/`)) return parts.kept.serve(request)

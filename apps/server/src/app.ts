@@ -15,6 +15,7 @@ import { createFilesModule } from './modules/files/index.ts'
 import { createIam } from './modules/iam/index.ts'
 import { createIms } from './modules/ims/index.ts'
 import { createIssue } from './modules/issue/index.ts'
+import { createMarket } from './modules/market/index.ts'
 import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
@@ -71,7 +72,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(
     createUms(platform, { settings, rules, limits, refused, tell }),
   )
-  const { mayMake, mayBegin, isPriced } = add(createBill(platform, { settings, personOf, notices, tell }))
+  const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
@@ -85,7 +86,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
-  const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
+  const { configs, serviceContainers, observe, usesCards, rented } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
   const { bytes } = add(
     createBytes(platform, {
@@ -98,6 +99,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
+  add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards, rented, mayMake, sumsOfProvider }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -29,6 +29,7 @@ const pages = {
   'cis.container': { list: paths.container.deployment.list, detail: paths.container.deployment.containerDetail },
   'aos.stack': { list: paths.container.application.list, detail: paths.container.application.services },
   'compute.project': { list: paths.compute.instance.list },
+  'market.rental': paths.market.rental,
   'cmp.cloud': { list: paths.platform.clouds, detail: (id: string) => withQuery(paths.platform.clouds(), { cloud: id }) },
   'bill.account': { list: paths.billing.wallet },
   'bill.budget': { list: () => withQuery(paths.billing.month(), { tab: 'budgets' }) },

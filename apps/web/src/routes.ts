@@ -11,6 +11,7 @@ export type RouteGroup =
   | 'nextStack'
   | 'compute'
   | 'containerApplication'
+  | 'market'
   | 'serverCluster'
   | 'mirror'
   | 'middleware'
@@ -103,6 +104,7 @@ export const groupSort: Readonly<Record<RouteGroup, number>> = {
   nextStack: 990,
   compute: 980,
   containerApplication: 970,
+  market: 965,
   serverCluster: 960,
   mirror: 950,
   middleware: 940,
@@ -132,7 +134,7 @@ const table = {
     { path: '/register', title: 'register', access: 'public', kind: 'page' },
     { path: '/messageBoard', title: 'messageBoard', access: 'public', kind: 'page' },
     { path: '/Terms-of-Service', title: 'termsOfService', access: 'public', kind: 'page' },
-    { path: '/market', title: 'market', access: 'public', kind: 'page', pending: true },
+    { path: '/market', title: 'market', access: 'public', kind: 'page' },
     parent({ path: '/warehouse', title: 'warehouse', access: 'public', kind: 'page' }, [{ path: '/warehouse/{id}', title: 'warehouseDetail' }]),
     { path: '/share/{token}', title: 'share', access: 'public', kind: 'page' },
     { path: '/404', title: 'notFound', access: 'public', kind: 'page', plain: true },
@@ -307,6 +309,14 @@ const table = {
       },
       [{ path: '/containerApplicationService/configureInformation', title: 'containerApplicationServiceConfigureInformation' }],
     ),
+  ],
+  market: [
+    parent({ path: '/market/rentals', title: 'marketRentals', asks: 'market.rental.list', access: tenants, sort: 990 }, [
+      { path: '/market/rentals/add', title: 'marketRentalAdd', asks: 'market.rental.create' },
+      { path: '/market/rentals/{id}', title: 'marketRentalDetail' },
+    ]),
+    { path: '/market/provider', title: 'marketProvider', asks: 'market.provider.list', access: tenants, sort: 980 },
+    { path: '/market/administration', title: 'marketAdministration', asks: 'market.offer.list', access: admins, sort: 970 },
   ],
   serverCluster: [
     parent({ path: '/serverCluster/list', title: 'serverClusterList', access: tenants, section: 'cluster', sort: 990, pending: true }, [

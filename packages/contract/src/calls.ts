@@ -37,6 +37,10 @@ import { keptProjects } from './iam/project.ts'
 import { customRoles } from './iam/role.ts'
 import { resourceTypes, services as callServices } from './iam/service.ts'
 import { projects } from './issue/project.ts'
+import { cards, marketNodes } from './market/card.ts'
+import { offers } from './market/offer.ts'
+import { providers } from './market/provider.ts'
+import { incomes, rentals, waits } from './market/rental.ts'
 import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
 import { hosts } from './nextstack/host.ts'
@@ -162,6 +166,7 @@ export const calls = {
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
   files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
   models: { models, modelFiles, modelRevisions },
+  market: { providers, marketNodes, cards, offers, rentals, incomes, waits },
   issue: { projects },
   ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
   root: { terms },

@@ -525,6 +525,28 @@ export const errors = catalogue({
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
 
+  // market: cards that are rented out
+  marketProviderNameTaken: { code: 98001, status: 400, text: '供应商名称已存在' },
+  providerMissing: { code: 98002, status: 409, text: '所在组织还不是供应商，请先申请' },
+  offerCardMissing: { code: 98003, status: 400, text: '该供应商的节点上没有这种卡' },
+  providerSuspended: { code: 98004, status: 409, text: '供应商未通过审核或已被禁用，不能发布' },
+  nodeTestMissing: { code: 98005, status: 409, text: '节点“{node}”还没有通过自检，请先运行自检' },
+  nodeCardsUsed: { code: 98006, status: 409, text: '节点“{node}”上有容器正在使用GPU，请先停用这些容器' },
+  offerUnlistable: { code: 98007, status: 409, text: '供应商“{provider}”还没有通过审核，不能上架它的报价' },
+  agentTooOld: { code: 98008, status: 409, text: '节点“{node}”的节点程序版本过低，请先升级' },
+  nodeCardsReserved: { code: 98010, status: 409, text: '节点“{node}”的卡已上架算力市场，只能在市场中租用' },
+  cardsNoneFree: { code: 98011, status: 409, text: '没有空闲的卡：{reasons}' },
+  offerGone: { code: 98012, status: 409, text: '该报价已下架，请选择其他报价' },
+  rentalsTooMany: { code: 98013, status: 409, text: '一个组织最多同时租用{limit}台机器' },
+  rentalFromSelf: { code: 98014, status: 400, text: '不能租用自己组织提供的卡' },
+  rentalContainer: { code: 98015, status: 409, text: '该容器是租用的机器，请在“我的租用”中操作' },
+  rentalOwnerless: { code: 98016, status: 400, text: '只有属于组织的用户才能租用机器' },
+  rentalCardsTooMany: { code: 98017, status: 400, text: '该报价一台机器最多{limit}张卡' },
+  waitsAlready: { code: 98019, status: 409, text: '已经在等待这个报价的空闲通知' },
+  waitsTooMany: { code: 98020, status: 409, text: '一个组织最多同时等待{limit}个报价' },
+  rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
+  offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
+
   // models: the warehouse
   modelNameTaken: { code: 97801, status: 409, text: '该命名空间中已有同名模型' },
   modelNamespaceTaken: { code: 97802, status: 400, text: '命名空间“{name}”已被其他组织使用' },

@@ -139,6 +139,15 @@ export const kindTexts = {
     file: '模型文件',
     revision: '模型版本',
   },
+  market: {
+    provider: '算力供应商',
+    node: '市场节点',
+    card: '显卡',
+    offer: '算力报价',
+    rental: '租用的机器',
+    income: '供应商收入',
+    wait: '空闲通知',
+  },
   iam: {
     policy: '策略',
     role: '角色',

@@ -119,6 +119,7 @@ export const fieldTexts = {
   computeVolumeSource: '镜像、快照、云硬盘和备份只能选择一项',
   volumeOneSource: '快照和备份只能选择一个',
   sha256: '请输入64位十六进制的SHA-256校验值',
+  cudaVersion: '请输入如 12.4 的CUDA版本',
   imageUrl: '请输入以http://或https://开头的地址',
   nation: '请选择国家或地区',
   division: '请选择行政区划',
@@ -389,7 +390,46 @@ export const messageTexts = {
   rightsRequestedNoRole: '“{person}”申请执行“{action}”的权限。没有现成的角色含有它，可以用策略授予。',
   rightsRequestedDenied: '“{person}”申请执行“{action}”的权限。现有策略明确拒绝了它，只授予角色不会生效，请先调整拒绝它的策略。',
   rightsRequestedBounded: '“{person}”申请执行“{action}”的权限。其权限边界不含它，只授予角色不会生效，请先调整权限边界。',
+  rentalFault: {
+    host: '租用的机器“{name}”所在的主机离线，恢复前不计费。',
+    card: '租用的机器“{name}”的显卡出现故障，已停止计费。可以停止后重新启动以换卡，或释放后另租。',
+  },
+  rentalStopped: {
+    spend: '租用的机器“{name}”达到费用上限，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+    idle: '租用的机器“{name}”已空闲很久，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+    end: '租用的机器“{name}”到达设定的停止时间，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+    ended: '租用的机器“{name}”中的程序已退出，机器已停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+  },
+  rentalFailed: '机器“{name}”没有租到，未产生费用：{reason}',
+  cardsFree: '您等待的{count}张{model}（{provider}）现在有空闲，先租先得。',
+  rentalLost: '租用的机器“{name}”已在其主机上丢失，已停止计费。',
+  rentalReleasing: '租用的机器“{name}”停止已久，将在{days}天内释放，磁盘上的数据会一并删除。需要保留请启动它或先取走数据。',
+  cardSick: '节点“{node}”的{index}号卡（{model}）{reason}已从算力市场下架。',
   projectLost: '云平台“{cloud}”上的项目已被删除，其中的资源已丢失，并已停止计费。',
+} as const
+
+/** Why a card is in the market no longer, and what brings it back. */
+export const cardTroubleTexts = {
+  xid: '出现硬件故障（Xid {detail}）。请检查后重启节点，或在“我的算力”中确认故障已处理。',
+  ecc: '有{detail}次无法纠正的显存错误。请重置该卡或重启节点；仍有错误时请更换。',
+  hot: '过热降频，温度恢复后自动上架。请检查散热。',
+  lost: '已从总线上脱落。请重启节点；仍不可见时请检查插槽和供电。',
+  driver: '的驱动没有应答。请检查显卡驱动，必要时重启节点。',
+} as const
+export const rentalTexts = {
+  noneFree: '供应商“{provider}”没有{count}张在同一台机器上空闲的卡',
+  noneHere: '磁盘所在的主机上没有{count}张空闲的卡，可以稍后再试，或释放后在其他主机上另租',
+  noMore: '没有其他可用的报价',
+  lost: '主机上已没有这台机器',
+  notStarted: '机器没有运行起来，请检查镜像和启动命令',
+} as const
+/** In the catalogue of bills. */
+export const marketTexts = {
+  category: '算力市场',
+  product: '算力 {model}',
+  card: '{provider} {model} 显卡',
+  disk: '{provider} {model} 运行中的磁盘',
+  stoppedDisk: '{provider} {model} 停止后的磁盘',
 } as const
 
 /** What a project of a cloud of the second family still holds. */

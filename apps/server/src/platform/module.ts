@@ -29,6 +29,8 @@ export interface ModuleParts {
   readonly contentsOfCloud?: CloudContents
   readonly contentsOfNode?: NodeContents
   readonly contentsOfProject?: ProjectContents
+  /** Whether cards of a node are for what this module gives them to, and for nothing else. */
+  readonly reservesCards?: (on: Sql, edgeId: string) => Promise<boolean>
   /** What it has for somebody, so that menus leave out what nothing is there for. */
   readonly offers?: (on: Sql, scope: Scope) => Promise<readonly Offer[]>
   /** Hosts and cores that the licence limits. */

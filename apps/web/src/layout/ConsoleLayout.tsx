@@ -67,7 +67,7 @@ export default function ConsoleLayout({
   const links = <>{overview !== null && mayOpen(overview, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}</>
   const siteLinks = (
     <>
-      {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
+      {isBuilt(paths.market.list.template) && <NavLink to={paths.market.list()}>{t('nav.market')}</NavLink>}
       {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
       <NavLink to={desk !== null && mayOpen(desk, person) ? paths.workOrder.list() : paths.ticket.list()}>{t('nav.tickets')}</NavLink>
       <NavLink to={paths.help.list()}>{t('nav.help')}</NavLink>

@@ -32,7 +32,7 @@ export function PublicLayout({ route }: { readonly route: Route }) {
       <header className="frame-top">
         <Brand />
         <nav className="frame-top-links" aria-label={t('nav.site')}>
-          {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
+          {isBuilt(paths.market.list.template) && <NavLink to={paths.market.list()}>{t('nav.market')}</NavLink>}
           {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
           {user !== null && (
             <NavLink to={paths.help.list()} className="frame-wide">

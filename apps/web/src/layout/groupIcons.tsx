@@ -12,6 +12,7 @@ import LineChartOutlined from '@ant-design/icons/es/icons/LineChartOutlined'
 import PartitionOutlined from '@ant-design/icons/es/icons/PartitionOutlined'
 import ProfileOutlined from '@ant-design/icons/es/icons/ProfileOutlined'
 import QuestionCircleOutlined from '@ant-design/icons/es/icons/QuestionCircleOutlined'
+import ShopOutlined from '@ant-design/icons/es/icons/ShopOutlined'
 import TeamOutlined from '@ant-design/icons/es/icons/TeamOutlined'
 import WalletOutlined from '@ant-design/icons/es/icons/WalletOutlined'
 import type { ComponentType } from 'react'
@@ -25,6 +26,7 @@ export const groupIcons: Readonly<Record<RouteGroup, ComponentType>> = {
   nextStack: CloudServerOutlined,
   compute: CloudOutlined,
   containerApplication: ContainerOutlined,
+  market: ShopOutlined,
   serverCluster: ClusterOutlined,
   mirror: BlockOutlined,
   middleware: ApartmentOutlined,

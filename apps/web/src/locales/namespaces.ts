@@ -39,6 +39,7 @@ export const loaders = {
   licence: () => import('./zh/licence.ts'),
   message: () => import('./zh/message.ts'),
   mirror: () => import('./zh/mirror.ts'),
+  market: () => import('./zh/market.ts'),
   models: () => import('./zh/models.ts'),
   network: () => import('./zh/network.ts'),
   nextstack: () => import('./zh/nextstack.ts'),

@@ -66,10 +66,12 @@ describe('what policies refuse', () => {
 
   it('is not where somebody begins: that is the first page that is left, else their own account', () => {
     expect(landing(person)).toBe('/instance')
-    expect(landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*'] })).toBe('/monthOverview')
-    expect(landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'bill.*', 'models.*'] })).toBe(
-      '/userMsg',
+    expect(landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*'] })).toBe(
+      '/monthOverview',
     )
+    expect(
+      landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*', 'bill.*', 'models.*'] }),
+    ).toBe('/userMsg')
   })
 })
 

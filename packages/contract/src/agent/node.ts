@@ -18,6 +18,8 @@ export const agentPaths = {
   upgrade: '/v1/upgrade',
   /** `CONNECT` by `POST ?port=`: a TCP stream to a port of the node itself. */
   port: '/v1/port',
+  /** `POST`: looks at cards, memory and disk as who rents them will meet them; answers {@link nodeSelfTest}. */
+  selfTest: '/v1/self-test',
   /** `GET` {@link nodeListeners}. */
   listeners: '/v1/listeners',
   reboot: '/v1/reboot',
@@ -40,6 +42,8 @@ const gpu = z.object({
   model: text,
   memory_bytes: z.number(),
   driver: text,
+  /** The newest CUDA that the driver runs, `12.4`; agents of old do not say. */
+  cuda: text.nullable().optional(),
 })
 export type NodeGpu = z.output<typeof gpu>
 
@@ -67,6 +71,31 @@ export const nodeFacts = z.object({
 })
 export type NodeFacts = z.output<typeof nodeFacts>
 
+/** What tells whether a card is well. */
+const gpuHealth = z.object({
+  /** It is there, and does not answer. */
+  lost: z.boolean(),
+  /** Memory errors since the last reset that could not be corrected; null of cards without ECC. */
+  uncorrected_errors: z.number().nullable(),
+  /** The hardware slows it down because it is too hot. */
+  slowed_by_heat: z.boolean().nullable(),
+  /** What the driver told the kernel of it since boot, the last few: NVIDIA's Xid errors. */
+  xids: z.array(z.object({ code: z.int(), at: z.string().max(64) })).max(16),
+})
+export type GpuHealth = z.output<typeof gpuHealth>
+
+/** What a self-test of a node finds: figures, not judgements. */
+export const nodeSelfTest = z.object({
+  gpus: z.array(gpu).max(64),
+  /** What the driver said where it answers for no card. */
+  gpu_error: text.nullable(),
+  gpu_runtime: z.boolean(),
+  memory_bytes: z.number(),
+  /** Of a file that was written through to the disk. */
+  disk_bytes_per_second: z.number(),
+})
+export type NodeSelfTest = z.output<typeof nodeSelfTest>
+
 /** How a node is, now. Counters are since boot: rates are for whoever asks twice. */
 export const nodeMetrics = z.object({
   at: z.string().max(64),
@@ -84,6 +113,8 @@ export const nodeMetrics = z.object({
         memory_used_bytes: z.number().nullable(),
         temperature_celsius: z.number().nullable(),
         power_watts: z.number().nullable(),
+        /** Agents of old do not say. */
+        health: gpuHealth.optional(),
       }),
     )
     .max(64),

@@ -23,6 +23,10 @@ export const meters = {
   /** Of containers on nodes that the platform shares: at most, in thousandths of a processor, while they run. */
   'container.vcpu': { unit: 'core', perUnit: 1_000, varies: false },
   'container.memory': { unit: 'GiB', perUnit: gib, varies: false },
+  /** Of machines that are rented in the market, by offer: what they have while they run, and while they are stopped. */
+  'market.card': { unit: 'card', perUnit: 1, varies: true },
+  'market.disk': { unit: 'GiB', perUnit: gib, varies: true },
+  'market.stoppedDisk': { unit: 'GiB', perUnit: gib, varies: true },
   'registry.size': { unit: 'GiB', perUnit: gib, varies: false },
   'file.size': { unit: 'GiB', perUnit: gib, varies: false },
 } as const satisfies Record<string, { unit: string; perUnit: number; varies: boolean }>
@@ -39,6 +43,9 @@ export const variant = z
   .trim()
   .max(128)
   .regex(/^\P{Cc}*$/u)
+
+/** A variant as people read it: what is rented in the market is of an offer, whose id tells them nothing beside its name. */
+export const variantText = (meter: Meter, kind: string): string => (meter.startsWith('market.') ? '' : kind)
 
 /** Days and months of bills are those of Beijing, whose hours are those of UTC. */
 export const billingZone = 'Asia/Shanghai'

@@ -138,6 +138,15 @@ export const readyMade: readonly ReadyMade[] = [
     calls: [],
   },
   {
+    key: 'market',
+    name: '算力租用与供应',
+    about: '在算力市场租用、启停和释放机器，维护组织自己的卡和报价；其他容器与节点只读',
+    base: 'TENANT',
+    reads: ['cis', 'ecrm'],
+    all: ['market'],
+    calls: ['bill.quote.ask', 'cis.container.terminal', 'cis.container.fileLink', 'cis.container.logLink'],
+  },
+  {
     key: 'finance',
     name: '财务',
     about: '查看和导出账单、订单与流水，充值和开具发票；不能下单或退订',

@@ -32,6 +32,7 @@ import { orderRoutes } from './order/order.routes.ts'
 import { createOrders } from './order/order.service.ts'
 import { orderMigrations } from './order/order.store.ts'
 import { prepaidMigrations } from './rating/prepaid.store.ts'
+import { sumsOfProvider } from './rating/rating.store.ts'
 import { createRating, rateUsageJob } from './rating/rating.service.ts'
 import { createChannels } from './topup/channel.service.ts'
 import { createTopupExport } from './topup/topup.export.ts'
@@ -49,6 +50,10 @@ export function createBill(
   /** Whether an operation may be begun. @throws Refusal 24011, 24018 */
   mayBegin: StandingService['mayBegin']
   isPriced: CatalogueService['isPriced']
+  /** Makes SKUs with prices from now on, in the transaction in which what they are of comes to be. */
+  importPrices: CatalogueService['importInto']
+  /** What use of a provider's machines cost its users since a moment. */
+  sumsOfProvider: (providerId: string, from: Date) => ReturnType<typeof sumsOfProvider>
 } {
   const orders = createOrders(platform, { personOf })
   const runner = createOrderRunner(platform, orders.renewals)
@@ -77,6 +82,8 @@ export function createBill(
     mayMake: standings.mayMake,
     mayBegin: standings.mayBegin,
     isPriced: catalogue.isPriced,
+    importPrices: catalogue.importInto,
+    sumsOfProvider: (providerId, from) => sumsOfProvider(platform.db, providerId, from),
     organisationMade: insertAccount,
     kinds: { 'bill.order': {} },
     operations: [orders.deliver],

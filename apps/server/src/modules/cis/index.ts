@@ -16,13 +16,14 @@ import { accessRoutes, configRoutes, containerRoutes } from './cis.routes.ts'
 import { createConfigs, type ConfigService } from './config/config.service.ts'
 import { configMigrations } from './config/config.store.ts'
 import { createContainerOperations } from './container/container.operations.ts'
-import { createContainers } from './container/container.service.ts'
+import { createContainers, type ContainerService } from './container/container.service.ts'
 import { containerMigrations, countByEdge, ownersOnEdge } from './container/container.store.ts'
 import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
 import { shareMigrations } from './container/container.share.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
 import { createPulling } from './container/container.pull.ts'
+import { createRentedContainers, type RentedContainers } from './container/rented.containers.ts'
 import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
 
 /** Topic on the bus: configs are to be brought to the node of this id, by whichever server has it. */
@@ -38,6 +39,9 @@ export function createCis(
   serviceContainers: ServiceContainers
   /** Follows the containers of nodes with the subscription that there is. */
   observe: (observer: ContainerObserver) => void
+  usesCards: ContainerService['usesCards']
+  /** Machines of the market. */
+  rented: RentedContainers
 } {
   const { edges, refusedByNode, workOnNode, imageAuth } = others
   const { otherProgram } = nodeTexts
@@ -62,6 +66,8 @@ export function createCis(
     configs,
     serviceContainers: createServiceContainers(containers, createPulling(imageAuth)),
     observe: watch.observe,
+    usesCards: containers.usesCards,
+    rented: createRentedContainers(platform, { operations, reach: edges.reach }),
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),

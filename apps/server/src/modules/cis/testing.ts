@@ -42,6 +42,8 @@ export interface FakeDocker {
   readonly removedVolumes: readonly string[]
   /** Named ones, with their labels. */
   readonly volumes: Map<string, Record<string, string>>
+  /** What each container computes, of 400 ticks of two processors. */
+  readonly load: { ticks: number }
   /** Somebody else on the node does something. */
   change(id: string, change: (one: Held) => void): void
   /** A program of the node has this port from now on. */
@@ -61,6 +63,7 @@ export function fakeDocker(): FakeDocker {
   const programs: z.input<typeof nodeListeners> = []
   const commands = new Map<string, string[]>()
   const sizes: string[] = []
+  const load = { ticks: 200 }
   const removedVolumes: string[] = []
   const volumes: FakeDocker['volumes'] = new Map()
   let refuse: Parameters<FakeDocker['fail']>[0] = null
@@ -208,7 +211,7 @@ export function fakeDocker(): FakeDocker {
     if (verb === 'stats')
       return say(200, {
         read: new Date().toISOString(),
-        cpu_stats: { cpu_usage: { total_usage: 300 }, system_cpu_usage: 1_000, online_cpus: 2 },
+        cpu_stats: { cpu_usage: { total_usage: 100 + load.ticks }, system_cpu_usage: 1_000, online_cpus: 2 },
         precpu_stats: { cpu_usage: { total_usage: 100 }, system_cpu_usage: 600 },
         memory_stats: { usage: 10, limit: 20 },
       })
@@ -242,6 +245,7 @@ export function fakeDocker(): FakeDocker {
     sizes,
     removedVolumes,
     volumes,
+    load,
     listen: (port) => void programs.push({ port, protocol: 'tcp', address: '' }),
     make(name, { image, labels, ports = {} }) {
       const one: Held = {

@@ -56,7 +56,15 @@ export function createEcrm(
 } {
   const metrics = createEdgeMetrics(platform)
   // Each knows the other only when both are there.
-  const presence = createPresence(platform, { metrics, came: (tunnel) => reach.came(tunnel) })
+  const presence = createPresence(platform, {
+    metrics: {
+      record: (edgeId, said) => {
+        metrics.record(edgeId, said)
+        reach.reported(edgeId, said)
+      },
+    },
+    came: (tunnel) => reach.came(tunnel),
+  })
   const reach = createEdgeReach({ db: platform.db, tunnels: presence.tunnels })
   const away = createAway(platform, { tell })
   const enrolments = createEnrolments(platform, presence)

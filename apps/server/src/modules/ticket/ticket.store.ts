@@ -122,7 +122,7 @@ declare module '../../platform/db/database.ts' {
 }
 
 export const ticketMigrations: Migrations = {
-  '20261128_a1_tickets': migration(`
+  '20261128_93_tickets': migration(`
     create table ticket_hours (id bigint generated always as identity primary key, hours jsonb not null, created_at timestamptz not null default now());
     create table ticket_groups (id uuid primary key, name text not null unique, types text[] not null, created_at timestamptz not null default now());
     create table ticket_group_members (

@@ -44,8 +44,8 @@ export default function WelcomePage() {
                 {t('welcome.console')}
               </Link>
             )}
-            {isBuilt(paths.market.template) && (
-              <Link to={paths.market()} className="public-hero-link">
+            {isBuilt(paths.market.list.template) && (
+              <Link to={paths.market.list()} className="public-hero-link">
                 {t('welcome.market')}
               </Link>
             )}

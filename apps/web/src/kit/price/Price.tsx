@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import Popover from 'antd/es/popover'
 import { previewHours, type BillingPeriod, type quoteLine } from '@zhisuan/contract/bill/catalogue'
-import { meters } from '@zhisuan/contract/bill/meter'
+import { meters, variantText } from '@zhisuan/contract/bill/meter'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { TFunction } from 'i18next'
 import { useTranslation } from '../../i18n.ts'
@@ -14,7 +14,7 @@ import { useQuote, type PartialQuote } from './useQuote.ts'
 type QuoteLine = z.output<typeof quoteLine>
 
 const names = (t: TFunction<'price'>, items: readonly QuoteItem[]): string =>
-  items.map(({ meter, variant }) => (variant === '' || meter === 'volume.size' ? t(`meter.${meter}`) : `${t(`meter.${meter}`)} ${variant}`)).join('、')
+  items.map(({ meter, variant }) => (meter === 'volume.size' ? t(`meter.${meter}`) : `${t(`meter.${meter}`)} ${variantText(meter, variant)}`.trim())).join('、')
 const timesOf = (amount: string, times: bigint): string => toDecimal(toMinor(amount) * times)
 
 /** The parts of an amount, each with the formula that made it. */
@@ -35,7 +35,7 @@ export function QuoteLines({ lines, count }: { readonly lines: readonly QuoteLin
         {lines.map((line) => (
           <tr key={`${line.meter}/${line.variant}`}>
             <td>
-              {t(`meter.${line.meter}`)} {line.variant !== '' && <span className="zs-soft">{line.variant}</span>}
+              {t(`meter.${line.meter}`)} {variantText(line.meter, line.variant) !== '' && <span className="zs-soft">{line.variant}</span>}
             </td>
             <td className="zs-number">{formulaText(t, line, count)}</td>
             <td className="zs-number zs-price-amount">{line.amount}</td>

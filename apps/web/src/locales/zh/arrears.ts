@@ -79,7 +79,7 @@ export default {
   },
   resource: {
     name: words.resource,
-    state: { stopping: '停止中', stopped: words.stopped, starting: '启动中', started: '已恢复', left: '不再处理' },
+    state: { stopping: '停止中', stopped: words.stopped, starting: words.isStarting, started: '已恢复', left: '不再处理' },
   },
   notice: { text: '内容', at: words.time, to: '发送到', status: { waiting: '待发送', sent: '已发送', failed: '未送达' } },
   contacts: {

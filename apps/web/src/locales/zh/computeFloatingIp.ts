@@ -9,7 +9,7 @@ export default {
   rebind: '更换绑定',
   unbind: words.unbind,
   edit: '修改描述',
-  release: '释放',
+  release: words.release,
   save: words.save,
   saved: '描述已保存',
   bound: '浮动 IP {{address}} 已绑定',

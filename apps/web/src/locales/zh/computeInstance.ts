@@ -15,7 +15,7 @@ export default {
     deleted: words.deleted,
     create_failed: '创建失败',
     error: words.error,
-    starting: '启动中',
+    starting: words.isStarting,
     stopping: '关机中',
     rebooting: words.restarting,
     pausing: '暂停中',

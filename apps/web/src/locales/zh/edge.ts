@@ -257,7 +257,7 @@ export default {
     gpuTemperature: 'GPU 温度',
     degrees: '{{value}} °C',
   },
-  gpu: { title: 'GPU', none: '没有 GPU', index: '序号', model: '型号', memory: '显存', driver: '驱动' },
+  gpu: { title: 'GPU', none: '没有 GPU', index: '序号', model: '型号', memory: '显存', driver: words.driver },
   disk: {
     title: '文件系统',
     none: '没有磁盘信息',

@@ -44,7 +44,7 @@ export default {
   source: { upload: words.upload, url: '地址导入', vm: words.vm, engine: '云平台自带' },
   visibility: { public: '公共：所有组织', private: words.isPrivate },
   shared: { with: '他人共享', count: '{{count}} 个组织', none: '没有共享' },
-  minimum: { cpu: '{{count}} 核', memory: '内存 {{size}}', disk: '磁盘 {{size}}', none: '没有要求' },
+  minimum: { cpu: words.coresCount, memory: '内存 {{size}}', disk: '磁盘 {{size}}', none: '没有要求' },
   empty: { public: '“{{cloud}}”上还没有公共镜像', private: '“{{cloud}}”上还没有私有镜像' },
   emptyNote: {
     public: '公共镜像所有组织都可以使用。管理员可以上传、从地址导入，也可以把私有镜像设为公共。',

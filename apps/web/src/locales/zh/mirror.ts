@@ -128,7 +128,7 @@ export default {
     project: words.project,
     registry: '镜像仓库服务',
     pull: '拉取地址',
-    about: '说明',
+    about: words.explanation,
     aboutEmpty: '还没有说明',
     aboutNote: '写明镜像是什么、怎么用，拉取的人就不用再问。',
     aboutEdit: '编辑说明',

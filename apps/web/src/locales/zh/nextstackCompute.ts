@@ -13,7 +13,7 @@ export default {
   action: { edit: words.edit, delete: words.toDelete },
   confirm: { delete: '删除“{{name}}”？' },
   form: { cancel: words.cancel, save: words.save, refused: '没有保存：{{reason}}' },
-  cores: '{{count}} 核',
+  cores: words.coresCount,
   vmCount: '{{count}} 台',
   flavor: {
     create: '创建规格',

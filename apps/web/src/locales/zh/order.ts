@@ -45,7 +45,7 @@ export default {
     quantity: words.quantity,
     what: '事件',
     time: words.time,
-    note: '说明',
+    note: words.explanation,
   },
   keyword: '订单号或资源名称',
   empty: '还没有订单',

@@ -80,6 +80,7 @@ export default {
     image: { size: '镜像容量' },
     eip: { address: '公网地址', bandwidth: '公网带宽' },
     container: { vcpu: '容器 CPU', memory: '容器内存' },
+    market: { card: words.graphicsCard, disk: '运行中的磁盘', stoppedDisk: '停止后的磁盘' },
     registry: { size: '镜像仓库容量' },
     file: { size: '文件存储容量' },
   },

@@ -3,7 +3,16 @@ import * as words from './words.ts'
 /** The platform's settings: /configure, /configureDetail. */
 export default {
   tab: { settings: '平台设置', signOn: '单点登录', arrears: '欠费', environment: '启动参数' },
-  column: { name: '设置', value: '当前值', default: '默认值', updated: words.changedAt, author: '修改人', change: '修改内容', key: '参数', meaning: '说明' },
+  column: {
+    name: '设置',
+    value: '当前值',
+    default: '默认值',
+    updated: words.changedAt,
+    author: '修改人',
+    change: '修改内容',
+    key: '参数',
+    meaning: words.explanation,
+  },
   provider: {
     add: '添加身份提供方',
     editTitle: '修改“{{name}}”',

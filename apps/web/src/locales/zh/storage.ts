@@ -253,7 +253,7 @@ export default {
     emptyNote: '存储池在云平台上创建，平台会自动发现。',
     status: { Created: words.normal, Pending: words.creating, Errored: words.error, Unavailable: '不可用', Unknown: words.unknown },
     column: {
-      driver: '驱动',
+      driver: words.driver,
       capacity: '已用容量',
       promised: words.assigned,
       volumes: '云硬盘数',

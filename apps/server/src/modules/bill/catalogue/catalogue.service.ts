@@ -5,13 +5,13 @@ import { toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import type { Sql } from '../../../platform/db/database.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { createCategories } from './category.service.ts'
 import { createDiscounts } from './discount.service.ts'
 import { wholeSecond } from './effective.ts'
-import { importPrices } from './price.import.ts'
+import { importInto, importPrices } from './price.import.ts'
 import { previewPrice } from './price.preview.ts'
 import { createProducts } from './product.service.ts'
 import { quoteAt, type Quote } from './quote.ts'
@@ -34,6 +34,7 @@ export function createCatalogue(platform: Pick<Platform, 'db' | 'now'>) {
     discounts: createDiscounts(soon),
     previewPrice: (skuId: string, body: BodyOf<typeof contract.skus.previewPrice>) => previewPrice(platform, skuId, body),
     importPrices: (actor: Actor, body: BodyOf<typeof contract.priceLists.import>) => importPrices(platform, actor, body),
+    importInto: (tx: Tx, actor: Actor, rows: Parameters<typeof importInto>[3]) => importInto(tx, platform.now(), actor, rows),
     unpriced: (days: number) => listUnpriced(platform, days),
 
     /** Whether a unit of a meter costs an organisation, or whoever has none, anything now, however they pay. */

@@ -41,30 +41,33 @@ async function productNamed(tx: Tx, actor: Actor, { name, category_id }: { name:
   return id
 }
 
+type Rows = BodyOf<typeof contract.priceLists.import>['rows']
+
+/** The same within a transaction: where something else is made with the prices. @throws Refusal 96002, 96003 */
+export async function importInto(tx: Tx, at: Date, actor: Actor, rows: Rows): Promise<Made> {
+  const made = { categories: 0, products: 0, skus: 0, prices: 0 }
+  const from = effective({ effective_to: null }, at)
+  for (const [index, row] of rows.entries()) {
+    const category_id = await categoryNamed(tx, actor, row.category, made)
+    const product_id = await productNamed(tx, actor, { name: row.product, category_id }, made, `rows.${index}.product`)
+    const taken = await store.productOfMeter(tx, row.meter, row.variant)
+    if (taken !== undefined) throw new Refusal('skuMeterTaken', { field: `rows.${index}.meter`, values: { product: taken.name } })
+    const sku_id = uuidv7()
+    await store.insertSku(tx, { id: sku_id, product_id, name: row.sku, meter: row.meter, variant: row.variant, ...authoredBy(actor) })
+    made.skus++
+    for (const period of billingPeriods) {
+      const price = row[period]
+      if (price === null) continue
+      await store.insertPrice(tx, { id: uuidv7(), sku_id, period, tiers: storedTiers([{ above: 0, price }]), ...from, ...authoredBy(actor) })
+      made.prices++
+    }
+  }
+  return made
+}
+
 /**
  * A whole list: what is not there yet of it is made, with its prices.
  * @throws Refusal 96002, 96003; 96001, 96002, 96060 where somebody else makes the same at the same time
  */
 export const importPrices = ({ db, now }: Pick<Platform, 'db' | 'now'>, actor: Actor, { rows }: BodyOf<typeof contract.priceLists.import>): Promise<Made> =>
-  refusing(listTaken, () =>
-    db.transaction().execute(async (tx) => {
-      const made = { categories: 0, products: 0, skus: 0, prices: 0 }
-      const from = effective({ effective_to: null }, now())
-      for (const [at, row] of rows.entries()) {
-        const category_id = await categoryNamed(tx, actor, row.category, made)
-        const product_id = await productNamed(tx, actor, { name: row.product, category_id }, made, `rows.${at}.product`)
-        const taken = await store.productOfMeter(tx, row.meter, row.variant)
-        if (taken !== undefined) throw new Refusal('skuMeterTaken', { field: `rows.${at}.meter`, values: { product: taken.name } })
-        const sku_id = uuidv7()
-        await store.insertSku(tx, { id: sku_id, product_id, name: row.sku, meter: row.meter, variant: row.variant, ...authoredBy(actor) })
-        made.skus++
-        for (const period of billingPeriods) {
-          const price = row[period]
-          if (price === null) continue
-          await store.insertPrice(tx, { id: uuidv7(), sku_id, period, tiers: storedTiers([{ above: 0, price }]), ...from, ...authoredBy(actor) })
-          made.prices++
-        }
-      }
-      return made
-    }),
-  )
+  refusing(listTaken, () => db.transaction().execute((tx) => importInto(tx, now(), actor, rows)))

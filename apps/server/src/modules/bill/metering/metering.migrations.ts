@@ -177,4 +177,11 @@ export const meteringMigrations: Migrations = {
       select gen_random_uuid(), kind, resource, named, bp, project, moment, used, why where bp is not null;
     $$;
   `),
+  '20261128_96_usage_attributes': migration(`
+    -- What has to be known of use once it is paid for, and is no price: whose machine it was. Lines keep it as it was then.
+    alter table usage_events add column attributes jsonb;
+    alter table usage_intervals add column attributes jsonb;
+    alter table usage_lines add column attributes jsonb;
+    create index usage_lines_provider on usage_lines ((attributes ->> 'provider_id'), "from") where attributes is not null and voided_at is null;
+  `),
 }

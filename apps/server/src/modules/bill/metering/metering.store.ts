@@ -1,7 +1,7 @@
 import type { UsageEndReason } from '@zhisuan/contract/bill/consume'
 import type { Meter } from '@zhisuan/contract/bill/meter'
 import type { Kind } from '@zhisuan/contract/kind'
-import { sql, type Generated } from 'kysely'
+import { sql, type ColumnType, type Generated } from 'kysely'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { Interval, UsageEvent } from './timeline.ts'
 
@@ -18,6 +18,7 @@ interface UsageEventTable {
   usage: Record<string, number>
   settled: Generated<boolean>
   reason: UsageEndReason | null
+  attributes: ColumnType<Record<string, unknown> | null, string | null | undefined, never>
 }
 interface MeteredResourceTable {
   id: string
@@ -37,6 +38,7 @@ interface UsageIntervalTable {
   quantity: number
   from: Date
   to: Date | null
+  attributes: ColumnType<Record<string, unknown> | null, string | null, never>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -82,8 +84,9 @@ export async function eventsOf(tx: Tx, ids: readonly string[]): Promise<EventsOf
     revision: number
     usage: Record<string, number>
     settled: boolean
+    attributes: string | null
   }>`
-    select resource_id, resource_type, resource_name, id, bp_id, project_id, extract(epoch from at)::double precision as at, revision, usage, settled
+    select resource_id, resource_type, resource_name, id, bp_id, project_id, extract(epoch from at)::double precision as at, revision, usage, settled, attributes::text
     from usage_events where resource_id = any(${ids}) order by resource_id, at, revision, id
   `.execute(tx)
   return [...Map.groupBy(rows, (row) => row.resource_id)].flatMap(([id, events]) => {
@@ -132,18 +135,18 @@ export async function insertIntervals(tx: Sql, intervals: readonly (Interval & {
   if (intervals.length === 0) return
   const rows = intervals.map(({ from, to, ...interval }) => ({ ...interval, from: seconds(from), to: to === null ? null : seconds(to) }))
   await sql`
-    insert into usage_intervals (resource_id, meter, variant, bp_id, project_id, quantity, "from", "to")
-    select resource_id, meter, variant, bp_id, project_id, quantity, "from", "to"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as rows (resource_id uuid, meter text, variant text, bp_id uuid, project_id uuid, quantity bigint, "from" timestamptz, "to" timestamptz)
+    insert into usage_intervals (resource_id, meter, variant, bp_id, project_id, quantity, "from", "to", attributes)
+    select resource_id, meter, variant, bp_id, project_id, quantity, "from", "to", attributes::jsonb
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as rows (resource_id uuid, meter text, variant text, bp_id uuid, project_id uuid, quantity bigint, "from" timestamptz, "to" timestamptz, attributes text)
   `.execute(tx)
 }
 
 /** An event that came another way than by a table's trigger; one that is there already is the same one. */
 export async function recordEvent(on: Sql, event: UsageEvent & { resource_type: Kind; resource_id: string; resource_name: string }): Promise<void> {
-  const { at, usage, ...row } = event
+  const { at, usage, attributes = null, ...row } = event
   await on
     .insertInto('usage_events')
-    .values({ ...row, at: new Date(at * 1000), usage })
+    .values({ ...row, at: new Date(at * 1000), usage, attributes })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute()
 }

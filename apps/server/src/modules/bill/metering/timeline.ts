@@ -11,6 +11,8 @@ export interface UsageEvent {
   revision: number
   /** Quantity, in base units, of each meter: `vm.vcpu`, `vm.gpu/NVIDIA A100`. */
   usage: Readonly<Record<string, number>>
+  /** What its lines have to keep: JSON, as the database writes it. Left out: nothing. */
+  attributes?: string | null
 }
 
 /** So much of one meter, from and to whole seconds. */
@@ -23,6 +25,8 @@ export interface Interval {
   from: number
   /** Null: it goes on. */
   to: number | null
+  /** As the event's. */
+  attributes: string | null
 }
 
 /**
@@ -42,7 +46,11 @@ export function intervalsOf(events: readonly UsageEvent[]): Interval[] {
     // What holds for less than the rest of a second is none.
     if (next !== undefined && Math.floor(next.at) === from) continue
     for (const [key, interval] of open) {
-      const goesOn = event.usage[key] === interval.quantity && event.bp_id === interval.bp_id && event.project_id === interval.project_id
+      const goesOn =
+        event.usage[key] === interval.quantity &&
+        event.bp_id === interval.bp_id &&
+        event.project_id === interval.project_id &&
+        (event.attributes ?? null) === interval.attributes
       if (goesOn) continue
       interval.to = from
       open.delete(key)
@@ -50,7 +58,8 @@ export function intervalsOf(events: readonly UsageEvent[]): Interval[] {
     for (const [key, quantity] of Object.entries(event.usage)) {
       const [meter = '', ...variant] = key.split('/')
       if (open.has(key) || quantity <= 0 || !isMeter(meter)) continue
-      const interval: Interval = { meter, variant: variant.join('/'), bp_id: event.bp_id, project_id: event.project_id, quantity, from, to: null }
+      const { bp_id, project_id, attributes = null } = event
+      const interval: Interval = { meter, variant: variant.join('/'), bp_id, project_id, quantity, from, to: null, attributes }
       intervals.push(interval)
       open.set(key, interval)
     }

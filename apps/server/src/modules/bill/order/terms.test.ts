@@ -100,7 +100,16 @@ describe('what is not covered', () => {
       })
     fc.assert(
       fc.property(interval, spans, ({ quantity, from, length }, paid) => {
-        const used: Interval = { meter: 'vm.vcpu', variant: '', bp_id: 'bp', project_id: null, quantity, from, to: length === null ? null : from + length }
+        const used: Interval = {
+          meter: 'vm.vcpu',
+          variant: '',
+          bp_id: 'bp',
+          project_id: null,
+          quantity,
+          from,
+          to: length === null ? null : from + length,
+          attributes: null,
+        }
         const left = uncovered([used], paid)
         for (let second = 0; second < 150; second++) {
           const uses = second >= from && (used.to === null || second < used.to) ? quantity : 0

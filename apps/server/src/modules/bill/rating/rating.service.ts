@@ -117,17 +117,29 @@ function compare(valid: Awaited<ReturnType<typeof store.validLines>>, wanted: re
         line.price_id,
         line.discount_id,
         line.amount,
+        line.attributes,
       ].join(' '),
       line.id,
     ]),
   )
   const missing = wanted.filter((line) => {
     const { interval, terms } = line
-    const { meter, variant, quantity, bp_id, project_id } = interval
+    const { meter, variant, quantity, bp_id, project_id, attributes } = interval
     return !there.delete(
-      [line.resource_id, meter, variant, line.from, line.seconds, quantity, bp_id, project_id, terms.price.id, terms.discount?.id ?? null, line.amount].join(
-        ' ',
-      ),
+      [
+        line.resource_id,
+        meter,
+        variant,
+        line.from,
+        line.seconds,
+        quantity,
+        bp_id,
+        project_id,
+        terms.price.id,
+        terms.discount?.id ?? null,
+        line.amount,
+        attributes,
+      ].join(' '),
     )
   })
   return { obsolete: [...there.values()], missing }

@@ -1,4 +1,4 @@
-import type { Meter } from '@zhisuan/contract/bill/meter'
+import { billingZone, type Meter } from '@zhisuan/contract/bill/meter'
 import { sql, type ColumnType, type Generated } from 'kysely'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { Interval } from '../metering/timeline.ts'
@@ -22,6 +22,8 @@ interface UsageLineTable {
   /** Minor units. */
   amount: string
   voided_at: Date | null
+  /** What has to be known of it later and is no price, as it was: whose machine it was. */
+  attributes: ColumnType<Record<string, unknown> | null, never, never>
 }
 interface UsageSumTable {
   bp_id: string
@@ -79,7 +81,7 @@ const arrayOf = (values: readonly (string | number)[]): string => `{${values.joi
 /** Intervals that reach into what is to be rated, by resource. */
 export async function intervalsWithin(tx: Tx, windows: readonly { id: string; from: number; to: number }[]): Promise<ReadonlyMap<string, Interval[]>> {
   const { rows } = await sql<Interval & { resource_id: string }>`
-    select interval.resource_id, meter, variant, bp_id, project_id, quantity, extract(epoch from interval."from")::bigint as "from", extract(epoch from interval."to")::bigint as "to"
+    select interval.resource_id, meter, variant, bp_id, project_id, quantity, extract(epoch from interval."from")::bigint as "from", extract(epoch from interval."to")::bigint as "to", attributes::text
     from unnest(${arrayOf(windows.map(({ id }) => id))}::uuid[], ${arrayOf(windows.map(({ from }) => from))}::bigint[], ${arrayOf(windows.map(({ to }) => to))}::bigint[]) as wanted (id, "from", "to")
     join usage_intervals as interval on interval.resource_id = wanted.id
     where interval."from" < to_timestamp(wanted."to") and (interval."to" is null or interval."to" > to_timestamp(wanted."from"))
@@ -102,8 +104,9 @@ export async function validLines(tx: Tx, windows: readonly { id: string; from: n
     price_id: string
     discount_id: string | null
     amount: string
+    attributes: string | null
   }>`
-    select line.id, line.resource_id, extract(epoch from line."from")::bigint as "from", seconds, meter, variant, quantity, bp_id, project_id, price_id, discount_id, amount
+    select line.id, line.resource_id, extract(epoch from line."from")::bigint as "from", seconds, meter, variant, quantity, bp_id, project_id, price_id, discount_id, amount, attributes::text
     from unnest(${arrayOf(windows.map(({ id }) => id))}::uuid[], ${arrayOf(windows.map(({ from }) => from))}::bigint[], ${arrayOf(windows.map(({ to }) => to))}::bigint[]) as wanted (id, "from", "to")
     join usage_lines as line on line.resource_id = wanted.id and line.voided_at is null and line."from" >= to_timestamp(wanted."from") and line."from" < to_timestamp(wanted."to")
   `.execute(tx)
@@ -125,7 +128,7 @@ export async function insertLines(tx: Tx, lines: readonly Line[], fractionOf: (l
     const before = of.get(line.terms)
     if (before !== undefined) return before
     const { interval, terms } = line
-    const { bp_id, project_id, meter, variant, quantity } = interval
+    const { bp_id, project_id, meter, variant, quantity, attributes } = interval
     common.push({
       resource_id: line.resource_id,
       bp_id,
@@ -138,17 +141,18 @@ export async function insertLines(tx: Tx, lines: readonly Line[], fractionOf: (l
       price_id: terms.price.id,
       discount_id: terms.discount?.id ?? null,
       fraction: fractionOf(line),
+      attributes,
     })
     of.set(terms, common.length)
     return common.length
   }
   const kind = arrayOf(lines.map(kindOf))
   await sql`
-    insert into usage_lines (resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, "from", quantity, seconds, fraction, meter, variant, amount)
-    select resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, to_timestamp(line."from"), quantity, line.seconds, fraction, meter, variant, line.amount
+    insert into usage_lines (resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, "from", quantity, seconds, fraction, meter, variant, amount, attributes)
+    select resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, to_timestamp(line."from"), quantity, line.seconds, fraction, meter, variant, line.amount, attributes::jsonb
     from unnest(${kind}::integer[], ${arrayOf(lines.map(({ from }) => from))}::bigint[], ${arrayOf(lines.map(({ seconds }) => seconds))}::smallint[], ${arrayOf(lines.map(({ amount }) => amount))}::numeric[]) as line (kind, "from", seconds, amount)
-    join rows from (jsonb_to_recordset(${JSON.stringify(common)}::jsonb) as (resource_id uuid, bp_id uuid, project_id uuid, product_id uuid, sku_id uuid, price_id uuid, discount_id uuid, quantity bigint, fraction smallint, meter text, variant text))
-      with ordinality as common (resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, quantity, fraction, meter, variant, kind) using (kind)
+    join rows from (jsonb_to_recordset(${JSON.stringify(common)}::jsonb) as (resource_id uuid, bp_id uuid, project_id uuid, product_id uuid, sku_id uuid, price_id uuid, discount_id uuid, quantity bigint, fraction smallint, meter text, variant text, attributes text))
+      with ordinality as common (resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, quantity, fraction, meter, variant, attributes, kind) using (kind)
   `.execute(tx)
 }
 
@@ -190,4 +194,19 @@ export const setPosted = async (tx: Tx, bp_id: string, day: string, amount: bigi
     .values({ bp_id, day, amount: String(amount) })
     .onConflict((conflict) => conflict.columns(['bp_id', 'day']).doUpdateSet({ amount: String(amount) }))
     .execute()
+}
+
+/** What use of one provider's machines cost its users, by day of bills, meter and variant. */
+export async function sumsOfProvider(
+  on: Sql,
+  providerId: string,
+  from: Date,
+): Promise<{ day: string; meter: Meter; variant: string; unit_seconds: number; amount: string }[]> {
+  const { rows } = await sql<{ day: string; meter: Meter; variant: string; unit_seconds: number; amount: string }>`
+    select ("from" at time zone ${billingZone})::date::text as day, meter, variant, sum(quantity * seconds)::double precision as unit_seconds, sum(amount)::text as amount
+    from usage_lines
+    where attributes is not null and attributes ->> 'provider_id' = ${providerId} and voided_at is null and "from" >= ${from}
+    group by 1, 2, 3 order by 1 desc, 3, 2
+  `.execute(on)
+  return rows
 }

@@ -18,11 +18,18 @@ export function dockerName(name: string, id: string, generation: number): string
 /** What of a node that several share is one organisation's: named volumes, and the network in which its containers reach one another. */
 export const sharedName = (bpId: string): string => `zs-${bpId.replaceAll('-', '')}`
 
+/** What Docker calls a named volume. @param tenant of whom it is on a node that others share; null on one of their own */
+export const volumeName = (name: string, tenant: string | null): string => (tenant === null ? name : `${sharedName(tenant)}-${name}`)
+
 /**
  * A specification in the words of the engine. Configs are no mounts of Docker: they are put in as files.
+ * @param cards those that it gets, by uuid; null: any, as many as it says
  * @param tenant of whom it is on a node that others share; null on one of their own
  */
-export const bodyOf = (spec: ContainerSpec, { id, generation, tenant = null }: { id: string; generation: number; tenant?: string | null }): DockerSpec => ({
+export const bodyOf = (
+  spec: ContainerSpec,
+  { id, generation, tenant = null, cards = null }: { id: string; generation: number; tenant?: string | null; cards?: readonly string[] | null },
+): DockerSpec => ({
   image: spec.image,
   command: spec.command,
   entrypoint: spec.entrypoint,
@@ -32,14 +39,15 @@ export const bodyOf = (spec: ContainerSpec, { id, generation, tenant = null }: {
   ports: spec.ports.map(({ container_port, host_port, protocol }) => ({ containerPort: container_port, hostPort: host_port, protocol })),
   mounts: spec.mounts.flatMap((mount) => {
     if (mount.type === 'config') return []
-    const volume = (name: string): string => (tenant === null ? name : `${sharedName(tenant)}-${name}`)
-    return [{ type: mount.type, source: mount.type === 'volume' ? volume(mount.name) : mount.host_path, path: mount.path, readOnly: mount.read_only }]
+    return [
+      { type: mount.type, source: mount.type === 'volume' ? volumeName(mount.name, tenant) : mount.host_path, path: mount.path, readOnly: mount.read_only },
+    ]
   }),
   ...(tenant !== null && { network: sharedName(tenant) }),
   restart: spec.restart,
   cpuLimit: spec.cpu_limit,
   memoryLimitBytes: spec.memory_limit_bytes,
-  gpus: spec.gpus,
+  gpus: cards ?? spec.gpus,
   health:
     spec.health === null
       ? null

@@ -13,7 +13,7 @@ import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
 import { createPulling } from './container.pull.ts'
 import { putFiles } from '../config/config.files.ts'
 import { setUses } from '../config/config.store.ts'
-import { bodyOf, configsOf, dockerName, sharedName } from './container.body.ts'
+import { bodyOf, configsOf, dockerName, sharedName, volumeName } from './container.body.ts'
 import { anonymousVolumes, madeOn, observe } from './container.docker.ts'
 import { openSpec, sealSpec } from './container.seal.ts'
 import * as store from './container.store.ts'
@@ -76,7 +76,7 @@ export function createContainerOperations(
     const create = async (): Promise<string> => {
       const tenant = row.shared_cpu === null ? null : row.bp_id
       if (tenant !== null) await docker.networks.create(sharedName(tenant), { signal })
-      const body = bodyOf(spec, { id: row.id, generation, tenant })
+      const body = bodyOf(spec, { id: row.id, generation, tenant, cards: row.cards })
       // What the old one wrote where its image asks for a volume, such as a database, goes on in the new one.
       const kept = (await Promise.all(made.map(({ docker_id }) => anonymousVolumes(docker, docker_id, signal))))
         .flat()
@@ -237,7 +237,9 @@ export function createContainerOperations(
           if (here.row.docker_id !== null) await store.updateContainer(db, here.row.id, { status: 'lost' })
           return
         }
-        if (here.row.docker_id !== null && now?.was_running !== false) await here.docker.containers.start(old.docker_id, { signal: here.signal })
+        // The cards of one that is rented may be somebody else's by now.
+        if (here.row.rental_id === null && here.row.docker_id !== null && now?.was_running !== false)
+          await here.docker.containers.start(old.docker_id, { signal: here.signal })
         await record(here, old.docker_id)
       }),
     ended: async (tx, { resource_id, input }, refusal) => {
@@ -269,6 +271,10 @@ export function createContainerOperations(
           // Those that went on from a former generation are no longer Docker's to remove.
           for (const { name } of left) await here.docker.volumes.remove(name, { signal: here.signal })
         }
+        // What is rented goes with its disk.
+        if (here.row.rental_id !== null && here.row.spec !== null)
+          for (const mount of openSpec(secrets, here.row).mounts)
+            if (mount.type === 'volume') await here.docker.volumes.remove(volumeName(mount.name, here.row.bp_id), { signal: here.signal })
       }),
     ],
     ended: async (tx: Tx, { resource_id }, refusal) => {

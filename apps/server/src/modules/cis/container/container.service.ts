@@ -33,7 +33,7 @@ const nameTaken = (node: string) => ({
 export type ContainerService = ReturnType<typeof createContainers>
 
 export function createContainers(
-  platform: Pick<Platform, 'db' | 'operations' | 'secrets'>,
+  platform: Pick<Platform, 'db' | 'operations' | 'secrets' | 'modules'>,
   parts: {
     edges: Pick<EdgeReach, 'reach' | 'choose'>
     refusedByNode: RefusedByNode
@@ -71,8 +71,21 @@ export function createContainers(
     if (service_id !== null) throw new Refusal('containerOfStack', { values: { name: service_name ?? '' } })
   }
 
+  /** What is rented is changed where it is rented, and paid for there. */
+  const refuseRented = ({ rental_id }: ShownContainer): void => {
+    if (rental_id !== null) throw new Refusal('rentalContainer')
+  }
+
+  /** Under the lock of the node's ports. @throws Refusal 98010 where its cards are for others */
+  const refuseReserved = async (tx: Tx, node: { id: string; name: string }, gpus: number): Promise<void> => {
+    if (gpus === 0) return
+    for (const { reservesCards } of platform.modules())
+      if ((await reservesCards?.(tx, node.id)) === true) throw new Refusal('nodeCardsReserved', { field: 'spec.gpus', values: { node: node.name } })
+  }
+
   const removeOne = async (tx: Tx, actor: Actor, row: ShownContainer): Promise<void> => {
     refuseOfStack(row)
+    refuseRented(row)
     refuseUnlessContainerAllows(row, 'delete')
     // There is nothing left, and nobody to ask: only what we know of it goes.
     if (row.shown_status === 'lost' && !row.edge.online) {
@@ -135,6 +148,7 @@ export function createContainers(
           })
           for (const node of nodes) {
             fit.refuseConflict(node, spec.ports, await fit.takenByUs(tx, scope, node), 'spec.ports')
+            await refuseReserved(tx, node, spec.gpus)
             const share = fit.shareOn(actor.bp_id, node, spec)
             await fit.refuseBeyondShare(tx, actor.bp_id, node, share, null)
             const id = uuidv7()
@@ -165,6 +179,7 @@ export function createContainers(
       const scope = scopeOf(actor)
       const before = await get(scope, id)
       if (body.action === 'update' || body.action === 'rebuild' || body.action === 'rename') refuseOfStack(before)
+      if (body.action !== 'restart') refuseRented(before)
       const spec = body.action === 'update' ? body.spec : body.action === 'rebuild' ? openSpec(secrets, before) : null
       let share: { node: Awaited<ReturnType<EdgeReach['choose']>>[number]; wanted: Share | null } | null = null
       if (spec !== null) {
@@ -199,6 +214,7 @@ export function createContainers(
             return
           }
           const wanted = body.action === 'update' ? body.spec : openSpec(secrets, row)
+          await refuseReserved(tx, row.edge, wanted.gpus)
           const holders = (await store.portsOn(tx, [row.edge_id])).filter((other) => other.id !== id)
           fit.refuseConflict(
             row.edge,
@@ -249,6 +265,12 @@ export function createContainers(
       } catch (error) {
         throw refusedByNode(error, node.row)
       }
+    },
+
+    /** Whether containers that people deployed use cards of a node. Nobody deploys there until the transaction ends. */
+    async usesCards(tx: Tx, edgeId: string): Promise<boolean> {
+      await store.holdPorts(tx, [edgeId])
+      return (await store.deployedOn(tx, edgeId)).some((row) => row.spec !== null && openSpec(secrets, row).gpus > 0)
     },
 
     /** Of a service of a stack, for who knows that it is the scope's. */

@@ -6,6 +6,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { openStatuses } from '../../../platform/operations.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 
 export type Port = Container['ports'][number]
@@ -13,7 +14,7 @@ export type Port = Container['ports'][number]
 interface ContainerTable {
   id: string
   edge_id: string
-  /** Null of one that a service of a stack made: see {@link file://./service.containers.ts}. */
+  /** Null of one that is rented, and of one that a service of a stack made: see {@link file://./service.containers.ts}. */
   deployment_id: string | null
   service_id: string | null
   service_name: string | null
@@ -39,6 +40,10 @@ interface ContainerTable {
   /** At most, of a node that the organisation shares with others: what it pays for while it runs. Null on one of its own. */
   shared_cpu: ColumnType<number | null, number | null | undefined, number | null>
   shared_memory_bytes: ColumnType<number | null, number | null | undefined, number | null>
+  /** Of what is rented in the market: it is changed only there, and paid for there. */
+  rental_id: ColumnType<string | null, string | null | undefined, never>
+  /** The cards that it has, by uuid, and no others; null: as many as its specification says. */
+  cards: ColumnType<string[] | null, string[] | null | undefined, string[] | null>
   /** Counts what operations changed: who looked before does not overwrite it. */
   revision: Generated<number>
   created_by: string | null
@@ -111,6 +116,18 @@ export const containerMigrations: Migrations = {
     $$;
     create trigger containers_tell_usage after insert or delete or update of status, shared_cpu, shared_memory_bytes, bp_id, name on containers
       for each row execute function tell_usage('cis.container');
+  `),
+  '20261128_95_rented_containers': migration(`
+    alter table containers add column rental_id uuid, add column cards text[];
+    alter table containers drop constraint containers_of_one;
+    alter table containers add constraint containers_of_one check (num_nonnulls(deployment_id, service_id, rental_id) = 1);
+    create index containers_rental on containers (rental_id) where rental_id is not null;
+    create or replace function usage_of(container containers) returns jsonb language sql stable as $$
+      select case
+        when container.rental_id is not null or container.shared_cpu is null or container.status not in ('running', 'paused', 'restarting') then '{}'
+        else jsonb_build_object('container.vcpu', ceil(container.shared_cpu * 1000)::bigint, 'container.memory', container.shared_memory_bytes)
+      end
+    $$;
   `),
 }
 
@@ -188,6 +205,7 @@ export const withStatuses = (on: Sql, bpId: string, statuses: readonly Container
     .select(['id', 'name', 'status'])
     .where('bp_id', '=', bpId)
     .where('service_id', 'is', null)
+    .where('rental_id', 'is', null)
     .where('status', 'in', statuses)
     .orderBy('id')
     .execute()
@@ -284,6 +302,7 @@ export const shareOf = async (
     .where('edge_id', '=', edgeId)
     .where('bp_id', 'is not distinct from', bpId)
     .where('service_id', 'is', null)
+    .where('rental_id', 'is', null)
     .$if(except !== null, (q) => q.where('id', '!=', except ?? ''))
     .executeTakeFirstOrThrow()
   const kept = await on
@@ -311,6 +330,25 @@ export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<Conta
         .where('ports', '!=', sql<Port[]>`'[]'::jsonb`)
         .where((where) => where.or([where('status', '!=', 'error'), where('docker_id', 'is not', null)]))
         .execute()
+
+/** At which step the open operation of each is; of those without one there is none. */
+export const openSteps = async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
+  new Map(
+    ids.length === 0
+      ? []
+      : (
+          await on
+            .selectFrom('operations')
+            .select(['resource_id', 'step'])
+            .where('resource_id', 'in', [...ids])
+            .where('status', 'in', openStatuses)
+            .execute()
+        ).map(({ resource_id, step }) => [resource_id, step ?? '']),
+  )
+
+/** Containers that people deployed on a node: those of rents are not. */
+export const deployedOn = (on: Sql, edgeId: string): Promise<ContainerRow[]> =>
+  on.selectFrom('containers').selectAll().where('edge_id', '=', edgeId).where('service_id', 'is', null).where('rental_id', 'is', null).execute()
 
 /** Ports of a node are given away by one at a time, until the transaction ends. Always in the same order. */
 export async function holdPorts(tx: Tx, edgeIds: readonly string[]): Promise<void> {

@@ -1,3 +1,4 @@
+import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import type { Placement } from '@zhisuan/contract/cis/container'
 import type { Label, Taint } from '@zhisuan/contract/ecrm/edge'
 import { createDocker } from '@zhisuan/engines/docker/engine'
@@ -25,6 +26,8 @@ export interface EdgeReach {
   connected(id: string): Tunnel | null
   /** Told at each connection of a confirmed or unconfirmed node, also of one that was here before. */
   onUp(told: (tunnel: Tunnel) => void): void
+  /** Told how each node that is connected to this server is, every ten seconds. */
+  onReport(told: (edgeId: string, metrics: NodeMetrics) => void): void
   /**
    * The nodes that fit, best first, as many as are wanted. Those that are named are taken as they
    * are, offline or tainted; those found by labels are online and their taints tolerated.
@@ -34,9 +37,13 @@ export interface EdgeReach {
   choose(scope: Scope, placement: Placement, more?: { readonly shared?: boolean }): Promise<ShownEdge[]>
 }
 
-export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null }): EdgeReach & { came(tunnel: Tunnel): void } {
+export function createEdgeReach(parts: {
+  db: Db
+  tunnels: () => Tunnels | null
+}): EdgeReach & { came(tunnel: Tunnel): void; reported(edgeId: string, metrics: NodeMetrics): void } {
   const { db, tunnels } = parts
   const listeners: ((tunnel: Tunnel) => void)[] = []
+  const readers: Parameters<EdgeReach['onReport']>[0][] = []
   /** A client asks its Docker's version once; it goes with its tunnel. */
   const clients = new WeakMap<Tunnel, Docker>()
   const dockerOf = (tunnel: Tunnel): Docker => {
@@ -51,6 +58,10 @@ export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null }
     onUp: (told) => void listeners.push(told),
     came: (tunnel) => {
       for (const told of listeners) told(tunnel)
+    },
+    onReport: (told) => void readers.push(told),
+    reported: (edgeId, metrics) => {
+      for (const told of readers) told(edgeId, metrics)
     },
     async reach(scope, id) {
       const row = found(await getEdge(db, scope, id))

@@ -73,7 +73,7 @@ export const messageMigrations: Migrations = {
     create index message_unread_message on message_unread (message_id);
     ${tellsChanges('messages', 'sys.message')}
   `),
-  '20261128_a0_messages_to_one': migration(`
+  '20261128_89_messages_to_one': migration(`
     alter table messages add column user_id uuid references users on delete cascade;
     alter table messages drop constraint messages_once;
     alter table messages add constraint messages_once unique nulls not distinct (bp_id, user_id, kind, key);

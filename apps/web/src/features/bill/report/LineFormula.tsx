@@ -1,3 +1,4 @@
+import { variantText } from '@zhisuan/contract/bill/meter'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { UsageLineShape } from '@zhisuan/contract/bill/consume'
 import { useTranslation } from '../../../i18n.ts'
@@ -35,7 +36,7 @@ export function LineFormula({ line, meter, unit }: { readonly line: UsageLineSha
           <strong>{t('formula.usage')}</strong>
           <p>
             {t('formula.usageText', { from: format.dateTime(from), seconds: formula.seconds, meter, units: String(units), unit })}
-            {variant !== '' && t('formula.variant', { variant })}
+            {variantText(line.meter, variant) !== '' && t('formula.variant', { variant })}
           </p>
         </li>
         <li>

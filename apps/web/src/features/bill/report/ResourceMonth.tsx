@@ -1,4 +1,5 @@
 import { consumes, type ResourceMonth as Detail } from '@zhisuan/contract/bill/consume'
+import { variantText } from '@zhisuan/contract/bill/meter'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useMemo } from 'react'
@@ -97,10 +98,10 @@ function Hours({ detail: { month, total, meters } }: { readonly detail: Detail }
   )
   const stacks = useMemo(
     () =>
-      meters.map(({ sku, variant, hours: used }) => {
+      meters.map(({ sku, meter, variant, hours: used }) => {
         const values = Array.from<bigint | null>({ length: hours }).fill(null)
         for (const { from, amount } of used) values[Math.round((Date.parse(from) - begin) / hourMs)] = toMinor(amount)
-        return { name: variant === '' ? sku.name : `${sku.name} ${variant}`, values }
+        return { name: `${sku.name} ${variantText(meter, variant)}`.trim(), values }
       }),
     [begin, hours, meters],
   )
@@ -127,7 +128,7 @@ function Meters({ detail: { resource, meters }, month }: { readonly detail: Deta
           <div key={`${meter} ${variant} ${sku.id}`}>
             <dt>
               <Link to={withQuery(paths.billing.consumption(), { month, resource_id: resource.id, meter })}>{sku.name}</Link>{' '}
-              <span className="zs-soft">{variant === '' ? meterName(meter) : `${meterName(meter)} ${variant}`}</span>
+              <span className="zs-soft">{`${meterName(meter)} ${variantText(meter, variant)}`.trim()}</span>
             </dt>
             <dd className="zs-number">
               {format.exactMoney(amount)}

@@ -1,0 +1,58 @@
+import { offers, stoppedDays } from '@zhisuan/contract/market/offer'
+import { rentalCan, rentals, type Rental } from '@zhisuan/contract/market/rental'
+import { useChange } from '../../api/hooks.ts'
+import { useTranslation } from '../../i18n.ts'
+import type { Action } from '../../kit/actions.tsx'
+import * as format from '../../kit/format.ts'
+import { lazy } from 'react'
+
+const LimitDialog = lazy(() => import('./LimitDialog.tsx'))
+
+/** What can be done with a machine that is rented; what is lost by it is said before. */
+export function useRentalActions(): (rental: Rental) => readonly Action[] {
+  const { t } = useTranslation('market')
+  const how = { invalidates: [rentals.list, rentals.get, offers.browse], silent: true } as const
+  const stop = useChange(rentals.stop, how)
+  const start = useChange(rentals.start, how)
+  const release = useChange(rentals.release, how)
+  return (rental) => {
+    const { id, name, status, stopped_price, running_price } = rental
+    const params = { id }
+    const off = (action: keyof typeof rentalCan): string | null =>
+      (rentalCan[action] as readonly string[]).includes(status) ? null : t('rental.notNow', { status: t(`rental.status.${status}`) })
+    return [
+      {
+        key: 'start',
+        call: rentals.start,
+        label: t('action.start'),
+        disabledReason: off('start'),
+        confirm: { title: t('start.title', { name }), body: t('start.body', { price: format.rate(running_price) }) },
+        run: () => start.mutateAsync({ params }),
+      },
+      {
+        key: 'stop',
+        call: rentals.stop,
+        label: t('action.stop'),
+        disabledReason: off('stop'),
+        confirm: { title: t('stopping.title', { name }), body: t('stopping.body', { price: format.rate(stopped_price), days: stoppedDays }) },
+        run: () => stop.mutateAsync({ params }),
+      },
+      {
+        key: 'limit',
+        call: rentals.limit,
+        label: t('action.limit'),
+        disabledReason: off('limit'),
+        dialog: (close) => <LimitDialog rental={rental} onClose={close} />,
+      },
+      {
+        key: 'release',
+        call: rentals.release,
+        label: t('action.release'),
+        danger: true,
+        disabledReason: off('release'),
+        confirm: { title: t('release.title', { name }), body: t('release.body', { size: format.bytes(rental.disk_bytes) }), typeToConfirm: name },
+        run: () => release.mutateAsync({ params }),
+      },
+    ]
+  }
+}

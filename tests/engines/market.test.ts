@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { containers } from '@zhisuan/contract/cis/container'
+import { edges } from '@zhisuan/contract/ecrm/edge'
+import { cards, marketNodes } from '@zhisuan/contract/market/card'
+import { offers } from '@zhisuan/contract/market/offer'
+import { providers } from '@zhisuan/contract/market/provider'
+import { rentals, type Rental } from '@zhisuan/contract/market/rental'
+import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { register } from '../browser/people.ts'
+import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
+import { startOwnDocker, type OwnDocker } from '../support/agent-docker.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { cardsEnvironment } from '../support/gpu/node.ts'
+import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
+
+const run = promisify(execFile)
+const image = 'zs-market:1'
+const gib = 2 ** 30
+
+/** A whole server, a whole agent, and a real Docker Engine with three cards that are not there: see {@link file://../support/gpu/hook.ts}. */
+describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engine', () => {
+  let data: TemporaryFolder
+  let server: RunningServer
+  let engine: OwnDocker
+  let agent: RunningAgent
+  let admin: Client
+  let owner: Client
+  let renter: Client
+  let other: Client
+  let offer_id: string
+
+  const signedUp = async (name: string, organisation: string): Promise<Client> => {
+    const { username, password } = await register(server.url, name, organisation)
+    const client = new Client(server.url)
+    await client.signIn(username, password)
+    return client
+  }
+
+  beforeAll(async () => {
+    data = temporaryFolder('market')
+    const environment = cardsEnvironment(data.path, 3)
+    engine = await startOwnDocker(join(data.path, 'docker'), { environment })
+    await importBusybox(engine.docker, image)
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
+    admin = await asAdministrator(server)
+    owner = await signedUp('market-owner', '卡主')
+    renter = await signedUp('market-renter', '租户甲')
+    other = await signedUp('market-other', '租户乙')
+    const { edge, enrolment } = await owner.call(edges.create, { body: { name: 'cabinet', confirm: 'auto' } })
+    agent = startAgent(['serve', '--data', join(data.path, 'agent'), '--docker', engine.socket, ...parametersOf(enrolment.command)], undefined, environment)
+    await until(async () => (await owner.call(cards.list, { query: {} })).total === 3, 'the agent to tell of its cards', 40_000)
+
+    const { id } = await owner.call(providers.create, { body: { name: '机柜主', contact: '13800000000' } })
+    await admin.call(providers.review, { params: { id }, body: { action: 'verify' } })
+    const tested = await owner.call(marketNodes.test, { params: { id: edge.id } })
+    expect(tested.test?.checks.filter(({ passed }) => !passed)).toEqual([])
+    await owner.call(marketNodes.enlist, { params: { id: edge.id } })
+    const terms = { card_model: 'NVIDIA H100 80GB HBM3', most_cards: 2, cpus_per_card: 0.5, memory_bytes_per_card: gib / 4, disk_bytes_per_card: gib }
+    const offer = await owner.call(offers.create, { body: { ...terms, card_price: '10', disk_price: '0.01', stopped_disk_price: '0.01' } })
+    offer_id = offer.id
+    await admin.call(offers.decide, { params: { id: offer.id }, body: { accept: true } })
+  })
+  afterAll(async () => {
+    await agent?.stop()
+    await server?.stop()
+    await engine?.remove()
+    data?.remove()
+  })
+
+  const becomes = (who: Client, id: string, status: Rental['status']): Promise<Rental> =>
+    until(async () => {
+      const rental = await who.call(rentals.get, { params: { id } })
+      if (rental.status === 'failed' && status !== 'failed') throw new Error(rental.error ?? 'failed')
+      return rental.status === status && rental
+    }, `the machine to be ${status}`)
+  const rent = async (who: Client, name: string, count: number): Promise<Rental> => {
+    const env = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'all' }]
+    const { id } = await who.call(rentals.create, { body: { name, offer_id, count, image, env } })
+    return becomes(who, id, 'running')
+  }
+  /** What somebody inside sees, by the engine itself. */
+  const inside = async (rental: Rental, ...command: string[]): Promise<string> => {
+    const [made] = await engine.docker.containers.list({ labels: [`zhisuan.container=${rental.container_id}`] })
+    return (await run('docker', ['-H', `unix://${engine.socket}`, 'exec', made?.id ?? '', ...command])).stdout
+  }
+  const cardsInside = async (rental: Rental): Promise<string[]> =>
+    (await inside(rental, 'sh', '-c', 'ls /dev | grep -E "^nvidia[0-9]"; true')).split('\n').filter((line) => line !== '')
+  const cardsOf = ({ cards: of }: Rental): string[] => of.map(({ index }) => `nvidia${index}`)
+
+  it('have exactly their cards, whatever their image or environment asks for', async () => {
+    const [two, one] = [await rent(renter, 'two', 2), await rent(other, 'one', 1)]
+    expect([...cardsOf(two), ...cardsOf(one)].toSorted()).toEqual(['nvidia0', 'nvidia1', 'nvidia2'])
+    expect(await cardsInside(two)).toEqual(cardsOf(two))
+    expect(await cardsInside(one)).toEqual(cardsOf(one))
+    expect((await inside(one, '/usr/bin/nvidia-smi', '--query-gpu=uuid', '--format=csv,noheader')).trim()).toBe(one.cards[0]?.uuid)
+    // Nobody who has the node gives himself one of them.
+    const refused = await renter.call(rentals.create, { body: { name: 'late', offer_id, image } }).catch((error: unknown) => String(error))
+    expect(refused).toContain('98011')
+    const params = { id: two.container_id ?? '' }
+    expect(await owner.call(containers.get, { params }).catch((error: unknown) => String(error))).toContain('404')
+
+    await inside(two, 'sh', '-c', 'echo kept > /workspace/file; echo gone > /root/file')
+    await renter.call(rentals.stop, { params: { id: two.id } })
+    await becomes(renter, two.id, 'stopped')
+    // Another has the cards of it now, so it comes back on none of them until they are free.
+    const thief = await rent(other, 'thief', 1)
+    expect(cardsOf(two)).toEqual(expect.arrayContaining(cardsOf(thief)))
+    expect(await renter.call(rentals.start, { params: { id: two.id } }).catch((error: unknown) => String(error))).toContain('98011')
+    // What the other gives back instead is taken: on other cards, around the same disk.
+    await other.call(rentals.release, { params: { id: one.id } })
+    await becomes(other, one.id, 'released')
+    await renter.call(rentals.start, { params: { id: two.id } })
+    const again = await becomes(renter, two.id, 'running')
+    expect(await cardsInside(again)).toEqual(cardsOf(again))
+    expect(cardsOf(again)).not.toEqual(expect.arrayContaining(cardsOf(thief)))
+    expect(await inside(again, 'cat', '/workspace/file')).toBe('kept\n')
+    expect(await cardsInside(thief)).toEqual(cardsOf(thief))
+
+    for (const [who, { id }] of [
+      [renter, again],
+      [other, thief],
+    ] as const) {
+      await who.call(rentals.release, { params: { id } })
+      await becomes(who, id, 'released')
+    }
+    expect(await engine.docker.containers.list({ all: true, labels: ['zhisuan.container'] })).toEqual([])
+    expect(await engine.docker.volumes.list()).toEqual([])
+  })
+})
