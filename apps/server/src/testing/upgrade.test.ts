@@ -45,7 +45,6 @@ const columnsSince: Readonly<Record<string, readonly string[]>> = {
   keystone_projects: ['problem', 'problem_since'],
   cloud_usage: ['ended_because'],
   usage_events: ['reason', 'attributes'],
-  vm_snapshot_schedules: ['wished_by'],
   usage_intervals: ['attributes'],
   usage_lines: ['attributes'],
   prepaid_spans: ['chain_from'],
