@@ -8,6 +8,7 @@ import { useEffect } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import * as format from '../../kit/format.ts'
+import './models.css'
 
 const goesOn = (one: ModelImport | undefined): boolean => one?.status === 'waiting' || one?.status === 'running'
 
