@@ -7,6 +7,7 @@ if ! cmp -s package-lock.json "$stamp"; then
   echo "Installing packages …"
   # Not `npm ci`: it refuses a lock file without other platforms' optional binaries, which a registry
   # mirror may not carry. This installs what the lock file says all the same, and does not rewrite it.
-  npm install --no-save --no-fund --no-audit --loglevel=error
+  # Optional native parts would be compiled with headers from the internet: without them they are done without.
+  npm_config_nodedir=/nonexistent npm install --no-save --no-fund --no-audit --loglevel=error
   cp package-lock.json "$stamp"
 fi

@@ -71,8 +71,8 @@ test.describe('the market, on a real Docker with cards that are not there', () =
       await fill(dialog(page), {
         '每张卡配的 CPU 核数': '0.5',
         显卡每张每小时: '10',
-        '磁盘每 GiB 每小时，运行时': '0.01',
-        '磁盘每 GiB 每小时，停止时': '0.005',
+        '磁盘每 GB 每小时，运行时': '0.01',
+        '磁盘每 GB 每小时，停止时': '0.005',
       })
       await accessible(page, 'the form of an offer')
       await shot(page, 'market-offer')

@@ -1,5 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { containers } from '@zhisuan/contract/cis/container'
 import { edges } from '@zhisuan/contract/ecrm/edge'
@@ -7,6 +13,7 @@ import { cards, marketNodes } from '@zhisuan/contract/market/card'
 import { offers } from '@zhisuan/contract/market/offer'
 import { providers } from '@zhisuan/contract/market/provider'
 import { rentals, type Rental } from '@zhisuan/contract/market/rental'
+import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register } from '../browser/people.ts'
@@ -14,6 +21,7 @@ import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts
 import { startOwnDocker, type OwnDocker } from '../support/agent-docker.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { cardsEnvironment } from '../support/gpu/node.ts'
+import { freePort } from '../support/port.ts'
 import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 
 const run = promisify(execFile)
@@ -31,6 +39,12 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
   let renter: Client
   let other: Client
   let offer_id: string
+  let sshPort: number
+  let port: number
+
+  const start = async (): Promise<void> => {
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', SSH_PORT: String(sshPort), PORT: String(port) })
+  }
 
   const signedUp = async (name: string, organisation: string): Promise<Client> => {
     const { username, password } = await register(server.url, name, organisation)
@@ -44,7 +58,9 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     const environment = cardsEnvironment(data.path, 3)
     engine = await startOwnDocker(join(data.path, 'docker'), { environment })
     await importBusybox(engine.docker, image)
-    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
+    sshPort = await freePort()
+    port = await freePort()
+    await start()
     admin = await asAdministrator(server)
     owner = await signedUp('market-owner', '卡主')
     renter = await signedUp('market-renter', '租户甲')
@@ -129,4 +145,103 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     expect(await engine.docker.containers.list({ all: true, labels: ['zhisuan.container'] })).toEqual([])
     expect(await engine.docker.volumes.list()).toEqual([])
   })
+
+  it('are entered by ssh as it is, by the keys of whose they are and nobody else', async () => {
+    const rental = await rent(renter, 'entered', 1)
+    expect(rental.ssh_port).toBe(sshPort)
+    const keyOf = async (who: Client, name: string): Promise<string> => {
+      const file = join(data.path, name)
+      await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file])
+      await who.call(keyPairs.create, { body: { name, public_key: readFileSync(`${file}.pub`, 'utf8').trim() } })
+      return file
+    }
+    const [mine, theirs] = [await keyOf(renter, 'renter-key'), await keyOf(other, 'other-key')]
+    const options = (key: string): string[] => [
+      '-F',
+      'none',
+      '-i',
+      key,
+      '-p',
+      String(sshPort),
+      ...['IdentitiesOnly=yes', 'StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', 'BatchMode=yes'].flatMap((one) => ['-o', one]),
+    ]
+    const ssh = (key: string, ...more: string[]): Promise<{ stdout: string; stderr: string }> =>
+      run('ssh', [...options(key), `${rental.id}@127.0.0.1`, ...more])
+
+    expect((await ssh(mine, 'ls /dev | grep -E "^nvidia[0-9]"')).stdout.trim()).toBe(cardsOf(rental)[0])
+    expect(await ssh(mine, 'echo wrong >&2; exit 7').catch((error: unknown) => error)).toMatchObject({ code: 7, stderr: 'wrong\n' })
+    // Bytes as they are, both ways, and their end.
+    const bytes = randomBytes(3_000_000)
+    const copied = spawn('ssh', [...options(mine), `${rental.id}@127.0.0.1`, 'cat > /workspace/bytes; cat /workspace/bytes'])
+    copied.stdin.end(bytes)
+    expect((await buffer(copied.stdout)).equals(bytes)).toBe(true)
+    // A terminal.
+    expect((await ssh(mine, '-tt', 'tty; stty size 2>/dev/null; exit')).stdout).toContain('/dev/pts/')
+    // What listens in the machine is reached by a port of one's own.
+    const shown = spawn('ssh', [...options(mine), '-W', '127.0.0.1:9', `${rental.id}@127.0.0.1`])
+    shown.stdin.end()
+    expect((await buffer(shown.stdout)).length).toBe(0)
+    await ssh(mine, 'echo over-the-wire > /workspace/index; (nc -l -p 7777 < /workspace/index > /dev/null 2>&1 &)')
+    const forwarded = spawn('ssh', [...options(mine), '-W', '127.0.0.1:7777', `${rental.id}@127.0.0.1`])
+    expect(await firstOf(forwarded.stdout)).toBe('over-the-wire\n')
+    forwarded.kill()
+
+    for (const wrong of [() => ssh(theirs, 'true'), () => run('ssh', [...options(mine), `${offer_id}@127.0.0.1`, 'true'])])
+      expect(await wrong().catch((error: unknown) => error)).toMatchObject({ code: 255, stderr: expect.stringContaining('Permission denied') as string })
+    await renter.call(rentals.release, { params: { id: rental.id } })
+    await becomes(renter, rental.id, 'released')
+    expect(await ssh(mine, 'true').catch((error: unknown) => error)).toMatchObject({ code: 255 })
+  })
+
+  it('come to run or leave nothing behind, whenever the server is killed', async () => {
+    const killedAfter = async (ms: number, asked: readonly Promise<unknown>[]): Promise<void> => {
+      const settled = Promise.allSettled(asked)
+      await sleep(ms)
+      server.process.kill('SIGKILL')
+      await Promise.all([server.ended, settled])
+      await start()
+    }
+    const open = async () =>
+      (
+        await Promise.all(
+          [renter, other].map(async (who) => (await who.call(rentals.list, { query: { page_size: '100' } })).items.map((rental) => ({ who, rental }))),
+        )
+      )
+        .flat()
+        .filter(({ rental: { status } }) => status !== 'released' && status !== 'failed')
+    for (const [making, ending] of [
+      [60, 40],
+      [250, 150],
+      [700, 400],
+    ] as const) {
+      const asked = [renter, other, renter, other, renter].map((who, index) =>
+        who.call(rentals.create, { body: { name: `k${making}-${index}`, offer_id, image } }),
+      )
+      await killedAfter(making, asked)
+      const running = await until(async () => {
+        const all = await open()
+        return all.every(({ rental }) => rental.status === 'running' && rental.fault === null) && all
+      }, 'all that was promised to run')
+      const cardsHeld = running.flatMap(({ rental }) => cardsOf(rental))
+      expect(cardsHeld.length).toBe(new Set(cardsHeld).size)
+      for (const { rental } of running) expect(await cardsInside(rental)).toEqual(cardsOf(rental))
+
+      await killedAfter(
+        ending,
+        running.map(({ who, rental: { id } }) => who.call(rentals.release, { params: { id } })),
+      )
+      await until(async () => {
+        const left = await open()
+        for (const { who, rental } of left)
+          if (rental.status === 'running') await who.call(rentals.release, { params: { id: rental.id } }).catch(() => undefined)
+        return left.length === 0
+      }, 'all to be released')
+      const stock = await owner.call(cards.list, { query: {} })
+      expect(stock.items.map(({ state }) => state)).toEqual(['free', 'free', 'free'])
+      expect(await engine.docker.containers.list({ all: true, labels: ['zhisuan.container'] })).toEqual([])
+      expect(await engine.docker.volumes.list()).toEqual([])
+    }
+  }, 240_000)
 })
+
+const firstOf = async (stream: Readable): Promise<string> => String(((await once(stream, 'data')) as [Buffer])[0])

@@ -8,7 +8,7 @@ import { checkCompose, judged, prepare } from '../../apps/server/src/modules/aos
 import { file, oldestCompose, type Place } from '../../apps/server/src/modules/aos/compose/compose.places.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 
-const isInstalled = spawnSync('docker-compose', ['version', '--short']).status === 0
+const isInstalled = spawnSync('docker-compose', ['version', '--short']).status === 0 || process.env['CI'] !== undefined
 
 /** What places hold that take not just anything; the others have a word or a number. */
 const examples: Readonly<Record<string, unknown>> = {

@@ -20,6 +20,7 @@ import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
+import { createSplitModule } from './modules/split/index.ts'
 import { createTicketModule } from './modules/ticket/index.ts'
 import { createUms } from './modules/ums/index.ts'
 import { createAudit, entryQuery } from './platform/audit.ts'
@@ -93,8 +94,22 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   add(createFilesModule(platform, { bytes, passwords }))
   add(createModelsModule(platform, { bytes, settings }))
+  add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
-  add(createMarket(platform, { edges, refusedByNode, tell, importPrices, usesCards, rented, mayMake, sumsOfProvider }))
+  add(
+    createMarket(platform, {
+      edges,
+      refusedByNode,
+      tell,
+      importPrices,
+      usesCards,
+      rented,
+      mayMake,
+      sumsOfProvider,
+      personOf,
+      personOfKey: publicKeys.personOf,
+    }),
+  )
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -69,6 +69,8 @@ import { invitations } from './ums/invitation.ts'
 import { passkeys } from './ums/passkey.ts'
 import { secondFactor } from './ums/second-factor.ts'
 import { organisations, users } from './ums/user.ts'
+import { splitContracts, splitRuns } from './split/contract.ts'
+import { splitFigures, splitProviders } from './split/provider.ts'
 import { tickets } from './ticket/ticket.ts'
 import { cannedAnswers, ticketDesk, ticketGroups, ticketHours } from './ticket/desk.ts'
 
@@ -169,6 +171,7 @@ export const calls = {
   models: { models, modelFiles, modelRevisions, modelImports },
   market: { providers, marketNodes, cards, offers, rentals, incomes, waits },
   issue: { projects },
+  split: { splitContracts, splitRuns, splitProviders, splitFigures },
   ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
   root: { terms },
 } as const

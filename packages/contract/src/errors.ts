@@ -689,6 +689,17 @@ export const errors = catalogue({
   ticketSecretNone: { code: 98408, status: 409, text: '没有保密信息，或已随工单结束清除' },
   ticketTaken: { code: 98409, status: 409, text: '工单已由“{name}”受理' },
   ticketFilesTooMany: { code: 98410, status: 409, text: '还没有使用的附件不能超过{limit}个' },
+
+  // 982xx: the split centre
+  splitContractNameTaken: { code: 98200, status: 400, text: '合同名称已存在' },
+  splitPeriodOpen: { code: 98201, status: 400, text: '该月份还没有结束' },
+  splitPeriodOutside: { code: 98202, status: 400, text: '合同不包含该月份' },
+  splitPeriodOrder: { code: 98203, status: 409, text: '须按月份依次分账，请先分{period}' },
+  splitNothingWritten: { code: 98204, status: 409, text: '没有待签署的版本' },
+  splitVersionPast: { code: 98205, status: 409, text: '{period}已分账，须从其后的月份开始' },
+  splitPartiesFixed: { code: 98206, status: 400, text: '已签署的合同不能增减分账方，请结束后另立合同' },
+  splitOwnPayment: { code: 98207, status: 409, text: '不能由分账的经办人登记付款，请由另一位人员登记' },
+  splitAccountUnfit: { code: 98208, status: 400, text: '该账号没有供应商角色' },
 })
 
 export type ErrorName = keyof typeof errors

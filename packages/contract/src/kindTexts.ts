@@ -163,6 +163,12 @@ export const kindTexts = {
   issue: {
     project: '项目',
   },
+  split: {
+    contract: '分账合同',
+    run: '分账单',
+    provider: '供应商',
+    figure: '运营数据',
+  },
   ticket: {
     ticket: '工单',
     desk: '工单处理',

@@ -29,11 +29,11 @@ export const onEngine = {
 export const reference = z.object({ id: z.uuid(), name: z.string() })
 
 const sizeUnits = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const
-/** A whole size in the largest unit that it is a whole number of. */
+/** A size for a sentence: in the largest unit of which it is at least one, with two decimals at most; never more than it is. */
 export function sizeText(bytes: number): string {
   let [rest, unit] = [bytes, 0]
-  for (; rest !== 0 && rest % 1024 === 0 && unit < sizeUnits.length - 1; unit++) rest /= 1024
-  return `${rest} ${sizeUnits[unit]}`
+  for (; rest >= 1024 && unit < sizeUnits.length - 1; unit++) rest /= 1024
+  return `${Math.floor(rest * 100) / 100} ${sizeUnits[unit]}`
 }
 
 /** A size in bytes that people ask for, one PiB at most unless it is said. Its ends are told as sizes: people type none in bytes. */

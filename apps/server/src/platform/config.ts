@@ -22,6 +22,8 @@ const environment = z.object({
   /** Address to listen on. The default is reachable from this machine only. */
   HOST: withDefault(z.string(), '127.0.0.1'),
   PORT: withDefault(z.coerce.number().int().min(0).max(65_535), '8080'),
+  /** Where people's SSH clients reach what they rent, on HOST; left out: nowhere. */
+  SSH_PORT: optional(z.coerce.number().int().min(0).max(65_535)),
   /** Address under which people reach the console; decides whether cookies are marked Secure. */
   PUBLIC_URL: optional(z.url({ protocol: /^https?$/ })),
   /** Database, keys, images, sandbox state. */

@@ -31,6 +31,7 @@ const columnsSince: Readonly<Record<string, readonly string[]>> = {
   users: ['wrong_passwords', 'frozen_until'],
   edges: ['docker_trouble', 'away_told', 'shared_with', 'shared_bp_ids', 'share_limits'],
   containers: ['shared_cpu', 'shared_memory_bytes', 'rental_id', 'cards'],
+  stack_services: ['shared_cpu', 'shared_memory_bytes'],
   identity_providers: ['by_organisation'],
   policies: ['system_key'],
   roles: ['system_key'],

@@ -52,6 +52,7 @@ export const loaders = {
   settings: () => import('./zh/settings.ts'),
   snapshot: () => import('./zh/snapshot.ts'),
   storage: () => import('./zh/storage.ts'),
+  split: () => import('./zh/split.ts'),
   ticket: () => import('./zh/ticket.ts'),
 } as const
 

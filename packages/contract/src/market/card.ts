@@ -42,7 +42,7 @@ export const card = z.object({
   /** Such as the number of the Xid. */
   trouble_detail: z.string(),
   health_since: moment,
-  /** `away`: its node is not there, or takes nothing new. `unlisted`: its node is not in the market. */
+  /** `away`: its node is not there, or takes nothing new. `unlisted`: its node is not in the market, or its provider not verified. */
   state: z.enum(cardStates),
   seen_at: moment,
 })

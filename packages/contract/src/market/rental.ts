@@ -56,6 +56,8 @@ export const rental = z.object({
   region: z.object({ id: z.uuid(), name: z.string() }).nullable(),
   /** By which it is entered: terminal, files, log. Null while there is none. */
   container_id: z.uuid().nullable(),
+  /** `ssh -p <port> <id>@<platform>` enters it, by the keys that its organisation’s people registered; null where that is not so, or not now. */
+  ssh_port: z.int().nullable(),
   count: z.int(),
   /** Those that it has now. */
   cards: z.array(z.object({ id: z.uuid(), index: z.int(), uuid: z.string() })),

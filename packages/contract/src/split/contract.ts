@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { amountGiven, money } from '../bill/money.ts'
 import { can } from '../can.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { exportFormats, exportLink } from '../exports.ts'
 import { reference } from '../resource.ts'
 import type { Role } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -282,7 +283,10 @@ export const splitRuns = {
     path: `${splitPath}/runs/{id}/lines`,
     summary: 'Its lines, by the hour',
     access: splitReaders,
-    query: listQuery(['from'], { kind: z.enum(['use', 'late', 'refund', 'adjustment']).optional(), model: z.string().max(128).optional() }),
+    query: listQuery(['from'], {
+      kind: z.enum(['use', 'late', 'refund', 'adjustment']).optional(),
+      model: z.string().max(128).regex(plainLine, fieldTexts.controlCharacters).optional(),
+    }),
     response: listOf(splitLine),
   }),
   /** 26012 where that month was split by it, 26018 where the provider is disabled. */
@@ -334,5 +338,16 @@ export const splitRuns = {
     access: splitKeepers,
     body: z.object({ reference: z.string(fieldTexts.contentRequired).trim().min(4).max(64).regex(plainLine, fieldTexts.controlCharacters) }),
     response: splitRun,
+  }),
+  export: defineCall({
+    ...one,
+    id: 'split.run.export',
+    method: 'POST',
+    path: `${splitPath}/runs/{id}/export`,
+    summary: 'A link to the statement as a file: SHA-256 of the hash before and the CSV is its hash',
+    access: splitReaders,
+    audit: false,
+    body: z.object({ format: z.enum(exportFormats) }),
+    response: exportLink,
   }),
 } as const

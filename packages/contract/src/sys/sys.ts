@@ -85,6 +85,7 @@ export type ConfigChange = z.output<typeof configChange>
 export const environmentKeys = [
   'HOST',
   'PORT',
+  'SSH_PORT',
   'PUBLIC_URL',
   'TRUST_PROXY',
   'DATA_DIR',

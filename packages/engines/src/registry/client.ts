@@ -8,7 +8,7 @@ import { registryError } from './errors.ts'
 import { acceptedManifests, manifestMostBytes } from './manifest.ts'
 import type { AskOptions, Registry, RegistryConnection, RegistryScope } from './types.ts'
 
-interface Answer {
+export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
@@ -40,8 +40,14 @@ const nextOf = (header: string | string[] | undefined): string | undefined => /<
 const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 const scopeText = ({ type, name, actions }: RegistryScope): string => `${type}:${name}:${actions.join()}`
 
+/** What a registry tells beside the API of registries, by its account. */
+export type AskBeside = (path: string, options?: AskOptions) => Promise<Answer>
+
 /** Asks nothing yet. */
-export function createRegistry(connection: RegistryConnection): Registry {
+export const createRegistry = (connection: RegistryConnection): Registry => createRegistryWithMore(connection).registry
+
+/** The same, for one that has an API of its own at the same address, which takes the account as it is (Basic). */
+export function createRegistryWithMore(connection: RegistryConnection): { readonly registry: Registry; readonly beside: AskBeside } {
   const base = connection.url.replace(/\/+$/, '')
   if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) throw new EngineError('invalid', `not an address of a registry: ${connection.url}`)
   const { credentials, timeoutMs = 30_000 } = connection
@@ -133,7 +139,13 @@ export function createRegistry(connection: RegistryConnection): Registry {
   const of = (name: string, ...actions: RegistryScope['actions']): RegistryScope[] => [{ type: 'repository', name, actions }]
   const optionsOf = ({ signal }: AskOptions): AskOptions => (signal === undefined ? {} : { signal })
 
-  return {
+  const beside: AskBeside = async (path, options = {}) => {
+    const answer = await send(new URL(path, `${base}/`), { ...optionsOf(options), method: 'GET', headers: { accept: 'application/json' } }, basicOf())
+    if (answer.status >= 300) throw registryError(new URL(path, `${base}/`).pathname, answer.status, answer.headers, answer.body)
+    return answer
+  }
+
+  const registry: Registry = {
     async check(options = {}) {
       const answer = await asked('/v2/', { ...optionsOf(options), method: 'GET', path: '/v2/', scopes: [], mostBytes: 65_536 })
       // Any web server answers something.
@@ -252,9 +264,10 @@ export function createRegistry(connection: RegistryConnection): Registry {
     },
     close: () => agent.destroy(),
   }
+  return { registry, beside }
 }
 
-function parsed<T extends z.ZodType>(schema: T, body: Buffer, what: string): z.output<T> {
+export function parsed<T extends z.ZodType>(schema: T, body: Buffer, what: string): z.output<T> {
   try {
     return schema.parse(JSON.parse(body.toString('utf8')))
   } catch (error) {

@@ -20,8 +20,10 @@ import { createContainers, type ContainerService } from './container/container.s
 import { containerMigrations, countByEdge, ownersOnEdge } from './container/container.store.ts'
 import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
+import { shareMigrations } from './container/container.share.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
 import { createRentedContainers, type RentedContainers } from './container/rented.containers.ts'
+import { createPulling } from './container/container.pull.ts'
 import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
 
 /** Topic on the bus: configs are to be brought to the node of this id, by whichever server has it. */
@@ -55,17 +57,17 @@ export function createCis(
   let unsubscribe: () => void = () => undefined
 
   return {
-    migrations: { ...deploymentMigrations, ...containerMigrations, ...configMigrations, ...linkMigrations },
+    migrations: { ...deploymentMigrations, ...containerMigrations, ...shareMigrations, ...configMigrations, ...linkMigrations },
     contentsOfNode: { count: countByEdge, owners: ownersOnEdge },
     kinds: {
       'cis.container': { table: 'containers', suspendable: createContainerSuspension(platform, { operations }) },
       'cis.config': { table: 'container_configs' },
     },
     configs,
-    serviceContainers: createServiceContainers(containers),
+    serviceContainers: createServiceContainers(containers, createPulling(imageAuth)),
     observe: watch.observe,
     usesCards: containers.usesCards,
-    rented: createRentedContainers(platform, { operations, reach: edges.reach }),
+    rented: createRentedContainers(platform, { operations, reach: edges.reach, reached: containers.reached }),
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),

@@ -34,6 +34,8 @@ interface Held {
 export interface FakeDocker {
   readonly answers: NonNullable<Parameters<typeof startAgent>[2]>
   readonly images: Set<string>
+  /** What was pulled by an account, and by which. */
+  readonly pulls: readonly { readonly image: string; readonly auth: Readonly<Record<string, string>> }[]
   readonly containers: Map<string, Held>
   /** To which terminals were set: `h=24&w=80`. */
   readonly sizes: readonly string[]
@@ -55,6 +57,7 @@ export interface FakeDocker {
 
 export function fakeDocker(): FakeDocker {
   const images = new Set(['app:1', 'app:2'])
+  const pulls: { image: string; auth: Record<string, string> }[] = []
   const containers = new Map<string, Held>()
   const listeners = new Set<Http2ServerResponse>()
   const programs: z.input<typeof nodeListeners> = []
@@ -131,7 +134,17 @@ export function fakeDocker(): FakeDocker {
       if (distributed.startsWith('away')) return say(500, { message: 'Get "https://away/v2/": dial tcp: lookup away: no such host' })
       return distributed.startsWith('public') ? say(200, {}) : say(404, { message: `manifest unknown: ${distributed}` })
     }
-    if (path === '/images/create') return say(404, { message: 'pull access denied' })
+    if (path === '/images/create') {
+      const auth = request.headers['x-registry-auth']
+      const [name, tag] = [url.searchParams.get('fromImage') ?? '', url.searchParams.get('tag')]
+      // What the client under test sends.
+      const account = typeof auth === 'string' ? (JSON.parse(Buffer.from(auth, 'base64url').toString('utf8')) as Record<string, string>) : null
+      if (account === null || account['password'] === '' || account['password'] === 'wrong') return say(404, { message: 'pull access denied' })
+      const image = tag === null || tag === '' ? name : `${name}:${tag}`
+      pulls.push({ image, auth: account })
+      images.add(image)
+      return say(200, { status: 'Downloaded newer image' })
+    }
     if (path === '/containers/create') {
       const name = url.searchParams.get('name') ?? ''
       if ([...containers.values()].some((one) => one.name === name)) return say(409, { message: `Conflict. The container name "/${name}" is already in use` })
@@ -227,6 +240,7 @@ export function fakeDocker(): FakeDocker {
 
   return {
     images,
+    pulls,
     containers,
     sizes,
     removedVolumes,

@@ -199,7 +199,7 @@ describe('an upload', () => {
     expect(await refused(app, fileSpaces.upload, { token: person.token, params: { id: spaces[0] ?? '' }, body: { name: 'one', size_bytes: 1 } })).toMatchObject(
       {
         code: 97604,
-        message: '空间不足：已用9.77 KB，配额为9.77 KB，还需要1 B',
+        message: '空间不足：已用9.76 KB，配额为9.76 KB，还需要1 B',
       },
     )
   })

@@ -17,6 +17,7 @@ import type { Tell } from '../sys/message/message.service.ts'
 import { createCards } from './card/card.service.ts'
 import { isListed } from './card/card.store.ts'
 import { createNodes } from './card/node.service.ts'
+import { createDoor } from './door/door.ts'
 import { marketMigrations } from './market.migrations.ts'
 import { createListings } from './offer/listing.service.ts'
 import { createOffers } from './offer/offer.service.ts'
@@ -37,6 +38,8 @@ export function createMarket(
     usesCards: ContainerService['usesCards']
     rented: RentedContainers
     mayMake: StandingService['mayMake']
+    personOf: Parameters<typeof createDoor>[1]['personOf']
+    personOfKey: Parameters<typeof createDoor>[1]['personOfKey']
     sumsOfProvider: Parameters<typeof createRentals>[1]['sumsOfProvider']
   },
 ): ModuleParts {
@@ -44,8 +47,9 @@ export function createMarket(
   const cards = createCards(platform, others)
   const nodes = createNodes(platform, others)
   const offers = createOffers(platform, others)
+  const door = createDoor(platform, others)
   const waits = createWaits(platform, others)
-  const rentals = createRentals(platform, { ...others, beside: waits.look, sharesOf: cards.sharesOf })
+  const rentals = createRentals(platform, { ...others, beside: waits.look, sharesOf: cards.sharesOf, doorPort: door.port })
   const listings = createListings(platform)
   others.edges.onReport(cards.reported)
   return {
@@ -91,7 +95,12 @@ export function createMarket(
     ],
     jobs: [noticeJob],
     jobHandlers: [handleJob(noticeJob, () => rentals.notify())],
-    start: async () => rentals.begin(),
+    serve: (_http, { tags }) => door.reading(tags),
+    drain: door.drain,
+    start: async () => {
+      await door.start()
+      rentals.begin()
+    },
     stop: () => rentals.end(),
   }
 }

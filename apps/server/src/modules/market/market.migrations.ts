@@ -225,4 +225,6 @@ export const marketMigrations: Migrations = {
     );
     ${tellsChanges('market_waits', 'market.wait')}
   `),
+  // The key by which people's clients know the door, sealed.
+  '20261128_99_market_door': migration('create table market_door (one boolean primary key check (one), sealed text not null)'),
 }

@@ -129,6 +129,10 @@ export interface Attempt {
   readonly reason: string
   readonly at: string
 }
+interface DoorTable {
+  one: boolean
+  sealed: string
+}
 interface WaitTable {
   id: string
   bp_id: string
@@ -154,6 +158,7 @@ declare module '../../platform/db/database.ts' {
     market_rentals: RentalTable
     market_clock: ClockTable
     market_waits: WaitTable
+    market_door: DoorTable
   }
 }
 export type ProviderRow = Selectable<ProviderTable>

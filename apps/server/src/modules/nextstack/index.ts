@@ -28,7 +28,7 @@ import { forgetImages, imageCounter, imageMigrations } from './image/image.store
 import { createImaging } from './imaging.ts'
 import { keyPairRoutes } from './key-pair/key-pair.routes.ts'
 import { createKeyPairs, publicKeyOf } from './key-pair/key-pair.service.ts'
-import { keyPairCounter, keyPairMigrations, namesOfKeys } from './key-pair/key-pair.store.ts'
+import { keyPairCounter, keyPairMigrations, namesOfKeys, personOfKey } from './key-pair/key-pair.store.ts'
 import { usageMigrations } from './metering.ts'
 import { createNetworking, networkingCounters, networkingMigrations } from './networking.ts'
 import { overviewRoutes } from './overview/overview.routes.ts'
@@ -66,9 +66,14 @@ export function createNextstack(
   },
 ): ModuleParts & {
   /** Keys of organisations, for clouds of the other family. */
+  publicKeys: {
+    publicKey: (scope: Scope, id: string) => Promise<string>
+    names: (scope: Scope) => Promise<readonly { id: string; name: string }[]>
+    /** Who registered a key in an organisation, by its SHA-256 fingerprint. */
+    personOf: (bpId: string, fingerprint: string) => Promise<string | null>
+  }
   /** What organisations may have, also of what other modules keep and count themselves. */
   quotas: Pick<QuotaService, 'limit' | 'mayGrow'>
-  publicKeys: { publicKey: (scope: Scope, id: string) => Promise<string>; names: (scope: Scope) => Promise<readonly { id: string; name: string }[]> }
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
@@ -116,7 +121,11 @@ export function createNextstack(
       ...imageMigrations,
       ...usageMigrations,
     },
-    publicKeys: { publicKey: (scope, id) => publicKeyOf(platform.db, scope, id), names: (scope) => namesOfKeys(platform.db, scope) },
+    publicKeys: {
+      publicKey: (scope, id) => publicKeyOf(platform.db, scope, id),
+      names: (scope) => namesOfKeys(platform.db, scope),
+      personOf: (bpId, fingerprint) => personOfKey(platform.db, bpId, fingerprint),
+    },
     kinds: {
       'nextstack.vm': { table: 'vms', suspendable: createVmSuspension(platform, { clouds, operations }), sold: sellsVms(vms) },
       'nextstack.snapshot': { table: 'vm_snapshots', partOf: { kind: 'nextstack.vm', id: 'vm_id' } },

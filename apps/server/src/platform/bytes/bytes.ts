@@ -1,3 +1,4 @@
+import { sizeText } from '@zhisuan/contract/resource'
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -33,13 +34,6 @@ const contentsOf = (config: Config): Contents => {
   return bucket === undefined || key === undefined || secret === undefined
     ? createDirectoryContents(config.DATA_DIR)
     : createS3Contents({ bucket, endpoint, region, credentials: { accessKeyId: key, secretAccessKey: secret } })
-}
-
-export const sizeText = (bytes: number): string => {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB']
-  let [rest, unit] = [bytes, 0]
-  for (; rest >= 1024 && unit < units.length - 1; unit++) rest /= 1024
-  return `${Number(rest.toFixed(2))} ${units[unit]}`
 }
 
 /** What becomes of what was received; for one kind of uploads. */

@@ -1,4 +1,5 @@
 import { repositories } from '@zhisuan/contract/ims/project'
+import { thirdRegistries } from '@zhisuan/contract/ims/preheat'
 import { registries } from '@zhisuan/contract/ims/registry'
 import { useCall } from '../../api/hooks.ts'
 import { useMayCall } from '../../session/user.ts'
@@ -13,8 +14,36 @@ export function typedParts(typed: string): { readonly repository: string; readon
     : { repository: typed, tag: null }
 }
 
-/** Images of the platform's registries that fit what is typed: repositories, and the tags of one that is typed whole. */
+/** Images of all registries that one may use and that fit what is typed: the platform's, and that of a third party whose address is typed. */
 export function useRegistryImages(typed: string): readonly string[] {
+  return [...usePlatformImages(typed), ...useThirdImages(typed)]
+}
+
+/** Repositories of a third party's registry, and the tags of one that is typed whole. */
+function useThirdImages(typed: string): readonly string[] {
+  const mayAsk = useMayCall(thirdRegistries.repositories)
+  const { data } = useCall(thirdRegistries.list, { query: { page_size: most } }, { silent: true, enabled: mayAsk })
+  const { repository, tag } = typedParts(typed)
+  const registry = (data?.items ?? []).find(({ address }) => repository.startsWith(`${address}/`))
+  const name = registry === undefined ? '' : repository.slice(registry.address.length + 1)
+  const params = { id: registry?.id ?? '' }
+  const found = useCall(
+    thirdRegistries.repositories,
+    { params, query: { keyword: name } },
+    { silent: true, enabled: registry?.browsable === true && tag === null },
+  )
+  const tags = useCall(
+    thirdRegistries.tags,
+    { params, query: { repository: name, ...(tag !== null && tag !== '' && { keyword: tag }) } },
+    { silent: true, enabled: registry !== undefined && tag !== null && name !== '' },
+  )
+  if (registry === undefined) return []
+  if (tag !== null) return (tags.data?.items ?? []).slice(0, most).map((one) => `${registry.address}/${name}:${one}`)
+  return (found.data?.items ?? []).slice(0, most).map((one) => `${registry.address}/${one}`)
+}
+
+/** Repositories of the platform's registries, and the tags of one that is typed whole. */
+function usePlatformImages(typed: string): readonly string[] {
   const mayAsk = useMayCall(repositories.all)
   const { data } = useCall(registries.regions, {}, { silent: true, enabled: mayAsk })
   const all = (data?.items ?? []).flatMap((one) => one.registries)

@@ -44,6 +44,7 @@ export default function OfferDialog({ onClose }: Dialog<object>) {
         name="card_model"
         label={t('column.card')}
         schema={shape.card_model}
+        showSearch
         options={[...new Set(own.map(({ model }) => model))].map((model) => ({ value: model, label: model }))}
       />
       <SelectField

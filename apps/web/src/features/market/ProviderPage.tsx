@@ -151,7 +151,7 @@ function Cards() {
             text: t(`card.state.${state}`),
             note: trouble === null ? null : t(`trouble.${trouble}`, { detail: trouble_detail }),
           }),
-          { sort: true, width: 260 },
+          { sort: true, width: 190 },
         ),
         col.bytes<Card>('memory', t('column.memory'), ({ memory_bytes }) => memory_bytes, { width: 110 }),
         col.text<Card>('driver', t('column.driver'), ({ driver }) => driver, { width: 130, note: ({ cuda }) => (cuda === null ? '' : `CUDA ${cuda}`) }),

@@ -69,8 +69,8 @@ export default function RentalAdd() {
         </div>
       }
     >
-      <h2>{t('ofCards', { count, model: listing.card_model })}</h2>
-      <p className="mk-facts">
+      <h2 className="mk-what">{t('ofCards', { count, model: listing.card_model })}</h2>
+      <p className="mk-facts mk-what-facts">
         {[
           listing.provider.name,
           t('fact.cpus', { count: listing.cpus_per_card * count }),

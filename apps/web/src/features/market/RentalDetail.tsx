@@ -4,6 +4,7 @@ import { rentals, rentalTransitional, workspacePath, type Rental } from '@zhisua
 import { Link, useParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { useOne } from '../../api/hooks.ts'
+import { CopyCode } from '../../kit/CopyCode.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
@@ -53,7 +54,7 @@ export default function RentalDetail() {
         { key: 'limit', label: t('field.spendLimit'), value: rental.spend_limit === null ? t('unlimited') : format.money(rental.spend_limit) },
         {
           key: 'idle',
-          label: t('field.idleMinutes'),
+          label: t('field.idle'),
           value: rental.idle_minutes === null ? t('never') : t('idleAfter', { minutes: rental.idle_minutes }),
         },
         { key: 'created', label: t('column.created'), value: format.dateTime(rental.created_at) },
@@ -69,9 +70,17 @@ export default function RentalDetail() {
         <div className="zs-card">
           {rental.container_id !== null && rental.status === 'running' && (
             <p>
-              <Link to={paths.container.deployment.containerDetail(rental.container_id)}>{t('enter')}</Link>
+              <Link className="zs-text-link" to={paths.container.deployment.containerDetail(rental.container_id)}>
+                {t('enter')}
+              </Link>
               <span className="zs-soft"> {t('enterNote', { path: workspacePath })}</span>
             </p>
+          )}
+          {rental.ssh_port !== null && (
+            <>
+              <p>{t('ssh')}</p>
+              <CopyCode text={`ssh -p ${rental.ssh_port} ${rental.id}@${location.hostname}`} />
+            </>
           )}
           <StopTable stopped={rental.stopped_price} days={stoppedDays} />
         </div>

@@ -86,7 +86,7 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
       <h2 className="zs-heading">{t('source.title')}</h2>
       <SourceFields known={known} />
       <h2 className="zs-heading">{t('application.where')}</h2>
-      <PlacementFields note={t('application.nodesNote')} />
+      <PlacementFields shared note={t('application.nodesNote')} />
     </FormPage>
   )
 }

@@ -5,6 +5,7 @@ import { fitsVariable, variable as schema, type Variable } from '@zhisuan/contra
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from '../../i18n.ts'
 import { refusing, wrongWith } from '../../kit/rules.ts'
+import { ImageInput } from '../container/ImageInput.tsx'
 import './stack.css'
 
 /** A field for each variable, by its type; the form holds them under `values`. */
@@ -30,7 +31,10 @@ export function VariableFields({ variables }: { readonly variables: readonly Var
   ))
 }
 
-function controlOf({ type, choices, required }: Variable, words: { readonly yes: string; readonly no: string }) {
+/** What templates call their images, in whole words. */
+const namesImage = (name: string): boolean => /(^|_)IMAGE(_|$)/i.test(name)
+
+function controlOf({ name, type, choices, required }: Variable, words: { readonly yes: string; readonly no: string }) {
   switch (type) {
     case 'password':
       return <Input.Password autoComplete="new-password" />
@@ -51,6 +55,6 @@ function controlOf({ type, choices, required }: Variable, words: { readonly yes:
     case 'choice':
       return <Select allowClear={!required} showSearch={{ optionFilterProp: 'label' }} options={choices.map((value) => ({ value, label: value }))} />
     case 'text':
-      return <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} spellCheck={false} />
+      return namesImage(name) ? <ImageInput /> : <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} spellCheck={false} />
   }
 }

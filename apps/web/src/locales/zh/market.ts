@@ -3,7 +3,7 @@ import * as words from './words.ts'
 /** The market of cards: what is shown to everybody, what one rents, what one provides. */
 export default {
   title: words.computeMarket,
-  lead: '这里显示的都是现在能租的卡，按秒计费，用多少付多少。看价格不用登录。',
+  lead: '按秒计费，用多少付多少；空闲的数量就是现在能租的。看价格不用登录。',
   search: '卡型号、供应商',
   filter: {
     count: '一台机器的卡数',
@@ -80,6 +80,7 @@ export default {
     alternativesNote: '只会换成配置不更低、价格不更高的报价',
     spendLimit: '费用上限',
     idleMinutes: '空闲自动停止（分钟）',
+    idle: '空闲自动停止',
     idleMinutesNote: '显卡和 CPU 都空闲这么久后自动停止；留空表示不停',
     spendLimitNote: '累计费用达到后自动停止；留空表示不限',
     providerName: '供应商名称',
@@ -91,8 +92,8 @@ export default {
     memoryPerCard: '每张卡配的内存',
     diskPerCard: '每张卡配的磁盘',
     cardPrice: '显卡每张每小时',
-    diskPrice: '磁盘每 GiB 每小时，运行时',
-    stoppedDiskPrice: '磁盘每 GiB 每小时，停止时',
+    diskPrice: '磁盘每 GB 每小时，运行时',
+    stoppedDiskPrice: '磁盘每 GB 每小时，停止时',
   },
   column: {
     name: '机器',
@@ -172,6 +173,7 @@ export default {
   attempts: '在 {{count}} 台主机上没有成功',
   attempt: '{{provider}}：{{reason}}',
   enter: '进入机器：终端、文件、日志',
+  ssh: '或者用 SSH，公钥先在“密钥对”中登记；scp、rsync、端口转发和 VS Code 都可以用：',
   enterNote: '数据请放在 {{path}}，停止后只保证它不丢。',
   start: { title: '启动“{{name}}”？', body: '启动后按 {{price}} / 小时计费。优先用原来的卡；换了卡时 /workspace 以外的改动会丢失。' },
   stopping: {

@@ -251,7 +251,7 @@ export default {
       recertify: '更换 HTTPS 证书',
       recertifyNote: '更换时仓库会重启几秒；新证书不能正常服务时自动换回',
       engine: '引擎',
-      harborNote: '平台用它的账号、按通用的仓库接口访问它；请填写能列出和推拉全部项目的机器人账户',
+      harborNote: '平台用机器人账户按 Harbor 的接口（API v2.0）列出项目、仓库和标签；请填写能列出和推拉这些项目的机器人账户',
       url: '仓库地址',
       urlNote: '平台访问它的地址，以 http:// 或 https:// 开头',
       authority: 'CA 证书',

@@ -136,6 +136,7 @@ export default {
   environment: {
     HOST: '监听地址',
     PORT: '监听端口',
+    SSH_PORT: '租用的机器的 SSH 端口；未设置时不提供 SSH',
     PUBLIC_URL: '用户访问控制台的地址；https 时 Cookie 只经加密连接发送',
     TRUST_PROXY: '前面可信的反向代理层数',
     DATA_DIR: '数据目录：数据库、密钥、备份与镜像文件',

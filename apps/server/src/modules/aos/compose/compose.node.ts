@@ -14,6 +14,8 @@ export interface FileFor {
   readonly stack_id: string
   /** What lies beside it, by path. */
   readonly files: ReadonlyMap<string, string>
+  /** Images that are there already: compose would ask for them without an account. */
+  readonly pulled?: ReadonlySet<string>
   /** What variables are, for what is only named. */
   readonly values: ReadonlyMap<string, string>
 }
@@ -75,7 +77,7 @@ const resourceForNode = (value: unknown): unknown => {
   return external === true || isMapping(external) ? { external, ...(name !== undefined && { name }) } : without(value, 'external')
 }
 
-function serviceForNode(service: Mapping, services: Mapping, { stack_id, files, values }: FileFor): Mapping {
+function serviceForNode(service: Mapping, services: Mapping, { stack_id, files, values, pulled }: FileFor): Mapping {
   const mounts = listed(service['volumes']).map((value) => ({ value, mount: mountOf(value) }))
   const deploy = mappingOf(service['deploy'])
   const resources = mappingOf(deploy['resources'])
@@ -107,7 +109,9 @@ function serviceForNode(service: Mapping, services: Mapping, { stack_id, files, 
     ...some('deploy', { ...without(deploy, 'resources'), ...some('resources', { ...without(resources, 'limits'), ...some('limits', limits) }) }),
     ...some('healthcheck', healthForNode(mappingOf(service['healthcheck']))),
     ...(service['pids_limit'] === undefined && pids !== undefined && { pids_limit: pids }),
-    ...(service['pull_policy'] === 'missing' && { pull_policy: 'if_not_present' }),
+    ...((service['pull_policy'] === 'missing' || (service['pull_policy'] === 'always' && pulled?.has(String(service['image'])) === true)) && {
+      pull_policy: 'if_not_present',
+    }),
   }
 }
 

@@ -2,7 +2,7 @@ import { imageName } from '@zhisuan/contract/cis/container'
 import { clash, type PortOfNode } from '@zhisuan/contract/cis/ports'
 import { isMapping, type Mapping, type Path, type Report } from './compose.parse.ts'
 import { file, inside, oldestCompose, type Place } from './compose.places.ts'
-import { besides, envFilesOf, isPortFault, keyed, listed, mountOf, portsMax, portsOf, replicasOf } from './compose.service.ts'
+import { besides, envFilesOf, isPortFault, keyed, limitsOf, listed, mountOf, portsMax, portsOf, replicasOf, wantsGpu } from './compose.service.ts'
 
 export interface RuleParts {
   readonly report: Report
@@ -10,6 +10,8 @@ export interface RuleParts {
   readonly free: boolean
   /** What of a node may be mounted; `own` where that depends on which node it will be. */
   readonly bind: (path: string) => 'foreign' | 'system' | 'own' | null
+  /** Whether it is to run beside what is of other organisations. */
+  readonly shared: boolean
   /** Paths of the configs beside the file. */
   readonly files: { has: (path: string) => boolean }
   /** Whether variables are filled in: before, what has one is not judged. */
@@ -33,7 +35,7 @@ const conditions = /^(service_started|service_healthy|service_completed_successf
 
 /** Structure, and what may be asked of a node: what passes, the Compose of every node takes. */
 export function judge(root: Mapping, parts: RuleParts): void {
-  const { report, free, bind, files, filled } = parts
+  const { report, free, bind, shared, files, filled } = parts
   const open = (value: unknown): boolean => !filled && typeof value === 'string' && value.includes('$')
   const version = oldestCompose
   const mappingAt = (value: unknown): Mapping | null => (isMapping(value) ? value : null)
@@ -151,6 +153,15 @@ export function judge(root: Mapping, parts: RuleParts): void {
       if (typeof mode === 'string' && !/^(0o?)?[0-7]{3,4}$/.test(mode)) report([...at, 'tmpfs', 'mode'], 'number', { key: 'mode' })
     }
   }
+  /** On a node that others share: what keeps them apart, and what they are counted by. */
+  const judgeShare = (name: string, service: Mapping, path: Path): void => {
+    if (!shared || !filled) return
+    const { cpu_limit, memory_limit_bytes } = limitsOf(service)
+    if (cpu_limit === null || memory_limit_bytes === null) report(path, 'sharedLimits', { service: name })
+    if (wantsGpu(service)) report(path, 'sharedGpu', { service: name })
+    for (const key of alone) if (key in service) report([...path, key], 'sharedKey', { key })
+    if (/^(bridge|default)$/.test(String(service['network_mode']))) report([...path, 'network_mode'], 'sharedKey', { key: 'network_mode' })
+  }
   /** What else Compose says no to. */
   const judgeSense = (service: Mapping, path: Path): void => {
     const deploy = mappingAt(service['deploy'])
@@ -202,6 +213,7 @@ export function judge(root: Mapping, parts: RuleParts): void {
     judgePorts(service, path)
     judgeMounts(service, path)
     judgeSense(service, path)
+    judgeShare(serviceName, service, path)
     // What an agent can read of its node is not for a service to have.
     for (const one of envFilesOf(service))
       if (one === null || (!open(one.path) && one.required && !files.has(one.path))) report([...path, 'env_file'], 'fileForbidden', { value: one?.path ?? '' })
@@ -219,6 +231,9 @@ export function judge(root: Mapping, parts: RuleParts): void {
   const circle = circleOf(new Map(Object.entries(services).flatMap(([name, service]) => (isMapping(service) ? [[name, needed(service)] as const] : []))))
   if (circle !== null) report(['services', circle[0] ?? ''], 'dependsCircle', { value: circle.join(' → ') })
 }
+
+/** Names and measures that count for the whole node, and limits that others undo. */
+const alone = ['container_name', 'mac_address', 'memswap_limit', 'cpu_quota', 'cpu_period', 'cpu_count', 'cpu_percent', 'cpuset', 'external_links']
 
 const listedOrKeyed = (value: unknown): string[] => (isMapping(value) ? Object.keys(value) : listed(value).map(String))
 

@@ -26,6 +26,11 @@ export interface ComposeService {
   readonly image: string
   readonly replicas: number
   readonly ports: readonly PublishedPort[]
+  /** The most that each of its containers may take; null where nothing limits it. */
+  readonly cpu_limit: number | null
+  readonly memory_limit_bytes: number | null
+  /** When its image is pulled: `always`, `never`; null: where it is not there. */
+  readonly pull: 'always' | 'never' | null
 }
 
 export const portsMax = 100
@@ -158,6 +163,32 @@ export function replicasOf(service: Mapping): number | null {
   return Number.isInteger(count) && count >= 0 && count <= 100 ? count : null
 }
 
+const units = ['b', 'k', 'm', 'g', 't', 'p']
+
+/** `512m` in bytes, as Docker reads it; null of what limits nothing. */
+function bytesOf(value: unknown): number | null {
+  const [, amount, unit = 'b'] = /^(\d+(?:\.\d+)?)\s?([bkmgtp])?b?$/i.exec(String(value)) ?? []
+  const bytes = Math.floor(Number(amount) * 1024 ** units.indexOf(unit.toLowerCase()))
+  return bytes > 0 ? bytes : null
+}
+
+/** What limits the containers of a service: what is said of their deployment. Where that is there at all, Compose forgets what the older keys say. */
+export function limitsOf(service: Mapping): Pick<ComposeService, 'cpu_limit' | 'memory_limit_bytes'> {
+  const deploy = isMapping(service['deploy']) ? service['deploy'] : {}
+  const resources = isMapping(deploy['resources']) ? deploy['resources'] : {}
+  const limits = isMapping(resources['limits']) ? resources['limits'] : {}
+  const cpus = Number(limits['cpus'])
+  return { cpu_limit: cpus > 0 ? cpus : null, memory_limit_bytes: bytesOf(limits['memory']) }
+}
+
+/** Whether it wants a GPU of the node. */
+export function wantsGpu(service: Mapping): boolean {
+  const deploy = isMapping(service['deploy']) ? service['deploy'] : {}
+  const resources = isMapping(deploy['resources']) ? deploy['resources'] : {}
+  const reserved = isMapping(resources['reservations']) ? resources['reservations'] : {}
+  return service['runtime'] === 'nvidia' || listed(reserved['devices']).length > 0 || listed(reserved['generic_resources']).length > 0
+}
+
 /** Of a file that the rules have let pass. */
 export const servicesOf = (root: Mapping): ComposeService[] =>
   Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => {
@@ -166,6 +197,8 @@ export const servicesOf = (root: Mapping): ComposeService[] =>
       name,
       image: String(of['image'] ?? ''),
       replicas: replicasOf(of) ?? 1,
+      ...limitsOf(of),
+      pull: of['pull_policy'] === 'always' || of['pull_policy'] === 'never' ? of['pull_policy'] : null,
       ports: listed(of['ports']).flatMap((port) => {
         const ports = portsOf(port)
         return isPortFault(ports) ? [] : ports

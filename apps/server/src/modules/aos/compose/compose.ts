@@ -18,6 +18,8 @@ export interface ComposeTerms {
   readonly asker: Pick<Actor, 'kind' | 'bp_id'> | null
   /** Where; null where that is not known yet. */
   readonly nodes: readonly { readonly bp_id: string | null }[] | null
+  /** Whether others run on one of them too: then it has to keep to its share. */
+  readonly shared: boolean
   /** What lies beside it; `any` where that is not known yet: files below the file's own directory then are none of the node's. */
   readonly configs: readonly StackFile[] | 'any'
 }
@@ -25,21 +27,28 @@ export interface ComposeTerms {
 /**
  * What somebody may have a file do.
  * @param nodes where; null where that is not known yet
+ * @param shared see {@link ComposeTerms}
  */
-export const termsOf = ({ kind, bp_id }: Pick<Actor, 'kind' | 'bp_id'>, nodes: ComposeTerms['nodes'], configs: ComposeTerms['configs']): ComposeTerms => ({
+export const termsOf = (
+  { kind, bp_id }: Pick<Actor, 'kind' | 'bp_id'>,
+  nodes: ComposeTerms['nodes'],
+  configs: ComposeTerms['configs'],
+  shared = false,
+): ComposeTerms => ({
   asker: { kind, bp_id },
   nodes: nodes?.map((node) => ({ bp_id: node.bp_id })) ?? null,
+  shared,
   configs,
 })
 /** For a file that was judged when it was asked for. */
-export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ asker: null, nodes: null, configs })
+export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ asker: null, nodes: null, shared: false, configs })
 
-function rulesOf({ asker, nodes, configs }: ComposeTerms): Pick<RuleParts, 'free' | 'bind' | 'files'> {
+function rulesOf({ asker, nodes, shared, configs }: ComposeTerms): Pick<RuleParts, 'free' | 'bind' | 'shared' | 'files'> {
   const files = pathsOf(configs)
-  if (asker === null) return { free: true, bind: () => null, files }
+  if (asker === null) return { free: true, bind: () => null, shared: false, files }
   const free = isPlatformKind(asker.kind)
-  if (nodes === null) return { free, bind: (path) => bindRefusal(asker, { bp_id: asker.bp_id }, path) ?? (free ? null : 'own'), files }
-  return { free, bind: (path) => nodes.map((node) => bindRefusal(asker, node, path)).find((refusal) => refusal !== null) ?? null, files }
+  if (nodes === null) return { free, shared, bind: (path) => bindRefusal(asker, { bp_id: asker.bp_id }, path) ?? (free ? null : 'own'), files }
+  return { free, shared, bind: (path) => nodes.map((node) => bindRefusal(asker, node, path)).find((refusal) => refusal !== null) ?? null, files }
 }
 
 /** A file that is ready to be deployed. */

@@ -70,8 +70,9 @@ export const getRevision = async (on: Sql, secrets: Secrets, stackId: string, re
   return row === undefined ? null : open(secrets, row)
 }
 
-/** Newest first, which has to be readable; of the others those that are. */
-export async function revisionsOf(on: Sql, secrets: Secrets, stackId: string): Promise<Revision[]> {
-  const [newest, ...others] = await on.selectFrom('stack_revisions').selectAll().where('stack_id', '=', stackId).orderBy('revision', 'desc').execute()
-  return newest === undefined ? [] : [open(secrets, newest), ...others.flatMap((row) => readable(() => [open(secrets, row)], []))]
+/** Newest first, without what cannot be read; `newest` is null where that is what the stack is to be now. */
+export async function revisionsOf(on: Sql, secrets: Secrets, stackId: string): Promise<{ newest: Revision | null; readable: Revision[] }> {
+  const rows = await on.selectFrom('stack_revisions').selectAll().where('stack_id', '=', stackId).orderBy('revision', 'desc').execute()
+  const opened = rows.flatMap((row) => readable(() => [open(secrets, row)], []))
+  return { newest: opened[0]?.revision === rows[0]?.revision ? (opened[0] ?? null) : null, readable: opened }
 }

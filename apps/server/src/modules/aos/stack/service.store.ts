@@ -17,6 +17,9 @@ interface ServiceTable {
   replicas: number
   /** Those of its file that say where they lead out; what Docker gave is with the containers. */
   ports: ColumnType<Port[], string, string>
+  /** Of each container, where others share its node. */
+  shared_cpu: number | null
+  shared_memory_bytes: number | null
   created_at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
@@ -39,6 +42,9 @@ export const serviceMigrations: Migrations = {
       created_at timestamptz not null default now(),
       unique (stack_id, name)
     );
+  `),
+  '20261128_88_shared_services': migration(`
+    alter table stack_services add column shared_cpu double precision, add column shared_memory_bytes bigint;
   `),
 }
 
@@ -70,9 +76,11 @@ export const serviceRowsOf = (on: Sql, stackId: string): Promise<ServiceRow[]> =
   on.selectFrom('stack_services').selectAll().where('stack_id', '=', stackId).execute()
 
 /** From now on they are to be these; one that was there stays the same one. Others stay until their containers are gone. */
-export async function wishServices(tx: Tx, stackId: string, services: readonly ComposeService[]): Promise<void> {
-  for (const { name, image, replicas, ports } of services) {
-    const now = { image, replicas, ports: JSON.stringify(ports.filter(({ host_port }) => host_port !== null)) }
+/** @param shared whether others share the node */
+export async function wishServices(tx: Tx, stackId: string, services: readonly ComposeService[], shared: boolean): Promise<void> {
+  for (const { name, image, replicas, ports, cpu_limit, memory_limit_bytes } of services) {
+    const share = { shared_cpu: shared ? cpu_limit : null, shared_memory_bytes: shared ? memory_limit_bytes : null }
+    const now = { image, replicas, ...share, ports: JSON.stringify(ports.filter(({ host_port }) => host_port !== null)) }
     await tx
       .insertInto('stack_services')
       .values({ id: uuidv7(), stack_id: stackId, name, ...now })

@@ -12,6 +12,7 @@ import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { UsualRefusal } from '../../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
 import type { Composer } from '../compose/compose.apart.ts'
+import type { ComposeService } from '../compose/compose.service.ts'
 import { fileForNode } from '../compose/compose.node.ts'
 import { judged } from '../compose/compose.ts'
 import { recordStackConfig } from './config.store.ts'
@@ -58,7 +59,7 @@ export function createStackOperations(
     workOnNode: WorkOnNode
     usualRefusal: UsualRefusal
     configs: Pick<ConfigService, 'contents'>
-    containers: Pick<ServiceContainers, 'record'>
+    containers: Pick<ServiceContainers, 'record' | 'releaseShare' | 'pullWithAccount'>
     watch: Pick<StackWatch, 'look'>
     composer: Pick<Composer, 'prepare'>
   },
@@ -91,7 +92,11 @@ export function createStackOperations(
    * A revision as its node gets it, and which texts of configs are in it.
    * @param empty for what only goes: its configs may be gone before it
    */
-  const orderOf = async (row: StackRow, revision: number, empty = false) => {
+  const orderOf = async (
+    row: StackRow,
+    revision: number,
+    { empty = false, pulled = new Set<string>() }: { empty?: boolean; pulled?: ReadonlySet<string> } = {},
+  ) => {
     const { files, values, root, services } = await preparedOf(db, row, revision)
     const contents = await configs.contents(db, platformScope, empty ? [] : files.map(({ config_id }) => config_id))
     const beside = new Map(files.map(({ path, config_id }) => [path, contents.get(config_id)?.content ?? '']))
@@ -99,10 +104,29 @@ export function createStackOperations(
       services,
       contents,
       order: {
-        file: fileForNode(root, { stack_id: row.id, files: beside, values }),
+        file: fileForNode(root, { stack_id: row.id, files: beside, values, pulled }),
         files: [...beside].map(([path, content]) => ({ path, content_base64: Buffer.from(content).toString('base64') })),
       },
     }
+  }
+
+  /** What compose would be refused, as it signs in nowhere. A node keeps no account of ours. @returns which images are there now */
+  const pullFor = async (
+    row: StackRow,
+    { docker, row: node }: ReachedEdge,
+    services: readonly ComposeService[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> => {
+    const wanted = Map.groupBy(
+      services.filter(({ replicas, pull }) => replicas > 0 && pull !== 'never'),
+      ({ image }) => image,
+    )
+    const pulled = new Set<string>()
+    for (const [image, all] of wanted) {
+      const anew = all.some(({ pull }) => pull === 'always')
+      if (await containers.pullWithAccount({ docker, node, signal }, image, row.bp_id, anew)) pulled.add(image)
+    }
+    return pulled
   }
 
   const apply = (kind: string): OperationDefinition<z.output<typeof applied>> => ({
@@ -110,7 +134,8 @@ export function createStackOperations(
     input: applied,
     steps: [
       step('compose', async ({ row, edge, signal }, { input }) => {
-        const { order, contents, services } = await orderOf(row, input.revision)
+        const pulled = await pullFor(row, edge, (await preparedOf(db, row, input.revision)).services, signal)
+        const { order, contents, services } = await orderOf(row, input.revision, { pulled })
         // As many as their rows say, which may have been scaled since; those that are no more of the file go by themselves.
         const rows = (await serviceRowsOf(db, row.id)).filter(({ name }) => services.some((service) => service.name === name))
         const scale = Object.fromEntries(rows.map(({ name, replicas }) => [name, replicas]))
@@ -184,7 +209,7 @@ export function createStackOperations(
         await down({})
         if (row.deployed_revision !== null) {
           // One of before that is no longer let pass is no reason for it to stay.
-          const ours = await orderOf(row, row.deployed_revision, true).catch((error: unknown) => {
+          const ours = await orderOf(row, row.deployed_revision, { empty: true }).catch((error: unknown) => {
             if (error instanceof Refusal && error.refusal === 'composeInvalid') return null
             throw error
           })
@@ -205,6 +230,7 @@ export function createStackOperations(
   /** What is known of a stack goes; what is on its node stays. */
   const dropStack = async (tx: Tx, row: StackRow): Promise<void> => {
     await forget(tx, row, () => true)
+    await containers.releaseShare(tx, row.id)
     await store.deleteStack(tx, row.id)
     await dropEmptyDeployment(tx, row.deployment_id)
   }

@@ -29,7 +29,7 @@ import * as store from './stack.store.ts'
 import type { ShownStack } from './stack.store.ts'
 import { projectPrefix } from './stack.watch.ts'
 import { createWishes, portsOf, type Source } from './stack.wish.ts'
-import { createStackWork } from './stack.work.ts'
+import { createStackWork, nodeOf } from './stack.work.ts'
 
 type Calls = typeof stacks
 
@@ -42,14 +42,14 @@ export function createStacks(
     operations: StackOperations
     templates: Pick<TemplateService, 'forDeployment'>
     configs: Pick<ConfigService, 'contents'>
-    containers: Pick<ServiceContainers, 'list' | 'refuseTakenPorts'>
+    containers: Pick<ServiceContainers, 'list' | 'refuseTakenPorts' | 'takeShare'>
     composer: Pick<Composer, 'check' | 'prepare' | 'resolve'>
   },
 ) {
   const { db, secrets } = platform
   const { edges, containers, composer } = parts
   const wishOf = createWishes(db, parts)
-  const work = createStackWork(platform, parts.operations)
+  const work = createStackWork(platform, parts.operations, containers)
 
   const shape = (row: ShownStack): Stack => shapeOf(secrets, row)
 
@@ -61,7 +61,7 @@ export function createStacks(
   ): Promise<{ deployment_id: string; items: Stack[] }> => {
     const scope = scopeOf(actor)
     refuseOwnerless(scope)
-    const nodes = await edges.choose(scope, placement)
+    const nodes = await edges.choose(scope, placement, { shared: true })
     const wish = await wishOf(actor, source, null, nodes)
     await Promise.all(
       nodes.map(({ id, name: node, status }) =>
@@ -91,7 +91,7 @@ export function createStacks(
             project: projectOf(name),
             status: 'deploying',
           })
-          await work.begin(tx, actor, row, wish, 'create')
+          await work.begin(tx, actor, row, node, wish, 'create')
         }
       }),
     )
@@ -118,7 +118,7 @@ export function createStacks(
       // What was asked for meanwhile was not seen by whoever asks now.
       if (row.revision !== before.revision) throw new Refusal('changedMeanwhile')
       await store.updateStack(tx, secrets, id, { status: from === undefined ? 'updating' : 'rolling_back', revision: row.revision + 1, error_text: null })
-      await work.begin(tx, actor, { ...row, revision: row.revision + 1 }, wish, from === undefined ? 'update' : 'rollback')
+      await work.begin(tx, actor, { ...row, revision: row.revision + 1 }, nodeOf(row), wish, from === undefined ? 'update' : 'rollback')
     })
     return shape(await get(scope, id))
   }
@@ -171,11 +171,11 @@ export function createStacks(
 
     async composeConfig(actor: Actor, id: string): Promise<ResponseOf<Calls['composeConfig']>> {
       await get(scopeOf(actor), id)
-      const revisions = await revisionsOf(db, secrets, id)
-      const { compose, values, configs: files } = found(revisions[0]).content
+      const { newest, readable: revisions } = await revisionsOf(db, secrets, id)
+      const { compose, values, configs: files } = newest?.content ?? { compose: '', values: {}, configs: [] }
       return {
         compose,
-        resolved: await composer.resolve(compose, new Map(Object.entries(values)), judged(files)),
+        resolved: newest === null ? '' : await composer.resolve(compose, new Map(Object.entries(values)), judged(files)),
         values,
         revisions: revisions.map(({ revision, content, template, created_by_name, created_at }) => ({
           revision,

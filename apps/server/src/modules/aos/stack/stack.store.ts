@@ -1,3 +1,4 @@
+import type { ShareLimits } from '@zhisuan/contract/ecrm/edge'
 import type { Stack, stacks, StackStatus } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
@@ -47,6 +48,7 @@ export type ShownStack = Omit<StackRow, 'status'> & {
   shown_status: StackStatus
   edge: Stack['edge']
   edge_bp_id: string | null
+  edge_share_limits: ShareLimits | null
   /** Its node was sent away and does not come back with what it had. */
   edge_gone: boolean
   deployment: Stack['deployment']
@@ -162,6 +164,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables & Counts, 'stacks' | 'edges' 
     shownStatus.as('shown_status'),
     sql<ShownStack['edge']>`jsonb_build_object('id', edges.id, 'name', edges.name, 'online', edges.status = 'online')`.as('edge'),
     'edges.bp_id as edge_bp_id',
+    'edges.share_limits as edge_share_limits',
     sql<boolean>`edges.status = 'unbound'`.as('edge_gone'),
     // Its foreign key says that there is one.
     jsonObjectFrom(

@@ -14,6 +14,7 @@ import { configs, containers } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { changes } from '@zhisuan/contract/change'
+import { users } from '@zhisuan/contract/ums/user'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
@@ -129,6 +130,58 @@ describe('a stack', () => {
     expect(await call(app, stackDeployments.delete, { token: owner.token, params: { id: deployment_id } })).toMatchObject({ status: 'deleting' })
     await vi.waitFor(async () => expect((await call(app, stackDeployments.list, { token: owner.token, query: { keyword: body.name } })).total).toBe(0))
     expect(onDocker(project)).toEqual([])
+  })
+
+  it('pulls what needs an account by that account, in the request and nowhere else on the node; of others it sees to nothing', async () => {
+    const id = randomUUID()
+    const bp_id = (await call(app, users.current, { token: owner.token })).bp_id
+    const keep = (password: string) =>
+      app.platform.secrets.seal(
+        JSON.stringify({ url: 'https://registry.example.com', account: { username: 'robot$pull', password } }),
+        `third_registries.connection:${id}`,
+      )
+    await app.platform.db
+      .insertInto('third_registries')
+      .values({
+        id,
+        bp_id,
+        name: 'theirs',
+        description: '',
+        address: 'registry.example.com',
+        url: 'https://registry.example.com',
+        username: 'robot$pull',
+        connection: keep('right'),
+        health: 'reachable',
+        health_message: null,
+        slowed_until: null,
+        browsable: false,
+        checked_at: null,
+        created_by: null,
+        created_by_name: 'x',
+      })
+      .execute()
+    const file = (more = '') => `services:\n  web:\n    image: registry.example.com/team/web:1\n${more}  db:\n    image: db:1\n`
+    const stack = await deployed({ compose: file() })
+    expect(docker.pulls).toMatchObject([{ image: 'registry.example.com/team/web:1', auth: { username: 'robot$pull', password: 'right' } }])
+    // What lies on the node knows nothing of it.
+    expect(JSON.stringify(compose.orders)).not.toMatch(/robot\$pull|right"/)
+    // It is there: nobody is asked again, unless that is wished each time, and then compose is not to ask either.
+    await act(stack.id, { action: 'update', compose: file('    user: "1"\n') })
+    expect(docker.pulls).toHaveLength(1)
+    await act(stack.id, { action: 'update', compose: file('    pull_policy: always\n') })
+    expect(docker.pulls).toHaveLength(2)
+    expect(compose.orders.at(-1)?.file).toContain('"pull_policy":"if_not_present"')
+    // An account that is not taken is told as what it is.
+    await app.platform.db
+      .updateTable('third_registries')
+      .set({ connection: keep('wrong') })
+      .where('id', '=', id)
+      .execute()
+    expect(await act(stack.id, { action: 'update', compose: file().replace('web:1', 'web:2') })).toMatchObject({
+      status: 'error',
+      error: expect.stringContaining('registry.example.com/team/web:2') as string,
+    })
+    await app.platform.db.deleteFrom('third_registries').where('id', '=', id).execute()
   })
 
   it('is refused where it could not be made', async () => {

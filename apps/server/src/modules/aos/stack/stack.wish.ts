@@ -1,5 +1,6 @@
 import type { Stack, stacks, StackFile } from '@zhisuan/contract/aos/stack'
 import type { PortOfNode } from '@zhisuan/contract/cis/ports'
+import { isShared } from '@zhisuan/contract/ecrm/share'
 import type { BodyOf } from '@zhisuan/contract/define'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
@@ -61,7 +62,12 @@ export function createWishes(
     const scope = scopeOf(actor)
     const files = source.configs ?? before?.content.configs ?? []
     const contents = await contentsOf(scope, files)
-    const terms = termsOf(actor, nodes, files)
+    const terms = termsOf(
+      actor,
+      nodes,
+      files,
+      nodes.some((node) => isShared(actor.bp_id, node)),
+    )
     const given = { ...before?.content.values, ...source.values }
     const wish = async (compose: string, values: ReadonlyMap<string, string>, template: Stack['template']): Promise<Wish> => {
       const prepared = await composer.prepare(compose, values, terms)

@@ -137,7 +137,8 @@ export async function insertIntervals(tx: Sql, intervals: readonly (Interval & {
   await sql`
     insert into usage_intervals (resource_id, meter, variant, bp_id, project_id, quantity, "from", "to", attributes)
     select resource_id, meter, variant, bp_id, project_id, quantity, "from", "to", attributes::jsonb
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as rows (resource_id uuid, meter text, variant text, bp_id uuid, project_id uuid, quantity bigint, "from" timestamptz, "to" timestamptz, attributes text)
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as rows (resource_id uuid, meter text, variant text, bp_id uuid, project_id uuid, quantity bigint, "from" timestamptz, "to" timestamptz, attributes text)
   `.execute(tx)
 }
 

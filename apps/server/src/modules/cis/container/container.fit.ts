@@ -2,8 +2,8 @@ import { agentPaths, nodeListeners } from '@zhisuan/contract/agent/node'
 import { bindRefusal } from '@zhisuan/contract/cis/binds'
 import type { PortOfNode } from '@zhisuan/contract/cis/ports'
 import type { ContainerSpec } from '@zhisuan/contract/cis/container'
+import { isShared } from '@zhisuan/contract/ecrm/share'
 import { fillText } from '@zhisuan/contract/errors'
-import { sizeText } from '@zhisuan/contract/resource'
 import { nodeTexts } from '@zhisuan/contract/texts'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { Actor, Scope } from '../../../platform/auth/actor.ts'
@@ -16,6 +16,7 @@ import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import { publishedPorts } from './container.docker.ts'
 import { conflict, type Holder, type Wanted } from './container.ports.ts'
+import { refuseBeyond } from './container.share.ts'
 import * as store from './container.store.ts'
 
 type Node = Awaited<ReturnType<EdgeReach['choose']>>[number]
@@ -92,7 +93,7 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
     node: Pick<Node, 'bp_id' | 'name'>,
     spec: Pick<ContainerSpec, 'cpu_limit' | 'memory_limit_bytes' | 'gpus'>,
   ): Share | null => {
-    if (bpId === null || node.bp_id === bpId) return null
+    if (!isShared(bpId, node)) return null
     const values = { node: node.name }
     if (spec.gpus > 0) throw new Refusal('sharedNodeGpus', { field: 'spec.gpus', values })
     if (spec.cpu_limit === null) throw new Refusal('sharedNodeLimits', { field: 'spec.cpu_limit', values })
@@ -110,11 +111,7 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
     wanted: Share | null,
     except: string | null,
   ): Promise<void> => {
-    if (wanted === null || node.share_limits === null) return
-    const { containers, cpu_cores, memory_bytes } = node.share_limits
-    const has = await store.shareOf(on, node.id, bpId, except)
-    if (has.containers + 1 <= containers && has.cpu + wanted.shared_cpu <= cpu_cores + 1e-9 && has.memory + wanted.shared_memory_bytes <= memory_bytes) return
-    throw new Refusal('sharedNodeFull', { values: { node: node.name, containers, cpu: cpu_cores, memory: sizeText(memory_bytes) } })
+    if (wanted !== null) await refuseBeyond(on, bpId, node, { containers: 1, cpu: wanted.shared_cpu, memory_bytes: wanted.shared_memory_bytes }, except)
   }
   const refuseBinds = (actor: Actor, node: { bp_id: string | null }, spec: ContainerSpec): void => {
     for (const [index, mount] of spec.mounts.entries()) {

@@ -10,6 +10,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { ImageAuth } from '../../ims/imageAuth.ts'
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
+import { createPulling } from './container.pull.ts'
 import { putFiles } from '../config/config.files.ts'
 import { setUses } from '../config/config.store.ts'
 import { bodyOf, configsOf, dockerName, sharedName, volumeName } from './container.body.ts'
@@ -66,25 +67,8 @@ export function createContainerOperations(
     run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
   })
 
-  const pull = async ({ docker, node, row, signal }: At, image: string): Promise<void> => {
-    try {
-      await docker.images.inspect(image, { signal })
-      return
-    } catch (error) {
-      if (!isEngineError(error, 'not_found')) throw error
-    }
-    try {
-      const auth = await parts.imageAuth(image, row.bp_id)
-      for await (const _ of docker.images.pull(image, { signal, ...(auth !== undefined && { auth }) }));
-    } catch (error) {
-      // Whichever way its registry refuses or cannot be reached: here it is not, and cannot be had.
-      if (isEngineError(error, 'not_found', 'unauthorized', 'failed'))
-        throw /no space left/i.test(error.message)
-          ? error
-          : new Refusal('containerImageMissing', { values: { image, node: node.name }, detail: error.message.slice(0, 500), cause: error })
-      throw error
-    }
-  }
+  const { pullMissing } = createPulling(parts.imageAuth)
+  const pull = (here: At, image: string): Promise<void> => pullMissing(here, image, here.row.bp_id)
 
   /** Made where it is not there, with its files in it; not started. */
   const make = async ({ row, docker, signal }: At, spec: ContainerSpec, generation: number): Promise<string> => {

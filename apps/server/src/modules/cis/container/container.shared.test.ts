@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { nodeStacks } from '@zhisuan/contract/aos/stack'
 import { containers, type Container } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { edges, edgeImages } from '@zhisuan/contract/ecrm/edge'
@@ -92,8 +91,6 @@ describe('a node of the platform', () => {
     expect(await refused(app, edgeImages.images, { token: tenant.token, params, query: {} })).toMatchObject({ status: 404 })
     expect(await refused(app, edges.share, { ...share({ shared_with: 'all' }), token: tenant.token })).toMatchObject({ status: 403 })
     expect(await refusedFor(tenant, { mounts: [{ type: 'bind', host_path: '/srv/x', path: '/x' }] })).toMatchObject({ code: 95111 })
-    const stack = { name: 's', compose: 'services: {web: {image: "app:1"}}', edge_id: node.edge.id }
-    expect(await refused(app, nodeStacks.create, { token: tenant.token, body: stack })).toMatchObject({ code: 95004 })
   })
 
   it('gives each organisation no more than its limits, also where many come at once', async () => {

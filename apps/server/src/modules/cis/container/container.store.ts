@@ -285,9 +285,14 @@ export const ownersOnEdge = (on: Sql, edgeId: string): Promise<{ bp_id: string |
     .groupBy('bp_id')
     .execute()
 
-/** What an organisation has of a node that it shares with others, but for one container. */
-export const shareOf = (on: Sql, edgeId: string, bpId: string | null, except: string | null): Promise<{ containers: number; cpu: number; memory: number }> =>
-  on
+/** What an organisation has of a node that it shares with others, but for one thing: its containers, and what is kept for its stacks, whose containers these are. */
+export const shareOf = async (
+  on: Sql,
+  edgeId: string,
+  bpId: string | null,
+  except: string | null,
+): Promise<{ containers: number; cpu: number; memory: number }> => {
+  const own = await on
     .selectFrom('containers')
     .select([
       sql<number>`count(*)::int`.as('containers'),
@@ -297,8 +302,22 @@ export const shareOf = (on: Sql, edgeId: string, bpId: string | null, except: st
     .where('edge_id', '=', edgeId)
     .where('bp_id', 'is not distinct from', bpId)
     .where('rental_id', 'is', null)
+    .where('service_id', 'is', null)
     .$if(except !== null, (q) => q.where('id', '!=', except ?? ''))
     .executeTakeFirstOrThrow()
+  const kept = await on
+    .selectFrom('node_shares')
+    .select([
+      sql<number>`coalesce(sum(containers), 0)::int`.as('containers'),
+      sql<number>`coalesce(sum(cpu), 0)::float8`.as('cpu'),
+      sql<number>`coalesce(sum(memory_bytes), 0)::float8`.as('memory'),
+    ])
+    .where('edge_id', '=', edgeId)
+    .where('bp_id', 'is not distinct from', bpId)
+    .$if(except !== null, (q) => q.where('holder', '!=', except ?? ''))
+    .executeTakeFirstOrThrow()
+  return { containers: own.containers + kept.containers, cpu: own.cpu + kept.cpu, memory: own.memory + kept.memory }
+}
 
 /** Ports that containers of ours have or are to have on nodes, of whichever organisation. One that never came to be has none. */
 export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<ContainerRow, 'id' | 'edge_id' | 'bp_id' | 'service_id' | 'name' | 'ports'>[]> =>

@@ -1,8 +1,10 @@
 import type { ContainerSpec, ContainerStatus } from '@zhisuan/contract/cis/container'
-import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
+import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Docker } from '@zhisuan/engines/docker/types'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
+import type { ContainerService } from './container.service.ts'
 import type { ContainerOperations } from './container.operations.ts'
 import { openSpec, sealSpec } from './container.seal.ts'
 import { refuseUnlessContainerAllows } from './container.state.ts'
@@ -42,7 +44,7 @@ export type RentedContainers = ReturnType<typeof createRentedContainers>
  */
 export function createRentedContainers(
   platform: Pick<Platform, 'db' | 'secrets' | 'operations'>,
-  { operations, reach }: { operations: ContainerOperations; reach: EdgeReach['reach'] },
+  { operations, reach, reached }: { operations: ContainerOperations; reach: EdgeReach['reach']; reached: ContainerService['reached'] },
 ) {
   const { db, secrets } = platform
 
@@ -82,6 +84,12 @@ export function createRentedContainers(
       refuseUnlessContainerAllows(row, 'stop')
       await store.updateContainer(tx, id, { error_text: null })
       return platform.operations.begin(tx, operations.stop, { resource_id: id, bp_id: row.bp_id, actor, input: { action: 'stop', timeout_seconds: 10 } })
+    },
+
+    /** For who enters it otherwise than by its page. @throws Refusal 404, 90010, 95003 */
+    async enter(actor: Actor, id: string): Promise<{ docker: Docker; docker_id: string }> {
+      const { docker_id, node } = await reached(scopeOf(actor), id, 'terminal')
+      return { docker: node.docker, docker_id }
     },
 
     /** How busy it is: 1 is one processor whole. Null where nobody can tell. */

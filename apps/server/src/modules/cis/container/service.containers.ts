@@ -5,6 +5,8 @@ import type { Tx } from '../../../platform/db/database.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { observe } from './container.docker.ts'
 import type { ContainerService } from './container.service.ts'
+import type { Pulling } from './container.pull.ts'
+import { releaseShare, takeShare } from './container.share.ts'
 import type { Observation, Port } from './container.store.ts'
 
 /** A service whose containers are shown here, whose they are, and where. */
@@ -15,6 +17,9 @@ export interface ServiceOfStack {
   readonly bp_id: string | null
   readonly created_by: string | null
   readonly created_by_name: string
+  /** Of each of its containers, on a node that others share: what it is paid for by. */
+  readonly shared_cpu: number | null
+  readonly shared_memory_bytes: number | null
 }
 /** A container of a service, as Docker has it. */
 export type SeenContainer = Omit<Observation, 'docker_id'> & { docker_id: string; name: string; image: string; ports: Port[]; created_at: Date }
@@ -28,8 +33,11 @@ const atOnce = 8
  * Containers that compose made: they are seen and entered like any other, but what they are made
  * from is their stack's. A row is of one container of Docker, and goes with it.
  */
-export const createServiceContainers = (containers: Pick<ContainerService, 'ofService' | 'refuseTakenPorts'>) => ({
+export const createServiceContainers = (containers: Pick<ContainerService, 'ofService' | 'refuseTakenPorts'>, { pullWithAccount }: Pulling) => ({
+  pullWithAccount,
   refuseTakenPorts: containers.refuseTakenPorts,
+  takeShare,
+  releaseShare,
 
   list: (scope: Scope, serviceId: string): Promise<{ total: number; items: Container[] }> => containers.ofService(scope, serviceId),
 
@@ -56,7 +64,7 @@ export const createServiceContainers = (containers: Pick<ContainerService, 'ofSe
       .$if(ids.length > 0, (q) => q.where('docker_id', 'not in', ids))
       .execute()
     for (const { created_at, ports, ...one } of seen) {
-      const now = { ...one, ports: JSON.stringify(ports) }
+      const now = { ...one, ports: JSON.stringify(ports), shared_cpu: service.shared_cpu, shared_memory_bytes: service.shared_memory_bytes }
       await tx
         .insertInto('containers')
         .values({

@@ -1,6 +1,7 @@
 import type { RegistryConnection as Asked } from '@zhisuan/contract/ims/registry'
 import { registryEngines } from '@zhisuan/contract/ims/registry'
 import { createRegistry } from '@zhisuan/engines/registry/client'
+import { createHarbor } from '@zhisuan/engines/registry/harbor'
 import type { Registry as Client } from '@zhisuan/engines/registry/types'
 import { z } from 'zod'
 import type { Tokens } from '../token/tokens.ts'
@@ -40,8 +41,8 @@ export const addressOf = ({ url }: Pick<KeptConnection, 'url'>): string => new U
 /** By whom the platform itself is known to registries. */
 export const platformSubject = 'zhisuan'
 
-export const openRegistry = ({ url, certificate_authority, account, ours }: KeptConnection, tokens: Pick<Tokens, 'sign'>): Client =>
-  createRegistry({
+export const openRegistry = ({ engine, url, certificate_authority, account, ours }: KeptConnection, tokens: Pick<Tokens, 'sign'>): Client =>
+  (engine === 'harbor' ? createHarbor : createRegistry)({
     url,
     ...(certificate_authority !== null && { certificateAuthority: certificate_authority }),
     credentials:

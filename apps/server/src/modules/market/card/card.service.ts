@@ -143,6 +143,6 @@ const shape = (row: StockRow): Card => ({
   trouble: row.trouble,
   trouble_detail: row.trouble_detail,
   health_since: iso(row.health_since),
-  state: row.held ? 'rented' : row.health === 'sick' ? 'sick' : !row.listed ? 'unlisted' : row.reachable ? 'free' : 'away',
+  state: row.held ? 'rented' : row.health === 'sick' ? 'sick' : row.rentable ? 'free' : row.listed && !row.reachable ? 'away' : 'unlisted',
   seen_at: iso(row.seen_at),
 })

@@ -1,5 +1,7 @@
 import { agentPaths, nodeSelfTest, type NodeSelfTest } from '@zhisuan/contract/agent/node'
 import type { QueryOf } from '@zhisuan/contract/define'
+import { fillText } from '@zhisuan/contract/errors'
+import { messageTexts } from '@zhisuan/contract/texts'
 import { nodeChecks, type MarketNode, type marketNodes, type NodeCheck } from '@zhisuan/contract/market/card'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Tx } from '../../../platform/db/database.ts'
@@ -10,7 +12,9 @@ import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { CardRow, Check } from '../market.tables.ts'
+import type { Tell } from '../../sys/message/message.service.ts'
 import { providerOf } from '../provider/provider.store.ts'
+import { openRentalsOn } from '../rental/rental.store.ts'
 import * as store from './card.store.ts'
 
 type Calls = typeof marketNodes
@@ -26,7 +30,7 @@ export type NodeService = ReturnType<typeof createNodes>
 /** Nodes with cards: tested, and put into the market or taken out. */
 export function createNodes(
   { db, now }: Pick<Platform, 'db' | 'now'>,
-  parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; usesCards: (tx: Tx, edgeId: string) => Promise<boolean> },
+  parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; usesCards: (tx: Tx, edgeId: string) => Promise<boolean>; tell: Tell },
 ) {
   const get = async (scope: Scope, id: string): Promise<MarketNode> => shape(found(await store.getNode(db, scope, id)))
 
@@ -69,7 +73,17 @@ export function createNodes(
       const scope = scopeOf(actor)
       await db.transaction().execute(async (tx) => {
         found(await store.getNode(tx, scope, id))
-        if (await store.lockNode(tx, id)) await store.setListed(tx, id, false)
+        const node = await store.lockNode(tx, id)
+        if (node?.listed !== true) return
+        await store.setListed(tx, id, false)
+        for (const rental of await openRentalsOn(tx, id))
+          await parts.tell(tx, {
+            kind: 'market.nodeWithdrawn',
+            bp_id: rental.bp_id,
+            text: fillText(messageTexts.nodeWithdrawn, rental),
+            about: { kind: 'market.rental', id: rental.id, name: rental.name },
+            key: `${rental.id} ${now().toISOString()}`,
+          })
       })
       return get(scope, id)
     },

@@ -2,13 +2,15 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { stoppedDays, type Listing, type offers } from '@zhisuan/contract/market/offer'
 import type { Platform } from '../../../platform/platform.ts'
-import { listedOffers, type ListedOffer } from './offer.store.ts'
+import { listedOffers, listedStock, type ListedOffer, type NodeStock } from './offer.store.ts'
 import { hourly, shownTerms } from './offer.terms.ts'
 
 type Browse = (typeof offers)['browse']
 
-/** So old what is shown may be: whoever rents is told what is so then. */
+/** After that it is looked at anew; whoever asks meanwhile is shown what was so before. Whoever rents is told what is so then. */
 const rememberMs = 1_000
+/** What is older is shown to nobody. */
+const shownMostMs = 5_000
 
 const versionOf = (text: string): number => {
   const [major = 0, minor = 0] = text.split('.').map(Number)
@@ -23,18 +25,25 @@ const cudaOf = ({ cudas }: ListedOffer): string | null =>
 
 /** What everybody is shown of the market, from one look for all who ask within a second. */
 export function createListings({ db }: Pick<Platform, 'db'>) {
-  let remembered: { readonly until: number; readonly rows: Promise<ListedOffer[]> } | null = null
-  const all = (): Promise<ListedOffer[]> => {
-    if (remembered === null || remembered.until < performance.now()) {
-      const rows = listedOffers(db)
-      const one = { until: performance.now() + rememberMs, rows }
-      remembered = one
-      // What failed is asked again by the next.
-      rows.catch(() => {
-        if (remembered === one) remembered = null
+  let shown: { readonly at: number; readonly rows: readonly ListedOffer[] } | null = null
+  let looking: Promise<readonly ListedOffer[]> | null = null
+  const look = async (): Promise<readonly ListedOffer[]> => {
+    const at = performance.now()
+    const [offers, stock] = await Promise.all([listedOffers(db), listedStock(db)])
+    const rows = withStock(offers, stock)
+    shown = { at, rows }
+    return rows
+  }
+  const all = (): Promise<readonly ListedOffer[]> => {
+    const age = shown === null ? Number.POSITIVE_INFINITY : performance.now() - shown.at
+    if (age > rememberMs) {
+      looking ??= look().finally(() => {
+        looking = null
       })
+      // Whoever does not wait for it does not hear that it failed; the next who asks looks again.
+      looking.catch(() => undefined)
     }
-    return remembered.rows
+    return shown !== null && age <= shownMostMs ? Promise.resolve(shown.rows) : (looking ?? look())
   }
 
   return {
@@ -61,6 +70,29 @@ export function createListings({ db }: Pick<Platform, 'db'>) {
       }
     },
   }
+}
+
+/** Each offer with what is there of it; those of which nothing is are not shown. */
+function withStock(offers: Awaited<ReturnType<typeof listedOffers>>, stock: readonly NodeStock[]): ListedOffer[] {
+  const byKind = Map.groupBy(stock, ({ provider_id, model }) => `${provider_id} ${model}`)
+  return offers.flatMap((offer) => {
+    const nodes = (byKind.get(`${offer.provider_id} ${offer.card_model}`) ?? []).filter(({ edge_id }) => offer.edge_id === null || edge_id === offer.edge_id)
+    const [first] = nodes
+    if (first === undefined) return []
+    const regions = new Map(nodes.flatMap(({ region_id, region_name }) => (region_id === null ? [] : [[region_id, region_name ?? ''] as const])))
+    return [
+      {
+        ...offer,
+        card_memory_bytes: Math.max(...nodes.map(({ memory_bytes }) => memory_bytes)),
+        cudas: [...new Set(nodes.flatMap(({ cudas }) => cudas))],
+        driver: nodes.reduce((oldest, { driver }) => (driver < oldest ? driver : oldest), first.driver),
+        regions: [...regions].map(([id, name]) => ({ id, name })),
+        total_cards: nodes.reduce((sum, { total }) => sum + total, 0),
+        free_cards: nodes.reduce((sum, { free }) => sum + free, 0),
+        free_together: Math.max(...nodes.map(({ free }) => free)),
+      },
+    ]
+  })
 }
 
 interface Priced {

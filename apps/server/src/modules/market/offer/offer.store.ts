@@ -80,26 +80,34 @@ export interface ListedOffer extends OfferRow {
   p95_ms: number | null
 }
 
-/** All that is listed, with what is there of it now. */
-export async function listedOffers(on: Sql): Promise<ListedOffer[]> {
-  const { rows } = await sql<ListedOffer>`
-    with stock as materialized (select * from market_stock where listed)
-    select market_offers.*, market_providers.name as provider_name, there.*, started.*
+/** What a node has of one kind of cards that are listed. */
+export interface NodeStock {
+  provider_id: string
+  model: string
+  edge_id: string
+  region_id: string | null
+  region_name: string | null
+  memory_bytes: number
+  cudas: (string | null)[]
+  driver: string
+  total: number
+  free: number
+}
+export async function listedStock(on: Sql): Promise<NodeStock[]> {
+  const { rows } = await sql<NodeStock>`
+    select provider_id, model, edge_id, region_id, region_name, max(memory_bytes) as memory_bytes, array_agg(distinct cuda) as cudas, min(driver) as driver,
+      count(*)::int as total, (count(*) filter (where rentable and not held))::int as free
+    from market_stock where listed and provider_id is not null group by 1, 2, 3, 4, 5 order by edge_id
+  `.execute(on)
+  return rows
+}
+
+/** All that is listed, with how it came to run for whoever rented it. */
+export async function listedOffers(on: Sql): Promise<(OfferRow & Pick<ListedOffer, 'provider_name' | 'orders' | 'running' | 'median_ms' | 'p95_ms'>)[]> {
+  const { rows } = await sql<Awaited<ReturnType<typeof listedOffers>>[number]>`
+    select market_offers.*, market_providers.name as provider_name, started.*
     from market_offers
     join market_providers on market_providers.id = market_offers.provider_id and market_providers.status = 'verified'
-    cross join lateral (
-      select
-        max(memory_bytes) as card_memory_bytes,
-        array_agg(distinct cuda) as cudas,
-        coalesce(min(driver), '') as driver,
-        coalesce(jsonb_agg(distinct jsonb_build_object('id', region_id, 'name', region_name)) filter (where region_id is not null), '[]') as regions,
-        count(*)::int as total_cards,
-        (count(*) filter (where rentable and not held))::int as free_cards,
-        coalesce((select max(free)::int from (
-          select count(*) as free from stock as market_stock where ${cardsOfOffer} and rentable and not held group by edge_id
-        ) as by_node), 0) as free_together
-      from stock as market_stock where ${cardsOfOffer}
-    ) as there
     cross join lateral (
       select count(*)::int as orders, count(running_at)::int as running,
         round(1000 * percentile_cont(0.5) within group (order by extract(epoch from running_at - created_at)))::int as median_ms,
@@ -108,7 +116,7 @@ export async function listedOffers(on: Sql): Promise<ListedOffer[]> {
       -- What somebody gave back before it was decided says nothing.
       where rental.offer_id = market_offers.id and created_at > now() - interval '30 days' and (running_at is not null or status = 'failed')
     ) as started
-    where market_offers.status = 'listed' and there.total_cards > 0
+    where market_offers.status = 'listed'
     order by market_offers.id
   `.execute(on)
   return rows

@@ -49,6 +49,8 @@ export function createRentals(
     tell: Tell
     /** What is looked at beside. */
     beside: () => Promise<void>
+    /** Where people enter by SSH; null where nobody does. */
+    doorPort: () => number | null
     /** How busy the cards of a node were when it told last, from 0 to 1; null where it does not tell this server. */
     sharesOf: (edgeId: string) => ReadonlyMap<string, number | null> | null
     mayMake: StandingService['mayMake']
@@ -70,7 +72,7 @@ export function createRentals(
     )
   const get = async (scope: Scope, id: string): Promise<Rental> => {
     const row = found(await store.getRental(db, scope, id))
-    return shape(row, await states([row]), now())
+    return shape(row, await states([row]), now(), parts.doorPort())
   }
 
   /** In a transaction of its own each time, until the nodes are not all held by others. */
@@ -167,7 +169,7 @@ export function createRentals(
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await store.listRentals(db, scopeOf(actor), query)
       const of = await states(rows)
-      return { total, items: rows.map((row) => shape(row, of, now())) }
+      return { total, items: rows.map((row) => shape(row, of, now(), parts.doorPort())) }
     },
     get: (actor: Actor, id: string) => get(scopeOf(actor), id),
 
@@ -286,7 +288,7 @@ export function createRentals(
   }
 }
 
-const shape = (row: store.ShownRental, states: ReadonlyMap<string, RentedState>, at: Date): Rental => {
+const shape = (row: store.ShownRental, states: ReadonlyMap<string, RentedState>, at: Date, doorPort: number | null): Rental => {
   const prices = hourly(row, row.count)
   const state = row.container_id === null ? undefined : states.get(row.container_id)
   return {
@@ -297,6 +299,7 @@ const shape = (row: store.ShownRental, states: ReadonlyMap<string, RentedState>,
     provider: { id: row.provider_id, name: row.provider_name },
     region: row.region_id === null ? null : { id: row.region_id, name: row.region_name ?? '' },
     container_id: state === undefined ? null : row.container_id,
+    ssh_port: row.status === 'running' ? doorPort : null,
     count: row.count,
     cards: row.cards,
     cpus: (row.milli_cpus_per_card * row.count) / 1_000,

@@ -201,6 +201,15 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
   return rows.map(({ id }) => id)
 }
 
+/** What is rented on a node, and not over. */
+export const openRentalsOn = (on: Sql, edgeId: string): Promise<{ id: string; name: string; bp_id: string }[]> =>
+  on
+    .selectFrom('market_rentals')
+    .select(['id', 'name', 'bp_id'])
+    .where('edge_id', '=', edgeId)
+    .where('status', 'not in', ['released', 'failed', 'releasing'])
+    .execute()
+
 /** Machines that are to be stopped where they have nothing to do. */
 export async function mayIdle(on: Sql): Promise<{ id: string; edge_id: string; container_id: string; idle_since: Date | null; cards: string[] }[]> {
   const { rows } = await sql<Awaited<ReturnType<typeof mayIdle>>[number]>`

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { containers } from '@zhisuan/contract/cis/container'
 import { consumes } from '@zhisuan/contract/bill/consume'
 import type { BodyInput } from '@zhisuan/contract/define'
-import { cards } from '@zhisuan/contract/market/card'
+import { cards, marketNodes } from '@zhisuan/contract/market/card'
 import { offers, type Offer } from '@zhisuan/contract/market/offer'
 import { incomes, rentals, waits, type Rental } from '@zhisuan/contract/market/rental'
 import { messages } from '@zhisuan/contract/sys/message'
@@ -206,9 +206,11 @@ describe('where a machine cannot be had', () => {
     expect(await openHolds()).toEqual([])
     await vi.waitFor(async () => expect((await call(app, waits.list, { token: other.token, query: {} })).total).toBe(0), 5_000)
     expect((await call(app, messages.list, { token: other.token, query: {} })).items[0]).toMatchObject({ kind: 'market.cardsFree' })
-    const { items } = await call(app, offers.browse, { query: {} })
-    expect(items[0]?.starts).toMatchObject({ median_ms: expect.any(Number) as number, p95_ms: expect.any(Number) as number })
-    expect(items[0]?.starts?.running).toBe(items[0]?.starts?.orders)
+    await vi.waitFor(async () => {
+      const { items } = await call(app, offers.browse, { query: {} })
+      expect(items[0]?.starts).toMatchObject({ median_ms: expect.any(Number) as number, p95_ms: expect.any(Number) as number })
+      expect(items[0]?.starts?.running).toBe(items[0]?.starts?.orders)
+    }, 5_000)
   })
 
   it('goes on to the next one where it could not be made, and says where it was tried', async () => {
@@ -247,7 +249,12 @@ describe('while its host is at fault', () => {
     card.health = health
     await node?.reconnect()
     await becomes(renter, rental.id, { fault: null, hourly: '12.60' })
+    // A node that leaves the market keeps what runs there to its end, and whose it is is told.
+    await call(app, marketNodes.withdraw, { token: owner.token, params: { id: node?.edge.id ?? '' } })
+    expect((await call(app, messages.list, { token: renter.token, query: {} })).items[0]).toMatchObject({ kind: 'market.nodeWithdrawn' })
+    expect((await call(app, rentals.get, one(renter, rental.id))).status).toBe('running')
     await release(renter, rental.id)
+    await call(app, marketNodes.enlist, { token: owner.token, params: { id: node?.edge.id ?? '' } })
   })
 })
 

@@ -113,6 +113,11 @@ export const shareKeyPairs = (on: Sql, scope: Scope, ids: readonly string[]): Pr
 export const nameOfKey = async (on: Sql, bpId: string | null, fingerprint: string): Promise<string | undefined> =>
   (await on.selectFrom('key_pairs').select('name').where('bp_id', 'is not distinct from', bpId).where('fingerprint', '=', fingerprint).executeTakeFirst())?.name
 
+/** Who registered this key in an organisation; null where nobody there did. */
+export const personOfKey = async (on: Sql, bpId: string, fingerprint: string): Promise<string | null> =>
+  (await on.selectFrom('key_pairs').select('created_by').where('bp_id', '=', bpId).where('fingerprint', '=', fingerprint).executeTakeFirst())?.created_by ??
+  null
+
 export const insertKeyPair = insertsInto('key_pairs')
 
 /** False where the scope shows none. */

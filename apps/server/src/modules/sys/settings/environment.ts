@@ -8,6 +8,7 @@ type Told = Exclude<keyof Config, 'version' | 'FAULT_FILE'>
 const secret: Readonly<Record<Told, boolean>> = {
   HOST: false,
   PORT: false,
+  SSH_PORT: false,
   PUBLIC_URL: false,
   TRUST_PROXY: false,
   DATA_DIR: false,

@@ -1,0 +1,55 @@
+import type { Docker, RegistryAuth } from '@zhisuan/engines/docker/types'
+import { isEngineError } from '@zhisuan/engines/errors'
+import { Refusal } from '../../../platform/errors.ts'
+import type { ImageAuth } from '../../ims/imageAuth.ts'
+
+interface At {
+  readonly docker: Docker
+  readonly node: { readonly name: string }
+  readonly signal: AbortSignal
+}
+
+export type Pulling = ReturnType<typeof createPulling>
+
+/** Images for what runs on nodes. What lets a pull in is in the request for it, and nowhere on the node. */
+export function createPulling(imageAuth: ImageAuth) {
+  const isThere = async ({ docker, signal }: At, image: string): Promise<boolean> => {
+    try {
+      await docker.images.inspect(image, { signal })
+      return true
+    } catch (error) {
+      if (!isEngineError(error, 'not_found')) throw error
+      return false
+    }
+  }
+  const pull = async ({ docker, node, signal }: At, image: string, auth: RegistryAuth | undefined): Promise<void> => {
+    try {
+      for await (const _ of docker.images.pull(image, { signal, ...(auth !== undefined && { auth }) }));
+    } catch (error) {
+      // Whichever way its registry refuses or cannot be reached: here it is not, and cannot be had.
+      if (isEngineError(error, 'not_found', 'unauthorized', 'failed'))
+        throw /no space left/i.test(error.message)
+          ? error
+          : new Refusal('containerImageMissing', { values: { image, node: node.name }, detail: error.message.slice(0, 500), cause: error })
+      throw error
+    }
+  }
+  return {
+    /** @param bpId whose it is to be for. @throws Refusal 95108 where it cannot be had */
+    async pullMissing(at: At, image: string, bpId: string | null): Promise<void> {
+      if (!(await isThere(at, image))) await pull(at, image, await imageAuth(image, bpId))
+    },
+
+    /**
+     * What a program of the node could not pull by itself, as it knows no account of ours.
+     * @param anew also where it is there: its name may lead to another by now
+     * @returns whether it is one of these. @throws Refusal 95108 where it cannot be had
+     */
+    async pullWithAccount(at: At, image: string, bpId: string | null, anew: boolean): Promise<boolean> {
+      const auth = await imageAuth(image, bpId)
+      if (auth === undefined) return false
+      if (anew || !(await isThere(at, image))) await pull(at, image, auth)
+      return true
+    },
+  }
+}

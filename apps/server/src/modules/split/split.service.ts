@@ -1,0 +1,631 @@
+import { createHash } from 'node:crypto'
+import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import {
+  contractCan,
+  runCan,
+  type SplitContract,
+  type splitContracts,
+  type SplitLine,
+  type SplitRun,
+  type splitRuns,
+  type SplitTerms,
+  type SplitTrial,
+} from '@zhisuan/contract/split/contract'
+import type { SplitFigures, SplitProvider } from '@zhisuan/contract/split/provider'
+import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import { exportFormats, type ExportFormat, type ExportLink } from '@zhisuan/contract/exports'
+import { isPlatformKind } from '@zhisuan/contract/roles'
+import { z } from 'zod'
+import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
+import { iso, isoOrNull, type Sql, type Tx } from '../../platform/db/database.ts'
+import { shapedPage } from '../../platform/db/page.ts'
+import { refusing } from '../../platform/db/refusing.ts'
+import { found, Refusal, refuseUnless } from '../../platform/errors.ts'
+import { csvFile, xlsxFile, type ExportColumn } from '../../platform/exports.ts'
+import { uuidv7 } from '../../platform/ids.ts'
+import { defineJob, handleJob } from '../../platform/jobs.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Tell } from '../sys/message/message.service.ts'
+import { adjustmentFor, shared, stepReached } from './shares.ts'
+import * as store from './split.store.ts'
+import type { LineRow, RunRow, ShownContract, ShownRun, SplitScope, UsageRow, VersionRow } from './split.store.ts'
+import { splitTexts as texts } from './split.texts.ts'
+
+type Contracts = typeof splitContracts
+type Runs = typeof splitRuns
+
+const linesAtOnce = 5_000
+const dayMs = 86_400_000
+const clockJob = defineJob({ name: 'split.clock', input: z.object({}), concurrency: 1, schedule: '13 * * * *' })
+
+export type SplitService = ReturnType<typeof createSplit>
+
+/** The split centre: what users paid for the machines of providers, shared out by contract, once a month. */
+export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>, { tell }: { tell: Tell }) {
+  /** A month of Beijing. */
+  const periodNow = (): string => iso(new Date(now().getTime() + 8 * 3_600_000)).slice(0, 7)
+  const scopeFor = async (actor: Actor): Promise<SplitScope> => {
+    if (isPlatformKind(actor.kind) || actor.roles.includes('ADMIN') || actor.roles.includes('OPERATION_SUPPORTER')) return { everything: true }
+    const provider_id = await store.providerOf(db, actor.user_id)
+    return provider_id === null ? null : { provider_id }
+  }
+  const providerActive = async (on: Sql, id: string, field?: string): Promise<{ id: string; name: string }> => {
+    const provider = await store.getProvider(on, id)
+    if (provider === undefined) throw new Refusal('notFound', field === undefined ? {} : { field })
+    if (provider.status === 'disabled') throw new Refusal('providerDisabled', field === undefined ? {} : { field })
+    return provider
+  }
+
+  const stepsOf = ({ steps }: SplitTerms): bigint[] => steps.map(({ above }) => toMinor(above))
+  const partsOf = (terms: SplitTerms, step: number): readonly number[] => terms.steps[step]?.parts ?? []
+  const covers = ({ meters, models }: SplitTerms, { meter, model }: Pick<UsageRow, 'meter' | 'model'>): boolean =>
+    (meters as readonly string[]).includes(meter) && (models.length === 0 || (model !== null && models.includes(model)))
+  const minorOrNull = (amount: string | null): bigint | null => (amount === null ? null : toMinor(amount))
+  /** Of signed versions, the one that counts in a month. */
+  const versionFor = (versions: readonly VersionRow[], period: string): VersionRow | undefined =>
+    versions.filter(({ signed_at, from_period }) => signed_at !== null && from_period <= period).toSorted((one, other) => other.number - one.number)[0]
+
+  /** Lines of use, page by page. */
+  async function* usage(on: Sql, asked: { providerId: string; until: string; since: string; past?: boolean }): AsyncGenerator<readonly UsageRow[]> {
+    for (let after = 0; ;) {
+      const rows = await store.usageOf(on, { ...asked, after, limit: linesAtOnce })
+      if (rows.length === 0) return
+      yield rows
+      after = rows.at(-1)?.id ?? after
+    }
+  }
+  const add = (sums: readonly bigint[], more: readonly bigint[]): bigint[] => more.map((one, index) => (sums[index] ?? 0n) + one)
+
+  /** What terms come to in one month, whatever was shared out of it already. */
+  const tryTerms = async (providerId: string, period: string, terms: SplitTerms): Promise<SplitTrial> => {
+    let [base, count] = [0n, 0]
+    const each = async (act: (row: UsageRow) => void): Promise<void> => {
+      for await (const rows of usage(db, { providerId, until: period, since: period, past: true }))
+        for (const row of rows) if (row.period === period && covers(terms, row)) act(row)
+    }
+    await each(({ amount }) => {
+      base += BigInt(amount)
+      count++
+    })
+    const step = stepReached(base, stepsOf(terms))
+    let sums: bigint[] = terms.parties.map(() => 0n)
+    await each(({ amount }) => (sums = add(sums, shared(BigInt(amount), partsOf(terms, step)))))
+    const adjustment = adjustmentFor(sums[1] ?? 0n, minorOrNull(terms.floor), minorOrNull(terms.cap))
+    sums = moved(sums, adjustment)
+    return {
+      period,
+      base: toDecimal(base),
+      line_count: count,
+      step,
+      shares: terms.parties.map((party, index) => ({ party, amount: toDecimal(sums[index] ?? 0n) })),
+      adjustment: toDecimal(adjustment),
+    }
+  }
+  /** From the platform to the provider. */
+  const moved = (sums: readonly bigint[], amount: bigint): bigint[] => sums.map((sum, index) => (index === 0 ? sum - amount : index === 1 ? sum + amount : sum))
+
+  /** As people read a statement; its hash is of the very same as CSV. */
+  const columnsOf = (terms: SplitTerms): ExportColumn<LineRow>[] => [
+    { title: texts.id, cell: ({ id }) => String(id) },
+    { title: texts.kind, cell: ({ kind }) => texts.kinds[kind] },
+    { title: texts.period, cell: ({ period }) => period },
+    { title: texts.from, cell: ({ from }) => (from === null ? null : { moment: from }) },
+    { title: texts.meter, cell: ({ meter }) => meter },
+    { title: texts.model, cell: ({ model }) => model },
+    { title: texts.cards, cell: ({ cards }) => cards.join(' ') },
+    { title: texts.rental, cell: ({ rental_name }) => rental_name },
+    { title: texts.payer, cell: ({ payer }) => payer },
+    { title: texts.version, cell: ({ version_number }) => String(version_number) },
+    { title: texts.base, cell: ({ base }) => ({ amount: toDecimal(BigInt(base)) }) },
+    ...terms.parties.map(({ name }, index) => ({
+      title: texts.share(name),
+      cell: ({ amounts }: LineRow) => ({ amount: toDecimal(BigInt(amounts[index] ?? 0)) }),
+    })),
+    { title: texts.original, cell: ({ original_id }) => (original_id === null ? null : String(original_id)) },
+  ]
+  async function* linesOf(on: Sql, runId: string): AsyncGenerator<readonly LineRow[]> {
+    for (let last = 0; ;) {
+      const rows = await store.linesAfter(on, runId, last, linesAtOnce)
+      if (rows.length === 0) return
+      yield rows
+      last = rows.at(-1)?.id ?? last
+    }
+  }
+  const wish = z.object({ id: z.uuid(), format: z.enum(exportFormats) })
+  const statementKind = 'split-statement'
+  downloads.offer(statementKind, async (text) => {
+    const { id, format } = wish.parse(JSON.parse(text))
+    const run = await store.getRun(db, { everything: true }, id)
+    if (run === undefined) return null
+    const open = { csv: csvFile, xlsx: xlsxFile }[format]
+    return { name: `${texts.file}-${run.contract_name}-${run.period}.${format}`, size: null, open: () => open(columnsOf(run.terms), linesOf(db, id)) }
+  })
+  /** Of the statement as CSV, behind the hash of the one before it. */
+  const hashOf = async (tx: Tx, runId: string, terms: SplitTerms, previous: string | null): Promise<string> => {
+    const hash = createHash('sha256').update(previous ?? '')
+    for await (const chunk of csvFile(columnsOf(terms), linesOf(tx, runId))) hash.update(chunk as string)
+    return hash.digest('hex')
+  }
+
+  const shapeVersion = (row: VersionRow) => ({
+    number: row.number,
+    signed_at: isoOrNull(row.signed_at),
+    signed_by: row.signed_by,
+    from: row.from_period,
+    terms: row.terms,
+  })
+  const shapeContract = (row: ShownContract, versions: readonly VersionRow[]): SplitContract => {
+    const own = versions.filter(({ contract_id }) => contract_id === row.id)
+    const [draft, current] = [
+      own.find(({ signed_at }) => signed_at === null),
+      versionFor(own, periodNow()) ?? own.findLast(({ signed_at }) => signed_at !== null),
+    ]
+    return {
+      id: row.id,
+      name: row.name,
+      provider: { id: row.provider_id, name: row.provider_name },
+      status: row.status,
+      current: current === undefined ? null : shapeVersion(current),
+      draft: draft === undefined ? null : shapeVersion(draft),
+      ended_after: row.ended_after,
+      created_by: row.created_by_name,
+      created_at: iso(row.created_at),
+    }
+  }
+  const contract = async (id: string): Promise<SplitContract> => {
+    const row = found(await store.getContract(db, id))
+    return shapeContract(row, await store.versionsOf(db, [id]))
+  }
+  const shapeRun = (row: ShownRun): SplitRun => ({
+    id: row.id,
+    contract: { id: row.contract_id, name: row.contract_name },
+    provider: { id: row.provider_id, name: row.provider_name },
+    version: row.version_number,
+    period: row.period,
+    status: row.status,
+    base: toDecimal(BigInt(row.base)),
+    line_count: row.line_count,
+    late_count: row.late_count,
+    adjustment: toDecimal(BigInt(row.adjustment)),
+    shares: row.terms.parties.map((party, index) => ({ party, amount: toDecimal(BigInt(row.amounts[index] ?? 0)) })),
+    hash: row.hash,
+    previous_hash: row.previous_hash,
+    confirm_by: iso(row.confirm_by),
+    confirmed_at: isoOrNull(row.confirmed_at),
+    confirmed_by: row.confirmed_by,
+    dispute: row.dispute,
+    answer: row.answer,
+    paid_at: isoOrNull(row.paid_at),
+    paid_by: row.paid_by,
+    paid_reference: row.paid_reference,
+    created_by: row.created_by_name,
+    created_at: iso(row.created_at),
+  })
+  const shapeLine = (row: LineRow): SplitLine => ({
+    id: String(row.id),
+    kind: row.kind,
+    from: isoOrNull(row.from),
+    meter: row.meter as SplitLine['meter'],
+    model: row.model,
+    cards: row.cards,
+    rental: row.rental_id === null ? null : { id: row.rental_id, name: row.rental_name ?? '' },
+    payer: row.payer,
+    version: row.version_number,
+    base: toDecimal(BigInt(row.base)),
+    amounts: row.amounts.map((amount) => toDecimal(BigInt(amount))),
+    original_id: row.original_id === null ? null : String(row.original_id),
+  })
+  const run = async (actor: Actor, id: string): Promise<SplitRun> => shapeRun(found(await store.getRun(db, await scopeFor(actor), id)))
+  const changeRun = async (
+    actor: Actor,
+    id: string,
+    action: keyof typeof runCan,
+    change: (tx: Tx, row: RunRow) => Promise<Partial<RunRow>>,
+  ): Promise<SplitRun> => {
+    const scope = await scopeFor(actor)
+    await db.transaction().execute(async (tx) => {
+      const row = found(await store.lockRun(tx, scope, id))
+      refuseUnless(runCan[action], row)
+      await store.updateRun(tx, id, await change(tx, row))
+    })
+    return run(actor, id)
+  }
+  const nameOf = async (tx: Tx, contractId: string): Promise<string> => (await store.getContract(tx, contractId))?.name ?? ''
+  const tellProvider = async (
+    tx: Tx,
+    row: Pick<RunRow, 'id' | 'provider_id' | 'period' | 'contract_id'>,
+    text: (name: string, period: string) => string,
+  ): Promise<void> => {
+    const name = await nameOf(tx, row.contract_id)
+    for (const { id } of await store.accountsOf(tx, row.provider_id))
+      await tell(tx, {
+        kind: 'split.statement',
+        bp_id: null,
+        user_id: id,
+        text: text(name, row.period),
+        about: { kind: 'split.run', id: row.id, name: row.period },
+        key: uuidv7(),
+      })
+  }
+
+  /** Splits a month; the caller holds the contract. */
+  const splitMonth = async (tx: Tx, actor: Actor, row: store.ContractRow, period: string): Promise<string> => {
+    const versions = await store.versionsOf(tx, [row.id])
+    const version = versionFor(versions, period)
+    const first = versions.findLast(({ signed_at }) => signed_at !== null)
+    if (version === undefined || first === undefined || (row.ended_after !== null && period > row.ended_after))
+      throw new Refusal('splitPeriodOutside', { field: 'period' })
+    if (period >= periodNow()) throw new Refusal('splitPeriodOpen', { field: 'period' })
+    const runs = await store.runsOf(tx, row.id)
+    if (runs.some((one) => one.period === period)) throw new Refusal('periodAlreadySplit', { field: 'period' })
+    const due = runs.at(-1) === undefined ? first.from_period : nextPeriod(runs.at(-1)?.period ?? '')
+    if (period !== due) throw new Refusal('splitPeriodOrder', { field: 'period', values: { period: due } })
+
+    const asked = { providerId: row.provider_id, until: period, since: first.from_period }
+    let ownBase = 0n
+    for await (const rows of usage(tx, asked)) for (const one of rows) if (one.period === period && covers(version.terms, one)) ownBase += BigInt(one.amount)
+    const step = stepReached(ownBase, stepsOf(version.terms))
+    /** What each month was shared out by: its own terms and its own step, whenever a line of it comes. */
+    const waysOf = (month: string): { version: VersionRow; parts: readonly number[] } | undefined => {
+      const past = month === period ? { version_number: version.number, step } : runs.find((one) => one.period === month)
+      const of = past === undefined ? undefined : versions.find(({ number }) => number === past.version_number)
+      return past === undefined || of === undefined ? undefined : { version: of, parts: partsOf(of.terms, past.step) }
+    }
+    const id = uuidv7()
+    const at = now()
+    const [previous] = runs.slice(-1)
+    const record = {
+      id,
+      contract_id: row.id,
+      provider_id: row.provider_id,
+      version_number: version.number,
+      period,
+      own_base: String(ownBase),
+      step,
+      base: '0',
+      line_count: 0,
+      late_count: 0,
+      adjustment: '0',
+      amounts: version.terms.parties.map(() => '0'),
+      hash: '',
+      previous_hash: previous?.hash ?? null,
+      confirm_by: new Date(at.getTime() + version.terms.confirm_days * dayMs),
+      confirmed_at: null,
+      confirmed_by: null,
+      dispute: null,
+      answer: null,
+      paid_at: null,
+      paid_by: null,
+      paid_reference: null,
+      created_by: actor.user_id,
+      created_by_name: actor.name,
+    }
+    await refusing({ split_runs_once: ['periodAlreadySplit', 'period'] }, () => store.insertRun(tx, record))
+
+    let [base, count, late, adjustment] = [0n, 0, 0, 0n]
+    let sums: bigint[] = version.terms.parties.map(() => 0n)
+    const keep = async (lines: readonly Parameters<typeof store.insertLines>[1][number][]): Promise<void> => {
+      await store.insertLines(tx, lines)
+      for (const line of lines) {
+        base += BigInt(line.base)
+        sums = add(sums, line.amounts.map(BigInt))
+      }
+      count += lines.length
+    }
+    const empty = {
+      run_id: id,
+      usage_line_id: null,
+      original_id: null,
+      from: null,
+      meter: null,
+      model: null,
+      cards: [],
+      rental_id: null,
+      rental_name: null,
+      payer: null,
+    }
+    for await (const rows of usage(tx, asked)) {
+      const lines = rows.flatMap((one) => {
+        const way = waysOf(one.period)
+        if (way === undefined || !covers(way.version.terms, one)) return []
+        const kind = one.period === period ? ('use' as const) : ('late' as const)
+        if (kind === 'late') late++
+        return [
+          {
+            ...empty,
+            period: one.period,
+            kind,
+            usage_line_id: one.id,
+            version_number: way.version.number,
+            from: one.from,
+            meter: one.meter,
+            model: one.model,
+            cards: one.cards,
+            rental_id: one.rental_id,
+            rental_name: one.rental_name,
+            payer: one.payer,
+            base: one.amount,
+            amounts: shared(BigInt(one.amount), way.parts).map(String),
+          },
+        ]
+      })
+      await keep(lines)
+    }
+    for (let after = 0; ;) {
+      const taken = await store.takenBack(tx, row.id, after, linesAtOnce)
+      if (taken.length === 0) break
+      after = taken.at(-1)?.id ?? after
+      late += taken.length
+      await keep(
+        taken.map((line) => ({
+          run_id: id,
+          period: line.period,
+          kind: 'refund' as const,
+          usage_line_id: null,
+          original_id: line.id,
+          version_number: line.version_number,
+          from: line.from,
+          meter: line.meter,
+          model: line.model,
+          cards: line.cards,
+          rental_id: line.rental_id,
+          rental_name: line.rental_name,
+          payer: line.payer,
+          base: String(-BigInt(line.base)),
+          amounts: line.amounts.map((amount) => String(-BigInt(amount))),
+        })),
+      )
+    }
+    // What came late to a month may have moved it past its floor or cap, too.
+    const months = await store.earnedByPeriod(tx, row.id)
+    if (!months.some((one) => one.period === period)) months.push({ period, version_number: version.number, earned: '0', moved: '0' })
+    for (const month of months) {
+      const of = versions.find(({ number }) => number === month.version_number)
+      if (of === undefined) continue
+      const wanted = adjustmentFor(BigInt(month.earned), minorOrNull(of.terms.floor), minorOrNull(of.terms.cap)) - BigInt(month.moved)
+      if (wanted === 0n) continue
+      adjustment += wanted
+      const amounts = moved(
+        of.terms.parties.map(() => 0n),
+        wanted,
+      )
+      await keep([{ ...empty, period: month.period, kind: 'adjustment', version_number: of.number, base: '0', amounts: amounts.map(String) }])
+    }
+    await store.updateRun(tx, id, {
+      base: String(base),
+      line_count: count,
+      late_count: late,
+      adjustment: String(adjustment),
+      amounts: sums.map(String),
+      hash: await hashOf(tx, id, version.terms, previous?.hash ?? null),
+    })
+    await tellProvider(tx, record, texts.statement)
+    return id
+  }
+
+  const providers = async (scope: SplitScope): Promise<SplitProvider[]> =>
+    (await store.providersShown(db, scope)).map(({ paid, waiting, created_at, ...row }) => ({
+      ...row,
+      status: row.status as SplitProvider['status'],
+      paid: toDecimal(BigInt(paid)),
+      waiting: toDecimal(BigInt(waiting)),
+      created_at: iso(created_at),
+    }))
+  const provider = async (id: string) => ({
+    ...found((await providers({ provider_id: id })).find((one) => one.id === id)),
+    accounts: (await store.accountsOf(db, id)).map((account) => ({ ...account, created_at: iso(account.created_at) })),
+  })
+  const figures = async (scope: SplitScope, days: number, model: string | null): Promise<SplitFigures> => {
+    const from = new Date((Math.floor((now().getTime() + 8 * 3_600_000) / dayMs) - days + 1) * dayMs - 8 * 3_600_000)
+    const { days: byDay, models, week } = await store.sold(db, scope, { from, model })
+    const hoursEach = (now().getTime() - from.getTime()) / 3_600_000
+    // Of an amount per hour no fraction of the smallest unit is told.
+    const amountOf = (text: string): bigint => BigInt(text.split('.')[0] ?? '0')
+    return {
+      hours: byDay.reduce((sum, one) => sum + one.hours, 0),
+      amount: toDecimal(byDay.reduce((sum, one) => sum + amountOf(one.amount), 0n)),
+      cards: models.reduce((sum, one) => sum + one.cards, 0),
+      days: byDay.map((one) => ({ ...one, amount: toDecimal(amountOf(one.amount)) })),
+      models: models.map((one) => ({
+        provider: { id: one.provider_id, name: one.provider_name },
+        model: one.model,
+        cards: one.cards,
+        hours: one.hours,
+        use: one.cards === 0 ? null : one.hours / (one.cards * hoursEach),
+        price: one.hours === 0 ? null : toDecimal(BigInt(Math.round(Number(amountOf(one.amount)) / one.hours))),
+        amount: toDecimal(amountOf(one.amount)),
+      })),
+      week,
+    }
+  }
+
+  return {
+    jobs: [clockJob],
+    jobHandlers: [
+      handleJob(clockJob, () =>
+        db.transaction().execute(async (tx) => {
+          for (const row of await store.overdue(tx, now())) await store.updateRun(tx, row.id, { status: 'confirmed', confirmed_at: now(), confirmed_by: null })
+        }),
+      ),
+    ],
+
+    async contracts(query: QueryOf<Contracts['list']>) {
+      const { total, rows } = await store.listContracts(db, query)
+      const versions = await store.versionsOf(
+        db,
+        rows.map(({ id }) => id),
+      )
+      return { total, items: rows.map((row) => shapeContract(row, versions)) }
+    },
+    async contract(id: string): Promise<ResponseOf<Contracts['get']>> {
+      const row = found(await store.getContract(db, id))
+      const versions = await store.versionsOf(db, [id])
+      return { ...shapeContract(row, versions), versions: versions.map(shapeVersion) }
+    },
+    async create(actor: Actor, { name, provider_id, from, terms }: BodyOf<Contracts['create']>): Promise<SplitContract> {
+      const id = uuidv7()
+      await refusing({ split_contracts_name: ['splitContractNameTaken', 'name'] }, () =>
+        db.transaction().execute(async (tx) => {
+          await providerActive(tx, provider_id, 'provider_id')
+          await store.insertContract(tx, { id, name, provider_id, ended_after: null, ...authoredBy(actor) })
+          await store.insertVersion(tx, {
+            id: uuidv7(),
+            contract_id: id,
+            number: 1,
+            from_period: from,
+            terms: JSON.stringify(terms),
+            signed_at: null,
+            signed_by: null,
+          })
+        }),
+      )
+      return contract(id)
+    },
+    async amend(id: string, { from, terms }: BodyOf<Contracts['amend']>): Promise<SplitContract> {
+      await db.transaction().execute(async (tx) => {
+        const row = found(await store.lockContract(tx, id))
+        refuseUnless(contractCan.amend, row)
+        const [newest] = await store.versionsOf(tx, [id])
+        // Shares are told by party: they stay who they are as long as something of theirs is shared out.
+        const signed = (await store.versionsOf(tx, [id])).find(({ signed_at }) => signed_at !== null)
+        if (signed !== undefined && signed.terms.parties.length !== terms.parties.length) throw new Refusal('splitPartiesFixed', { field: 'terms.parties' })
+        if (newest?.signed_at === null) await store.updateVersion(tx, newest.id, { from_period: from, terms: JSON.stringify(terms) })
+        else
+          await store.insertVersion(tx, {
+            id: uuidv7(),
+            contract_id: id,
+            number: (newest?.number ?? 0) + 1,
+            from_period: from,
+            terms: JSON.stringify(terms),
+            signed_at: null,
+            signed_by: null,
+          })
+      })
+      return contract(id)
+    },
+    async sign(actor: Actor, id: string): Promise<SplitContract> {
+      await db.transaction().execute(async (tx) => {
+        const row = found(await store.lockContract(tx, id))
+        refuseUnless(contractCan.sign, row)
+        await providerActive(tx, row.provider_id)
+        const [draft] = await store.versionsOf(tx, [id])
+        if (draft === undefined || draft.signed_at !== null) throw new Refusal('splitNothingWritten')
+        const last = (await store.runsOf(tx, id)).at(-1)
+        if (last !== undefined && draft.from_period <= last.period) throw new Refusal('splitVersionPast', { values: { period: last.period } })
+        await store.updateVersion(tx, draft.id, { signed_at: now(), signed_by: actor.name })
+        await store.updateContract(tx, id, { status: 'active' })
+      })
+      return contract(id)
+    },
+    async end(id: string, after: string): Promise<SplitContract> {
+      await db.transaction().execute(async (tx) => {
+        const row = found(await store.lockContract(tx, id))
+        refuseUnless(contractCan.end, row)
+        const last = (await store.runsOf(tx, id)).at(-1)
+        if (last !== undefined && after < last.period) throw new Refusal('splitVersionPast', { field: 'after', values: { period: last.period } })
+        await store.updateContract(tx, id, { status: 'ended', ended_after: after })
+      })
+      return contract(id)
+    },
+    async remove(id: string): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const row = found(await store.lockContract(tx, id))
+        refuseUnless(contractCan.delete, row)
+        await store.removeContract(tx, id)
+      })
+    },
+    async try({ provider_id, period, terms }: BodyOf<Contracts['try']>): Promise<ResponseOf<Contracts['try']>> {
+      if (period >= periodNow()) throw new Refusal('splitPeriodOpen', { field: 'period' })
+      if ((await store.getProvider(db, provider_id)) === undefined) throw new Refusal('notFound', { field: 'provider_id' })
+      const { rows } = await store.listContracts(db, { provider_id, page_num: 1, page_size: 100 })
+      const versions = await store.versionsOf(
+        db,
+        rows.map(({ id }) => id),
+      )
+      const present = rows.flatMap(
+        ({ id }) =>
+          versionFor(
+            versions.filter(({ contract_id }) => contract_id === id),
+            period,
+          ) ?? [],
+      )[0]
+      return { tried: await tryTerms(provider_id, period, terms), present: present === undefined ? null : await tryTerms(provider_id, period, present.terms) }
+    },
+
+    runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(actor), query), shapeRun),
+    run,
+    async lines(actor: Actor, id: string, query: QueryOf<Runs['lines']>) {
+      await run(actor, id)
+      return shapedPage(store.listLines(db, id, query), shapeLine)
+    },
+    async split(actor: Actor, { contract_id, period }: BodyOf<Runs['create']>): Promise<SplitRun> {
+      const id = await db.transaction().execute(async (tx) => {
+        // Who comes second waits here, and finds the month split.
+        const row = await store.lockContract(tx, contract_id)
+        if (row === undefined || row.status === 'draft') throw new Refusal('notFound', { field: 'contract_id' })
+        await providerActive(tx, row.provider_id)
+        return splitMonth(tx, actor, row, period)
+      })
+      return run(actor, id)
+    },
+    confirm: (actor: Actor, id: string) =>
+      changeRun(actor, id, 'confirm', async () => ({ status: 'confirmed', confirmed_at: now(), confirmed_by: actor.name })),
+    dispute: (actor: Actor, id: string, reason: string) =>
+      changeRun(actor, id, 'dispute', async (tx, row) => {
+        const name = await nameOf(tx, row.contract_id)
+        await tell(tx, {
+          kind: 'split.disputed',
+          bp_id: null,
+          text: texts.disputed(name, row.period),
+          about: { kind: 'split.run', id, name: row.period },
+          key: uuidv7(),
+        })
+        return { status: 'disputed', dispute: reason, answer: null }
+      }),
+    answer: (actor: Actor, id: string, text: string) =>
+      changeRun(actor, id, 'answer', async (tx, row) => {
+        const terms = (await store.versionsOf(tx, [row.contract_id])).find(({ number }) => number === row.version_number)?.terms
+        await tellProvider(tx, row, texts.answered)
+        return { status: 'stated', answer: text, confirm_by: new Date(now().getTime() + (terms?.confirm_days ?? 7) * dayMs) }
+      }),
+    pay: (actor: Actor, id: string, reference: string) =>
+      changeRun(actor, id, 'pay', async (tx, row) => {
+        // Four eyes: whoever says what is due does not say that it was paid.
+        if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
+        await tellProvider(tx, row, texts.paid)
+        return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
+      }),
+    async export(actor: Actor, id: string, format: ExportFormat): Promise<ExportLink> {
+      await run(actor, id)
+      return downloads.link(statementKind, JSON.stringify({ id, format }), actor)
+    },
+
+    async providers(actor: Actor) {
+      const items = await providers(await scopeFor(actor))
+      return { total: items.length, items }
+    },
+    provider,
+    async bind(id: string, userId: string) {
+      await refusing({ split_accounts_pkey: ['providerAccountBound', 'user_id'] }, () =>
+        db.transaction().execute(async (tx) => {
+          await providerActive(tx, id)
+          if (!(await store.isProviderPerson(tx, userId))) throw new Refusal('splitAccountUnfit', { field: 'user_id' })
+          await store.insertAccount(tx, { user_id: userId, provider_id: id })
+        }),
+      )
+      return provider(id)
+    },
+    async unbind(id: string, userId: string): Promise<void> {
+      if (!(await store.removeAccount(db, id, userId))) throw new Refusal('notFound')
+    },
+    mine: async (actor: Actor, days: number) => figures(await scopeFor(actor), days, null),
+    figures: (days: number, providerId: string | undefined, model: string | undefined) =>
+      figures(providerId === undefined ? { everything: true } : { provider_id: providerId }, days, model ?? null),
+  }
+}
+
+/** The month after one. */
+export const nextPeriod = (period: string): string => {
+  const [year = 0, month = 0] = period.split('-').map(Number)
+  return month === 12 ? `${year + 1}-01` : `${year}-${String(month + 1).padStart(2, '0')}`
+}

@@ -1,0 +1,441 @@
+import type { ContractStatus, RunStatus, SplitLine, SplitTerms, splitContracts, splitRuns } from '@zhisuan/contract/split/contract'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder, type Selectable } from 'kysely'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
+import { asked, matching, orderOf, pageOf } from '../../platform/db/page.ts'
+import { insertsInto, rowsOf } from '../../platform/db/rows.ts'
+import type { OfferRow } from '../market/market.tables.ts'
+
+interface ContractTable {
+  id: string
+  name: string
+  provider_id: string
+  status: Generated<ContractStatus>
+  ended_after: string | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
+/** What is signed never changes; the one that is not is being written. */
+interface VersionTable {
+  id: string
+  contract_id: string
+  number: number
+  from_period: string
+  terms: ColumnType<SplitTerms, string, string>
+  signed_at: Date | null
+  signed_by: string | null
+}
+interface RunTable {
+  id: string
+  contract_id: string
+  provider_id: string
+  version_number: number
+  period: string
+  status: Generated<RunStatus>
+  /** Minor units; of this month's own lines, from which its step follows. */
+  own_base: string
+  step: number
+  base: string
+  line_count: number
+  late_count: number
+  adjustment: string
+  amounts: string[]
+  hash: string
+  previous_hash: string | null
+  confirm_by: Date
+  confirmed_at: Date | null
+  confirmed_by: string | null
+  dispute: string | null
+  answer: string | null
+  paid_at: Date | null
+  paid_by: string | null
+  paid_reference: string | null
+  created_by: string
+  created_by_name: string
+  created_at: Generated<Date>
+}
+/** A line of a statement, with all that it says: what it was made of may change, it does not. */
+interface LineTable {
+  id: Generated<number>
+  run_id: string
+  /** The month that it counts to, by whose terms it was shared out. */
+  period: string
+  kind: SplitLine['kind']
+  usage_line_id: number | null
+  original_id: number | null
+  version_number: number
+  from: Date | null
+  meter: string | null
+  model: string | null
+  cards: string[]
+  rental_id: string | null
+  rental_name: string | null
+  payer: string | null
+  base: string
+  amounts: string[]
+}
+/** Who is a provider's person: each account of one provider's only. */
+interface AccountTable {
+  user_id: string
+  provider_id: string
+  created_at: Generated<Date>
+}
+declare module '../../platform/db/database.ts' {
+  interface Tables {
+    split_contracts: ContractTable
+    split_versions: VersionTable
+    split_runs: RunTable
+    split_lines: LineTable
+    split_accounts: AccountTable
+  }
+}
+
+export const splitMigrations: Migrations = {
+  '20261128_99_01_split': migration(`
+    create function sum_of(amounts numeric[]) returns numeric language sql immutable strict as $$ select coalesce(sum(one), 0) from unnest(amounts) as one $$;
+    create table split_contracts (
+      id uuid primary key,
+      name text not null,
+      provider_id uuid not null references market_providers,
+      status text not null default 'draft' check (status in ('draft', 'active', 'ended')),
+      ended_after text,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now()
+    );
+    create unique index split_contracts_name on split_contracts (name);
+    create index split_contracts_provider on split_contracts (provider_id);
+    create table split_versions (
+      id uuid primary key,
+      contract_id uuid not null references split_contracts on delete cascade,
+      number bigint not null,
+      from_period text not null,
+      terms jsonb not null,
+      signed_at timestamptz,
+      signed_by text,
+      unique (contract_id, number)
+    );
+    create table split_runs (
+      id uuid primary key,
+      contract_id uuid not null references split_contracts,
+      provider_id uuid not null references market_providers,
+      version_number bigint not null,
+      period text not null,
+      status text not null default 'stated' check (status in ('stated', 'disputed', 'confirmed', 'paid')),
+      own_base numeric not null,
+      step bigint not null,
+      base numeric not null,
+      line_count bigint not null,
+      late_count bigint not null,
+      adjustment numeric not null,
+      amounts numeric[] not null,
+      hash text not null,
+      previous_hash text,
+      confirm_by timestamptz not null,
+      confirmed_at timestamptz,
+      confirmed_by text,
+      dispute text,
+      answer text,
+      paid_at timestamptz,
+      paid_by text,
+      paid_reference text,
+      created_by uuid not null,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      constraint split_runs_once unique (contract_id, period)
+    );
+    create index split_runs_provider on split_runs (provider_id, period);
+    create index split_runs_waiting on split_runs (confirm_by) where status = 'stated';
+    create table split_lines (
+      id bigint generated always as identity primary key,
+      run_id uuid not null references split_runs,
+      period text not null,
+      kind text not null check (kind in ('use', 'late', 'refund', 'adjustment')),
+      usage_line_id bigint,
+      original_id bigint references split_lines,
+      version_number bigint not null,
+      "from" timestamptz,
+      meter text,
+      model text,
+      cards text[] not null,
+      rental_id uuid,
+      rental_name text,
+      payer text,
+      base numeric not null,
+      amounts numeric[] not null,
+      -- What is shared out is all of the base, and an adjustment only moves.
+      constraint split_lines_add_up check (base = sum_of(amounts))
+    );
+    create unique index split_lines_use_once on split_lines (usage_line_id) where kind in ('use', 'late');
+    create unique index split_lines_refund_once on split_lines (original_id) where kind = 'refund';
+    create index split_lines_run on split_lines (run_id, "from", id);
+    create table split_accounts (
+      user_id uuid primary key references users on delete cascade,
+      provider_id uuid not null references market_providers on delete cascade,
+      created_at timestamptz not null default now()
+    );
+    create index split_accounts_provider on split_accounts (provider_id);
+  `),
+}
+
+export type ContractRow = Selectable<ContractTable>
+export type VersionRow = Selectable<VersionTable>
+export type RunRow = Selectable<RunTable>
+export type LineRow = Selectable<LineTable>
+
+/** The market's rows, which are read here and never written. */
+export type SplitOffer = Pick<OfferRow, 'id'>
+
+/** Whose splits somebody sees: everybody's, or one provider's. Null: nobody's. */
+export type SplitScope = { readonly everything: true } | { readonly provider_id: string } | null
+const ofProvider = (scope: SplitScope, column: string): RawBuilder<boolean> => {
+  if (scope === null) return sql<boolean>`false`
+  return 'everything' in scope ? sql<boolean>`true` : sql<boolean>`${sql.ref(column)} = ${scope.provider_id}`
+}
+export const providerOf = async (on: Sql, userId: string): Promise<string | null> =>
+  (await on.selectFrom('split_accounts').select('provider_id').where('user_id', '=', userId).executeTakeFirst())?.provider_id ?? null
+
+export const { insert: insertContract, update: updateContract, remove: removeContract, lockAny: lockContract } = rowsOf('split_contracts')
+export const { insert: insertVersion, update: updateVersion, remove: removeVersion } = rowsOf('split_versions')
+export const { update: updateRun, lockAny: lockAnyRun } = rowsOf('split_runs')
+export const insertRun: (on: Sql, row: Insertable<Tables['split_runs']>) => Promise<void> = insertsInto('split_runs')
+
+export const getProvider = (on: Sql, id: string) =>
+  on.selectFrom('market_providers').select(['id', 'name', 'status', 'bp_id']).where('id', '=', id).executeTakeFirst()
+
+export type ShownContract = ContractRow & { provider_name: string }
+const shownContracts = (on: Sql) =>
+  on
+    .selectFrom('split_contracts')
+    .innerJoin('market_providers', 'market_providers.id', 'split_contracts.provider_id')
+    .selectAll('split_contracts')
+    .select('market_providers.name as provider_name')
+export const listContracts = (on: Sql, query: QueryOf<(typeof splitContracts)['list']>): Promise<{ total: number; rows: ShownContract[] }> =>
+  pageOf(
+    on
+      .selectFrom('split_contracts')
+      .where(asked(query, 'split_contracts', 'provider_id', 'status'))
+      .where(matching(query.keyword, 'split_contracts.name')),
+    query,
+    orderOf('split_contracts', '-created_at', 'name', 'created_at'),
+    (ids) => shownContracts(on).where('split_contracts.id', 'in', ids),
+  )
+export const getContract = (on: Sql, id: string): Promise<ShownContract | undefined> =>
+  shownContracts(on).where('split_contracts.id', '=', id).executeTakeFirst()
+/** The newest first. */
+export const versionsOf = (on: Sql, contractIds: readonly string[]): Promise<VersionRow[]> =>
+  on
+    .selectFrom('split_versions')
+    .selectAll()
+    .where(sql<boolean>`contract_id = any(${[...contractIds]}::uuid[])`)
+    .orderBy('number', 'desc')
+    .execute()
+
+export type ShownRun = RunRow & { provider_name: string; contract_name: string; terms: SplitTerms }
+const shownRuns = (on: Sql) =>
+  on
+    .selectFrom('split_runs')
+    .innerJoin('market_providers', 'market_providers.id', 'split_runs.provider_id')
+    .innerJoin('split_contracts', 'split_contracts.id', 'split_runs.contract_id')
+    .innerJoin('split_versions', (join) =>
+      join.onRef('split_versions.contract_id', '=', 'split_runs.contract_id').onRef('split_versions.number', '=', 'split_runs.version_number'),
+    )
+    .selectAll('split_runs')
+    .select(['market_providers.name as provider_name', 'split_contracts.name as contract_name', 'split_versions.terms'])
+export const listRuns = (on: Sql, scope: SplitScope, query: QueryOf<(typeof splitRuns)['list']>): Promise<{ total: number; rows: ShownRun[] }> =>
+  pageOf(
+    on
+      .selectFrom('split_runs')
+      .where(ofProvider(scope, 'split_runs.provider_id'))
+      .where(asked(query, 'split_runs', 'provider_id', 'contract_id', 'period', 'status')),
+    query,
+    orderOf('split_runs', '-period', 'period', 'created_at'),
+    (ids) => shownRuns(on).where('split_runs.id', 'in', ids),
+  )
+export const getRun = (on: Sql, scope: SplitScope, id: string): Promise<ShownRun | undefined> =>
+  shownRuns(on).where('split_runs.id', '=', id).where(ofProvider(scope, 'split_runs.provider_id')).executeTakeFirst()
+export const lockRun = (tx: Tx, scope: SplitScope, id: string): Promise<RunRow | undefined> =>
+  tx.selectFrom('split_runs').selectAll().where('id', '=', id).where(ofProvider(scope, 'split_runs.provider_id')).forUpdate().executeTakeFirst()
+export const runsOf = (on: Sql, contractId: string): Promise<RunRow[]> =>
+  on.selectFrom('split_runs').selectAll().where('contract_id', '=', contractId).orderBy('period').execute()
+export const overdue = (tx: Tx, now: Date): Promise<RunRow[]> =>
+  tx.selectFrom('split_runs').selectAll().where('status', '=', 'stated').where('confirm_by', '<', now).limit(100).forUpdate().skipLocked().execute()
+
+export const listLines = (on: Sql, runId: string, query: QueryOf<(typeof splitRuns)['lines']>): Promise<{ total: number; rows: LineRow[] }> =>
+  pageOf(
+    on
+      .selectFrom('split_lines')
+      .where('run_id', '=', runId)
+      .where(asked(query, 'split_lines', 'kind', 'model')),
+    query,
+    orderOf('split_lines', 'from', 'from'),
+    (ids) =>
+      on
+        .selectFrom('split_lines')
+        .selectAll()
+        .where('split_lines.id', 'in', ids as unknown as RawBuilder<number>),
+  )
+/** In the order of the statement, some at a time. */
+export const linesAfter = (on: Sql, runId: string, last: number, limit: number): Promise<LineRow[]> =>
+  on.selectFrom('split_lines').selectAll().where('run_id', '=', runId).where('id', '>', last).orderBy('id').limit(limit).execute()
+
+/** A line of use, as a split looks at it. */
+export interface UsageRow {
+  readonly id: number
+  readonly from: Date
+  readonly period: string
+  readonly meter: string
+  readonly model: string | null
+  readonly cards: string[]
+  readonly rental_id: string
+  readonly rental_name: string
+  readonly payer: string
+  readonly amount: string
+}
+/** `2026-11` of a moment, as bills count. */
+const periodOf = sql`to_char(line."from" at time zone 'Asia/Shanghai', 'YYYY-MM')`
+/**
+ * Use of a provider's machines that is paid and not shared out yet, until the end of a month, by its id.
+ * @param past of this month only, also what was shared out, and what is not paid: for trials
+ */
+export async function usageOf(
+  on: Sql,
+  { providerId, until, since, after, limit, past }: { providerId: string; until: string; since: string; after: number; limit: number; past?: boolean },
+): Promise<UsageRow[]> {
+  const unpaid = sql`exists (select from ledger_accounts as account where account.owner_id = line.bp_id and account.account = 'receivable' and account.balance < 0)`
+  const { rows } = await sql<UsageRow>`
+    select line.id, line."from", ${periodOf} as period, line.meter, line.attributes -> 'cards' -> 0 ->> 'model' as model,
+      coalesce((select array_agg(card ->> 'uuid') from jsonb_array_elements(line.attributes -> 'cards') as card), '{}') as cards,
+      line.resource_id as rental_id, coalesce(rental.name, '') as rental_name, coalesce(payer.name, '') as payer, line.amount
+    from usage_lines as line
+    left join market_rentals as rental on rental.id = line.resource_id
+    left join organisations as payer on payer.id = line.bp_id
+    where line.attributes is not null and line.attributes ->> 'provider_id' = ${providerId} and line.voided_at is null
+      and line."from" < ((${until} || '-01')::date + interval '1 month')::timestamp at time zone 'Asia/Shanghai'
+      and line."from" >= (${since} || '-01')::timestamp at time zone 'Asia/Shanghai'
+      and line.id > ${after}
+      ${past === true ? sql`` : sql`and not ${unpaid} and not exists (select from split_lines as taken where taken.usage_line_id = line.id and taken.kind in ('use', 'late'))`}
+    order by line.id
+    limit ${limit}
+  `.execute(on)
+  return rows
+}
+/** What was shared out by a contract and is no use any more, since it was rated anew or given back. */
+export async function takenBack(on: Sql, contractId: string, after: number, limit: number): Promise<LineRow[]> {
+  const { rows } = await sql<LineRow>`
+    select taken.* from split_lines as taken
+    join split_runs as run on run.id = taken.run_id
+    join usage_lines as line on line.id = taken.usage_line_id
+    where run.contract_id = ${contractId} and taken.kind in ('use', 'late') and line.voided_at is not null and taken.id > ${after}
+      and not exists (select from split_lines as refund where refund.original_id = taken.id and refund.kind = 'refund')
+    order by taken.id
+    limit ${limit}
+  `.execute(on)
+  return rows
+}
+export const insertLines = async (tx: Tx, rows: readonly Insertable<Tables['split_lines']>[]): Promise<LineRow[]> =>
+  rows.length === 0
+    ? []
+    : tx
+        .insertInto('split_lines')
+        .values([...rows])
+        .returningAll()
+        .execute()
+/** What a provider had of each month by a contract, with what floor and cap have moved so far. */
+export async function earnedByPeriod(on: Sql, contractId: string): Promise<{ period: string; version_number: number; earned: string; moved: string }[]> {
+  const { rows } = await sql<{ period: string; version_number: number; earned: string; moved: string }>`
+    select line.period, max(line.version_number) as version_number,
+      coalesce(sum(line.amounts[2]) filter (where line.kind <> 'adjustment'), 0)::text as earned,
+      coalesce(sum(line.amounts[2]) filter (where line.kind = 'adjustment'), 0)::text as moved
+    from split_lines as line join split_runs as run on run.id = line.run_id
+    where run.contract_id = ${contractId}
+    group by line.period
+  `.execute(on)
+  return rows
+}
+
+export const accountsOf = (on: Sql, providerId: string) =>
+  on
+    .selectFrom('split_accounts')
+    .innerJoin('users', 'users.id', 'split_accounts.user_id')
+    .select(['users.id', sql<string>`coalesce(users.name, users.former_name, '')`.as('name'), 'split_accounts.created_at'])
+    .where('provider_id', '=', providerId)
+    .orderBy('users.name')
+    .execute()
+export const insertAccount: (on: Sql, row: Insertable<Tables['split_accounts']>) => Promise<void> = insertsInto('split_accounts')
+export const removeAccount = async (on: Sql, providerId: string, userId: string): Promise<boolean> =>
+  (await on.deleteFrom('split_accounts').where('provider_id', '=', providerId).where('user_id', '=', userId).returning('user_id').executeTakeFirst()) !==
+  undefined
+export const isProviderPerson = async (on: Sql, userId: string): Promise<boolean> =>
+  (await on.selectFrom('user_roles').select('role').where('user_id', '=', userId).where('role', '=', 'PROVIDER').executeTakeFirst()) !== undefined
+
+/** Providers with what they have and had. */
+export async function providersShown(
+  on: Sql,
+  scope: SplitScope,
+): Promise<
+  {
+    id: string
+    name: string
+    status: string
+    bp_name: string | null
+    card_count: number
+    contract_count: number
+    account_count: number
+    paid: string
+    waiting: string
+    created_at: Date
+  }[]
+> {
+  const { rows } = await sql<{
+    id: string
+    name: string
+    status: string
+    bp_name: string | null
+    card_count: number
+    contract_count: number
+    account_count: number
+    paid: string
+    waiting: string
+    created_at: Date
+  }>`
+    select provider.id, provider.name, provider.status, organisation.name as bp_name, provider.created_at,
+      (select count(*) from market_stock as stock where stock.provider_id = provider.id) as card_count,
+      (select count(*) from split_contracts where provider_id = provider.id) as contract_count,
+      (select count(*) from split_accounts where provider_id = provider.id) as account_count,
+      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status = 'paid'), 0)::text as paid,
+      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status <> 'paid'), 0)::text as waiting
+    from market_providers as provider
+    left join organisations as organisation on organisation.id = provider.bp_id
+    where ${ofProvider(scope, 'provider.id')}
+    order by provider.name
+  `.execute(on)
+  return rows
+}
+
+/** What machines were sold for: by day, by model, and by hour of the week. Card hours, and yuan in minor units. */
+export async function sold(on: Sql, scope: SplitScope, { from, model }: { from: Date; model: string | null }) {
+  const lines = sql`
+    select line."from" at time zone 'Asia/Shanghai' as at, (line.attributes ->> 'provider_id')::uuid as provider_id, line.attributes -> 'cards' -> 0 ->> 'model' as model,
+      case when line.meter = 'market.card' then line.quantity * line.seconds / 3600.0 else 0 end as hours, line.amount::numeric as amount
+    from usage_lines as line
+    where line.attributes is not null and line.voided_at is null and line."from" >= ${from}
+      and ${scope !== null && 'provider_id' in scope ? sql`line.attributes ->> 'provider_id' = ${scope.provider_id}` : sql`${scope !== null}::boolean`}
+      and ${model === null ? sql`true` : sql`line.attributes -> 'cards' -> 0 ->> 'model' = ${model}`}
+  `
+  const days = await sql<{ day: string; hours: number; amount: string }>`
+    select to_char(at, 'YYYY-MM-DD') as day, sum(hours)::float8 as hours, sum(amount)::text as amount from (${lines}) as sold group by 1 order by 1
+  `.execute(on)
+  const models = await sql<{ provider_id: string; provider_name: string; model: string; hours: number; amount: string; cards: number }>`
+    select sold.provider_id, coalesce(provider.name, '') as provider_name, sold.model, sum(hours)::float8 as hours, sum(amount)::text as amount,
+      (select count(*) from market_stock as stock where stock.provider_id = sold.provider_id and stock.model = sold.model) as cards
+    from (${lines}) as sold left join market_providers as provider on provider.id = sold.provider_id
+    where sold.model is not null
+    group by 1, 2, 3 order by sum(amount) desc
+  `.execute(on)
+  const week = await sql<{ weekday: number; hour: number; hours: number }>`
+    select extract(isodow from at)::int as weekday, extract(hour from at)::int as hour, sum(hours)::float8 as hours from (${lines}) as sold group by 1, 2
+  `.execute(on)
+  return { days: days.rows, models: models.rows, week: week.rows }
+}

@@ -1,0 +1,22 @@
+/** Titles of a statement's columns, and what its kinds of lines are called. */
+export const splitTexts = {
+  file: '分账单',
+  id: '行号',
+  kind: '类型',
+  period: '所属月份',
+  from: '用量时间',
+  meter: '计量项',
+  model: '显卡型号',
+  cards: '显卡',
+  rental: '实例',
+  payer: '使用方',
+  version: '合同版本',
+  base: '分账基数（元）',
+  original: '冲销的行号',
+  share: (name: string): string => `${name}（元）`,
+  kinds: { use: '当期用量', late: '往期补计', refund: '冲销', adjustment: '保底或封顶调整' },
+  statement: (name: string, period: string): string => `${period}“${name}”的分账单已出，请在期限内确认或提出异议`,
+  disputed: (name: string, period: string): string => `供应商对${period}“${name}”的分账单提出异议`,
+  answered: (name: string, period: string): string => `平台答复了${period}“${name}”分账单的异议，请再次确认`,
+  paid: (name: string, period: string): string => `${period}“${name}”的分账款已付`,
+} as const

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { splitProviders } from '@zhisuan/contract/split/provider'
+import { users } from '@zhisuan/contract/ums/user'
+import type { Role } from '@zhisuan/contract/roles'
+import pg from 'pg'
+import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { asAdministrator, Client, startAtOrigin, type RunningServer } from '../support/server.ts'
+import { accessible, act, button, dialog, heading, pick, rowOf, shot, visit } from './console.ts'
+import { field, fill } from './forms.ts'
+import { newName } from './people.ts'
+import { password } from './stage.ts'
+import { expect, signIn, test, toast } from './test.ts'
+
+test.describe('the split centre', () => {
+  let data: TemporaryFolder
+  let server: RunningServer
+  let origin: string
+  let admin: Client
+  let database: pg.Client
+  const provider = randomUUID()
+  /** The month before this one, of Beijing. */
+  const now = new Date(Date.now() + 8 * 3_600_000)
+  const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
+
+  const person = async (role: Role): Promise<{ id: string; username: string; password: string }> => {
+    const username = newName(role.toLowerCase().slice(0, 8))
+    const { user, one_time_password } = await admin.call(users.create, { body: { username, roles: [role] } })
+    const client = new Client(server.url)
+    await client.signIn(username, one_time_password)
+    await client.call(users.changePassword, { body: { old_password: one_time_password, password } })
+    return { id: user.id, username, password }
+  }
+
+  test.beforeAll(async () => {
+    data = temporaryFolder('browser-split')
+    ;({ server, origin } = await startAtOrigin(join(data.path, 'server'), { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' }))
+    admin = await asAdministrator(server)
+    database = new pg.Client({ connectionString: server.databaseUrl })
+    await database.connect()
+    await database.query(
+      `insert into market_providers (id, bp_id, name, contact, description, status, created_by_name) values ($1, null, '东数算力', '王工', '', 'verified', '')`,
+      [provider],
+    )
+    // What was used of its machines: some hours of last month, and of these days.
+    for (let hour = 0; hour < 60; hour++)
+      await database.query(
+        `insert into usage_lines (resource_id, bp_id, product_id, sku_id, price_id, "from", quantity, seconds, fraction, meter, variant, amount, attributes)
+         values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), $1, 1, 3600, 10000, 'market.card', 'o', 1250000001, $2)`,
+        [
+          hour < 30 ? `${month}-10T${String(hour % 24).padStart(2, '0')}:00:00+08:00` : new Date(Date.now() - hour * 3_600_000),
+          JSON.stringify({ provider_id: provider, cards: [{ uuid: 'GPU-1', model: hour % 3 === 0 ? 'NVIDIA H200' : 'NVIDIA A100' }] }),
+        ],
+      )
+  })
+  test.afterAll(async () => {
+    await database?.end()
+    await server?.stop()
+    data.remove()
+  })
+
+  test('a contract is written, tried and signed; a month is split, confirmed by its provider and paid by another', async ({
+    page,
+    context,
+    browser,
+    trouble,
+  }) => {
+    // Parts that are no whole.
+    trouble.expect(/^400 POST \/api\/split\/v1\/contracts$/)
+    const [supporter, theirs] = [await person('OPERATION_SUPPORTER'), await person('PROVIDER')]
+    await admin.call(splitProviders.bind, { params: { id: provider }, body: { user_id: theirs.id } })
+    await signIn(context, supporter, origin)
+
+    await test.step('a contract', async () => {
+      await page.goto(`${origin}/separateAccountingSystem/provider`)
+      await expect(rowOf(page, '东数算力')).toContainText('已核验')
+      await accessible(page, 'providers')
+      await shot(page, 'split-providers')
+      await visit(page, `${origin}/separateAccountingSystem/management`)
+      await button(page, '新建合同').first().click()
+      await fill(dialog(page), { 合同名称: '东数-2026', 从哪个月起: month })
+      await pick(dialog(page), '算力供应商', '东数算力')
+      await button(dialog(page), '添加阶梯').click()
+      const second = dialog(page).getByRole('group', { name: '分账比例 2' })
+      await second.getByLabel('基数超过', { exact: true }).fill('100')
+      await second.getByLabel('平台（%）', { exact: true }).fill('20')
+      await second.getByLabel('算力供应商（%）', { exact: true }).fill('79')
+      await button(dialog(page), '新建合同').click()
+      // 99 % are no whole.
+      await expect(dialog(page)).toContainText('合计须为100%')
+      await second.getByLabel('算力供应商（%）', { exact: true }).fill('80')
+      await accessible(page, 'the form of a contract')
+      await shot(page, 'split-contract-form')
+      await button(dialog(page), '新建合同').click()
+      await expect(heading(page, '东数-2026')).toBeVisible()
+      await act(page, '试算')
+      await field(dialog(page), '试算月份').fill(month)
+      await button(dialog(page), '开始试算').click()
+      await expect(dialog(page)).toContainText('¥300.00')
+      await shot(page, 'split-try')
+      await button(dialog(page), '取消').click()
+      await act(page, '签署')
+      await button(dialog(page), '签署').click()
+      await expect(toast(page, '合同已签署')).toBeVisible()
+      await accessible(page, 'a contract')
+      await shot(page, 'split-contract')
+    })
+
+    await test.step('a month is split', async () => {
+      await visit(page, `${origin}/separateAccountingSystem/record`)
+      await button(page, '按月分账').first().click()
+      await pick(dialog(page), '合同', '东数-2026')
+      await field(dialog(page), '月份').fill(month)
+      await button(dialog(page), '按月分账').click()
+      await expect(rowOf(page, month)).toContainText('等待确认')
+      await accessible(page, 'what was split')
+      await shot(page, 'split-runs')
+      await rowOf(page, month).getByRole('button', { name: '查看明细' }).click()
+      await expect(dialog(page)).toContainText('NVIDIA H200')
+      await accessible(page, 'a statement')
+      await shot(page, 'split-statement')
+      await page.keyboard.press('Escape')
+    })
+
+    await test.step('its provider confirms it, and sees what was sold', async () => {
+      const own = await browser.newContext()
+      const mine = await own.newPage()
+      await signIn(own, theirs, origin)
+      await mine.goto(`${origin}/separateAccountingSystem/providers_record`)
+      await rowOf(mine, month).getByRole('button', { name: '确认账单' }).click()
+      await button(dialog(mine), '确认账单').click()
+      await expect(rowOf(mine, month)).toContainText('已确认')
+      await shot(mine, 'split-own')
+      await mine.goto(`${origin}/separateAccountingSystem/resources`)
+      await expect(mine.getByRole('row', { name: /NVIDIA A100/ })).toBeVisible()
+      await accessible(mine, 'what was sold')
+      await shot(mine, 'split-resources')
+      await own.close()
+    })
+
+    await test.step('another notes that it was paid', async () => {
+      const keeping = await browser.newContext()
+      const other = await keeping.newPage()
+      await signIn(keeping, 'admin', origin)
+      await other.goto(`${origin}/separateAccountingSystem/record`)
+      await rowOf(other, month).getByRole('button', { name: /更多/ }).click()
+      await other.getByRole('menuitem', { name: '登记付款' }).click()
+      await field(dialog(other), '银行流水号').fill('ICBC-20261128-01')
+      await button(dialog(other), '登记付款').click()
+      await expect(rowOf(other, month)).toContainText('已付款')
+      await other.goto(`${origin}/separateAccountingSystem/operationaldata`)
+      await other.getByRole('link', { name: 'NVIDIA H200' }).click()
+      await expect(other).toHaveURL(/resourcedata/)
+      await expect(other.getByRole('row', { name: /NVIDIA H200/ })).toBeVisible()
+      await shot(other, 'split-model')
+      await keeping.close()
+    })
+  })
+})
