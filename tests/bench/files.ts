@@ -14,7 +14,7 @@ import type { Figure } from './main.ts'
 import { median, percentile, timed } from './stats.ts'
 
 const run = promisify(execFile)
-const size = 2 ** 30
+const size = 2 ** 29
 /** What one PATCH brings. */
 const pieceBytes = 64 * 2 ** 20
 const rounds = 3
@@ -80,7 +80,7 @@ async function uploads(to: Place): Promise<Figure> {
     ours.push(await timed(() => send(to, upload)))
     await verified(client, upload.id)
   }
-  return ratio('upload of 1 GiB, against dd conv=fdatasync', floor, ours, 0.8)
+  return ratio('upload of 512 MiB, against dd conv=fdatasync', floor, ours, 0.8)
 }
 
 async function verified(client: Place['client'], id: string): Promise<string> {

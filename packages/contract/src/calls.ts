@@ -41,6 +41,7 @@ import { cards, marketNodes } from './market/card.ts'
 import { offers } from './market/offer.ts'
 import { providers } from './market/provider.ts'
 import { incomes, rentals, waits } from './market/rental.ts'
+import { modelImports } from './models/import.ts'
 import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
 import { hosts } from './nextstack/host.ts'
@@ -167,7 +168,7 @@ export const calls = {
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
   files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
-  models: { models, modelFiles, modelRevisions },
+  models: { models, modelFiles, modelRevisions, modelImports },
   market: { providers, marketNodes, cards, offers, rentals, incomes, waits },
   issue: { projects },
   split: { splitContracts, splitRuns, splitProviders, splitFigures },

@@ -558,6 +558,9 @@ export const errors = catalogue({
   modelUnchanged: { code: 97808, status: 400, text: '这次提交没有任何改动' },
   modelTooManyFiles: { code: 97809, status: 400, text: '一个模型最多{limit}个文件' },
   hubBranchUnknown: { code: 97810, status: 400, text: '模型只有main一个分支，也不支持合并请求，请直接提交到main' },
+  modelHubForbidden: { code: 97812, status: 400, text: '管理员没有允许从“{url}”导入' },
+  modelImportFailed: { code: 97813, status: 400, text: '无法导入：{reason}' },
+  modelImportRunning: { code: 97814, status: 409, text: '该模型正在导入，请等它结束或先取消' },
   hubLinkInvalid: { code: 97811, status: 403, text: '上传地址无效或已过期，请重新提交' },
 
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },

@@ -138,6 +138,7 @@ export const kindTexts = {
     model: '模型',
     file: '模型文件',
     revision: '模型版本',
+    import: '模型导入',
   },
   market: {
     provider: '算力供应商',

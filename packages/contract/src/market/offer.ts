@@ -8,6 +8,9 @@ import { billTexts, fieldTexts } from '../texts.ts'
 import { keyword, plainLine, plainText } from '../validation.ts'
 import { marketPath } from './provider.ts'
 
+/** Memory that cards are looked for by. */
+export const cardMemories: readonly number[] = [16, 24, 40, 48, 80].map((size) => size * 2 ** 30)
+
 /** `proposed` waits for an administrator. An offer never changes: whoever wants other terms proposes another, and what is rented keeps its own. */
 export const offerStatuses = ['proposed', 'listed', 'paused', 'rejected', 'ended'] as const
 export type OfferStatus = (typeof offerStatuses)[number]

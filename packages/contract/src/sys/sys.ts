@@ -49,6 +49,8 @@ export const settings = {
     .string()
     .trim()
     .regex(/^\d{1,2}$/),
+  /** Addresses of hubs that models may be imported from, by commas. */
+  model_hubs: z.string().trim().max(1_000).regex(plainLine, fieldTexts.controlCharacters),
   /** For so many days messages are kept. */
   message_days: z
     .string()

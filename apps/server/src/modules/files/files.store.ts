@@ -165,7 +165,9 @@ export const fileMigrations: Migrations = {
     -- What billing was told last: not of each file, but of what is there every few minutes, and at once when it goes.
     alter table file_spaces add column metered_bytes bigint not null default 0;
     create function usage_name(space file_spaces) returns text language sql stable as $$
-      select case space.kind when 'personal' then '${spaceTexts.personal}（' || coalesce((select coalesce(name, former_name) from users where id = space.user_id), '') || '）' else '${spaceTexts.organisation}' end
+      select case space.kind when 'personal'
+        then '${spaceTexts.personal}（' || coalesce((select coalesce(name, former_name) from users where id = space.user_id), '') || '）'
+        else '${spaceTexts.organisation}' end
     $$;
     create function file_spaces_end_usage() returns trigger language plpgsql as $$
     begin

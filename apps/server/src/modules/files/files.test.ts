@@ -137,6 +137,19 @@ describe('an upload', () => {
     expect((await list(owner)).filter((name) => name.startsWith('last'))).toEqual(['last.bin'])
   })
 
+  it('is verified by the clock where a server was killed while it did so', async () => {
+    const bytes = randomBytes(1_000)
+    const upload = await announce(owner, { name: 'unverified.bin', size_bytes: bytes.length })
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: bytes.length, status: 'verifying', updated_at: new Date(Date.now() - 120_000) })
+      .where('id', '=', upload.id)
+      .execute()
+    await appendFile(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id), bytes)
+    await sweep()
+    expect(await ended(owner, upload)).toMatchObject({ status: 'done' })
+  })
+
   it('of other bytes than were announced fails, is told of, and counts no more', async () => {
     const before = (await call(app, fileSpaces.list, { token: owner.token })).usage.used_bytes
     const upload = await announce(owner, { name: 'wrong.bin', size_bytes: 100, sha256: sha256Of(randomBytes(100)) })

@@ -1,4 +1,5 @@
 import { modelFiles, modelRevisions, models as modelCalls } from '@zhisuan/contract/models/model'
+import { modelImports } from '@zhisuan/contract/models/import'
 import { byId } from '@zhisuan/contract/define'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -8,10 +9,13 @@ import { authorise, type Authorising } from '../../platform/http/bind.ts'
 import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
+import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
 import { serveHub } from './hub.ts'
 import { serveHubUploads } from './hub.uploads.ts'
+import { createImports } from './imports.ts'
+import { importMigrations } from './imports.store.ts'
 import { createModels, modelUploadPath, shapeUpload, type ModelService } from './models.service.ts'
 import { modelMigrations, seenModel, tellUsage } from './models.store.ts'
 
@@ -22,8 +26,10 @@ const usageJob = defineJob({ name: 'models.usage.tell', input: z.object({}), con
 /** The model warehouse. */
 export function createModelsModule(platform: Platform, { bytes, settings }: { bytes: Bytes; settings: Pick<Settings, 'get'> }): ModuleParts {
   const models = createModels(platform, { bytes })
+  const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
+  const imports = createImports(platform, { models, guard, hubs: () => settings.get('model_hubs') })
   return {
-    migrations: modelMigrations,
+    migrations: { ...modelMigrations, ...importMigrations },
     kinds: { 'models.model': { table: 'models' } },
     handlers: [
       handle(modelCalls.list, ({ actor, query }) => models.list(actor, query)),
@@ -40,11 +46,14 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
       handle(modelFiles.upload, ({ actor, params, body }) => models.announce(actor, params.id, body)),
       handle(modelFiles.staged, async ({ actor, params }) => shapeUpload(await models.upload(actor, params.upload_id, params.id))),
       handle(modelFiles.download, ({ actor, params, body }) => models.download(actor, params.id, body)),
+      handle(modelImports.list, ({ actor, params }) => imports.list(actor, params.id)),
+      handle(modelImports.create, ({ actor, params, body }) => imports.create(actor, params.id, body)),
+      handle(modelImports.cancel, ({ actor, params }) => imports.cancel(actor, params.id, params.import_id)),
       handle(modelRevisions.list, ({ actor, params, query }) => models.revisions(actor, params.id, query)),
       handle(modelRevisions.create, ({ actor, params, body }) => models.createRevision(actor, params.id, body)),
     ],
-    jobs: [forgetJob, usageJob],
-    jobHandlers: [handleJob(forgetJob, () => models.dropForgotten()), handleJob(usageJob, () => tellUsage(platform.db))],
+    jobs: [forgetJob, usageJob, ...imports.jobs],
+    jobHandlers: [handleJob(forgetJob, () => models.dropForgotten()), handleJob(usageJob, () => tellUsage(platform.db)), ...imports.jobHandlers],
     headOf: async (path) => {
       const { data: id } = z.uuid().safeParse(/^\/warehouse\/([^/]+)\/?$/.exec(path)?.[1])
       const model = id === undefined ? undefined : await seenModel(platform.db, { nothing: true }, id)

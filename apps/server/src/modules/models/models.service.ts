@@ -118,7 +118,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
   })
 
   /** Puts a commit upon the newest revision. The caller holds the model. @throws Refusal modelRevisionStale, modelPathTaken, modelUnchanged, modelTooManyFiles */
-  const commit = async (tx: Tx, actor: Actor, model: ModelRow, change: FileChange): Promise<RevisionRow> => {
+  const commit = async (tx: Tx, actor: Pick<Actor, 'user_id' | 'name'>, model: ModelRow, change: FileChange): Promise<RevisionRow> => {
     if (change.parent !== undefined && change.parent !== model.revision_id) throw new Refusal('modelRevisionStale')
     const before = model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
     const files = new Map(before.map(({ path, sha256, size_bytes }) => [path, { path, sha256, size_bytes }]))
@@ -366,6 +366,37 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
       found(await store.fileAt(db, at.id, path))
       await store.countDownload(db, id)
       return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), { user_id: actor?.user_id ?? `visitor of ${id}` })
+    },
+
+    /** One's own. @throws Refusal noPermission of another's that is published */
+    async own(actor: Actor, id: string): Promise<void> {
+      if (!isMine(actor, await seen(actor, id))) throw new Refusal('noPermission')
+    },
+    /** A verified file of ours becomes one that waits for a commit. @throws Refusal fileQuotaExceeded, notFound */
+    async stageFile(id: string, path: string, content: Content): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        await bytes.adopt(tx, path, content)
+        const model = found(await store.lockAnyModel(tx, id))
+        await store.insertStaged(tx, { upload_id: uuidv7(), model_id: id, ...content })
+        await settle(tx, model)
+      })
+    },
+    /** A commit of what was staged, for somebody who asked for it before. Nothing where the model is just so already. */
+    async commitImported(by: Pick<Actor, 'user_id' | 'name'>, id: string, { message, add }: Pick<FileChange, 'message' | 'add'>): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const model = found(await store.lockAnyModel(tx, id))
+        const here = new Set((await store.contentsOf(tx, id)).map(keyOf))
+        for (const file of add) if (!here.has(keyOf(file))) throw new Refusal('modelUploadUnready', { values: { path: file.path } })
+        await store.dropStagedContents(
+          tx,
+          id,
+          add.map(({ sha256 }) => sha256),
+        )
+        const before = model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
+        const fresh = add.some(({ path, sha256 }) => !before.some((one) => one.path === path && one.sha256 === sha256))
+        if (fresh) await commit(tx, by, model, { message, add, remove: [] })
+        else await settle(tx, model)
+      })
     },
 
     /** What came in and no commit took goes. */

@@ -8,6 +8,7 @@ import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/d
 import { rowsOf } from '../../platform/db/rows.ts'
 import { within } from '../../platform/db/scope.ts'
 import '../../platform/bytes/bytes.store.ts'
+import { importing } from './imports.store.ts'
 
 interface ModelTable {
   id: string
@@ -315,7 +316,13 @@ export const dropStagedContents = async (tx: Tx, modelId: string, sha256s: reado
 }
 /** Came in before that, and no commit took it. */
 export const forgottenStaged = (on: Sql, before: Date): Promise<Selectable<ModelStagedTable>[]> =>
-  on.selectFrom('model_staged').selectAll().where('created_at', '<', before).limit(500).execute()
+  on
+    .selectFrom('model_staged')
+    .selectAll()
+    .where('created_at', '<', before)
+    .where(sql<boolean>`not ${importing}`)
+    .limit(500)
+    .execute()
 
 export const acceptedTerms = async (on: Sql, modelId: string, userId: string): Promise<string | null> =>
   (await on.selectFrom('model_acceptances').select('terms').where('model_id', '=', modelId).where('user_id', '=', userId).executeTakeFirst())?.terms ?? null

@@ -181,6 +181,17 @@ export const expiredUploads = (on: Sql, at: Date): Promise<UploadRow[]> =>
 export const wholeUploads = (on: Sql): Promise<{ id: string }[]> =>
   on.selectFrom('byte_uploads').select('id').where('status', '=', 'uploading').whereRef('offset_bytes', '=', 'size_bytes').execute()
 
+/** No larger than that, and not verified although their last byte came a while ago: who was at it was killed. */
+export const unverifiedUploads = (on: Sql, sizeMost: number): Promise<{ id: string }[]> =>
+  on
+    .selectFrom('byte_uploads')
+    .select('id')
+    .where('status', '=', 'verifying')
+    .where('size_bytes', '<=', sizeMost)
+    .where(sql<boolean>`updated_at < now() - interval '1 minute'`)
+    .limit(500)
+    .execute()
+
 /** Nobody else makes or drops this content until the transaction ends. */
 export const lockContent = async (tx: Tx, sha256: string): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`byte_contents ${sha256}`}, 0))`.execute(tx)

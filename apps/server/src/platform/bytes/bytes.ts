@@ -99,15 +99,16 @@ export function createBytes(
     await store.addUsed(tx, bpId, -bytes)
   }
 
-  /** All bytes are here: their sum is made, once. Of a small one at once, so that it is there with the answer; the job sees to it where we are killed. */
+  /** All bytes are here: their sum is made, once. Of a small one here and now, so that it is there with the answer, and none waits behind many others; where we are killed the clock sees to it. */
   const whole = async (id: string): Promise<void> => {
     const small = await db.transaction().execute(async (tx) => {
       const upload = await store.lockUpload(tx, id)
       if (upload?.status !== 'uploading' || upload.offset_bytes !== upload.size_bytes) return false
       await store.closeLease(tx, id)
       await store.updateUpload(tx, id, { status: 'verifying' })
-      await jobs.send(tx, finishJob, { id })
-      return upload.size_bytes <= atOnceBytes
+      const atOnce = upload.size_bytes <= atOnceBytes
+      if (!atOnce) await jobs.send(tx, finishJob, { id })
+      return atOnce
     })
     if (small) await finish(id).catch((error: unknown) => log.warn({ err: error, upload: id }, 'an upload is verified later'))
   }
@@ -184,6 +185,7 @@ export function createBytes(
 
   const sweep = async (): Promise<void> => {
     for (const { id } of await store.wholeUploads(db)) await whole(id)
+    for (const { id } of await store.unverifiedUploads(db, atOnceBytes)) await finish(id)
     for (const { id } of await store.expiredUploads(db, now())) {
       await db.transaction().execute(async (tx) => {
         const upload = await store.lockUpload(tx, id)
@@ -249,6 +251,12 @@ export function createBytes(
         await store.insertContent(tx, sha256, size_bytes)
       }
       return kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
+    },
+    /** Keeps a file of ours on the same file system, whose digest its caller made, in the transaction whose rows refer to it. */
+    async adopt(tx: Tx, path: string, { sha256, size_bytes }: { readonly sha256: string; readonly size_bytes: number }): Promise<void> {
+      await store.lockContent(tx, sha256)
+      await contents.keep(path, sha256)
+      await store.insertContent(tx, sha256, size_bytes)
     },
     upload: (on: Sql, id: string) => store.getUpload(on, id),
     /** Those of somebody that wait for their bytes, by what was announced of them. */

@@ -3,7 +3,7 @@ import Input from 'antd/es/input'
 import Pagination from 'antd/es/pagination'
 import Select from 'antd/es/select'
 import type { QueryInput } from '@zhisuan/contract/define'
-import { cardsMost, offers, type Listing } from '@zhisuan/contract/market/offer'
+import { cardMemories, cardsMost, offers, type Listing } from '@zhisuan/contract/market/offer'
 import { waits } from '@zhisuan/contract/market/rental'
 import { Link, useSearchParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
@@ -19,11 +19,9 @@ import { useCurrentUser } from '../../session/user.ts'
 import { StopTable } from './StopTable.tsx'
 import './market.css'
 
-const gib = 2 ** 30
 const pageSize = 10
 const refreshMs = 5_000
 const sorts = ['price', '-price', '-free', '-memory'] as const
-const memories = [16, 24, 40, 48, 80].map((size) => size * gib)
 const asked = ['keyword', 'card_model', 'memory_bytes', 'count', 'region_id', 'cuda', 'price', 'free', 'sort'] as const
 
 /** What can be rented, for everybody: what it costs as asked for, how much is free now, and what a stop costs. */
@@ -95,7 +93,7 @@ export default function Market() {
         {choose(
           'memory_bytes',
           t('filter.memory_bytes'),
-          memories.map((bytes) => ({ value: String(bytes), label: t('atLeast', { value: format.bytes(bytes) }) })),
+          cardMemories.map((bytes) => ({ value: String(bytes), label: t('atLeast', { value: format.bytes(bytes) }) })),
         )}
         {choose(
           'region_id',

@@ -2,7 +2,9 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Spin from 'antd/es/spin'
 import Tabs from 'antd/es/tabs'
+import { modelImports } from '@zhisuan/contract/models/import'
 import { hubPath, memoryOf, modelCan, modelFiles, modelRevisions, models, type Model, type ModelFile, type ModelRevision } from '@zhisuan/contract/models/model'
+import { cardMemories, cardsMost } from '@zhisuan/contract/market/offer'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { lazy, Suspense } from 'react'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
@@ -16,14 +18,16 @@ import * as format from '../../kit/format.ts'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { saveFrom } from '../../kit/save.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import { paths } from '../../paths.ts'
+import { paths, withQuery } from '../../paths.ts'
 import { useCurrentUser, useIsPlatform } from '../../session/user.ts'
+import { ImportLine } from './ImportLine.tsx'
 import { modelTones, parametersText, useTerms } from './modelTexts.ts'
 import './models.css'
 
 const Prose = lazy(() => import('../../kit/Prose.tsx'))
 const ModelDialog = lazy(() => import('./ModelDialog.tsx'))
 const CommitDialog = lazy(() => import('./CommitDialog.tsx'))
+const ImportDialog = lazy(() => import('./ImportDialog.tsx'))
 const RejectDialog = lazy(() => import('./RejectDialog.tsx'))
 
 type Detail = ResponseOf<typeof models.get>
@@ -72,6 +76,7 @@ export default function ModelDetail() {
         {model.mine && <OwnActions model={model} />}
       </header>
       {model.rejected_reason !== null && <Alert className="zs-above" type="warning" showIcon title={t('rejectedBecause', { reason: model.rejected_reason })} />}
+      {model.mine && <ImportLine modelId={model.id} />}
       <Terms model={model} />
       <div className="md-columns">
         <Tabs
@@ -126,6 +131,7 @@ function OwnActions({ model }: { readonly model: Detail }) {
         ]
       : []),
     { key: 'commit', call: modelRevisions.create, label: t('action.commit'), dialog: (close) => <CommitDialog model={model} onClose={close} /> },
+    { key: 'import', call: modelImports.create, label: t('action.import'), dialog: (close) => <ImportDialog model={model} onClose={close} /> },
     ...(may('submit')
       ? [
           {
@@ -193,10 +199,19 @@ function Terms({ model }: { readonly model: Detail }) {
   )
 }
 
+/** Cards of the market that hold it: one, or as many of the largest as it takes. Null where that is more than one can rent. */
+function cardsFor(bytes: number): string | null {
+  const fitting = cardMemories.find((one) => one >= bytes)
+  const largest = Math.max(...cardMemories)
+  const count = fitting === undefined ? Math.ceil(bytes / largest) : undefined
+  return count !== undefined && count > cardsMost ? null : withQuery(paths.market.list(), { memory_bytes: fitting ?? largest, count })
+}
+
 function Facts({ model }: { readonly model: Model }) {
   const { t } = useTranslation('models')
   const terms = useTerms()
   const memory = memoryOf(model)
+  const cards = memory === null ? null : cardsFor(memory)
   const hub = `${location.origin}${hubPath}`
   const facts = [
     ['task', terms('task', model.task)],
@@ -205,7 +220,16 @@ function Facts({ model }: { readonly model: Model }) {
     ['quantisation', terms('quantisation', model.quantisation)],
     ['language', model.languages.map((one) => terms('language', one)).join('、') || format.nothing],
     ['parameters', model.parameters === null ? format.nothing : parametersText(model.parameters)],
-    ['memory', memory === null ? format.nothing : t('facts.memoryAbout', { size: format.bytes(memory) })],
+    [
+      'memory',
+      memory === null ? (
+        format.nothing
+      ) : (
+        <>
+          {t('facts.memoryAbout', { size: format.bytes(memory) })} {cards !== null && <Link to={cards}>{t('facts.cards')}</Link>}
+        </>
+      ),
+    ],
     ['size', format.bytes(model.size_bytes)],
     ['downloads', format.number(model.download_count)],
     ['tags', model.tags.join('、') || format.nothing],

@@ -125,6 +125,11 @@ export default {
     remittance_bank: { name: '收款银行', meaning: '收款账户的开户银行', affects: '汇款充值时显示的收款账户，以及以后开具的发票。' },
     remittance_account: { name: '收款账号', meaning: '收款账户的账号', affects: '汇款充值时显示的收款账户，以及以后开具的发票。留空则不能汇款充值。' },
     invoice_tax_number: { name: '销售方税号', meaning: '发票上销售方的纳税人识别号', affects: '以后开具的发票。已开具的不变。' },
+    model_hubs: {
+      name: '可导入的模型库',
+      meaning: '用户可以从哪些模型库导入模型，多个地址用逗号分隔',
+      affects: '以后的导入。地址在内网的，还需要部署时允许。留空则不能导入。',
+    },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
     invoice_tax_rate: { name: '发票税率', meaning: '发票的税率，单位为百分比；金额均为含税价', affects: '以后开具的发票。已开具的不变。' },
   },

@@ -34,6 +34,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     remittance_account: '',
     invoice_tax_number: '',
     invoice_tax_rate: '6',
+    model_hubs: 'https://huggingface.co',
     message_days: '180',
   }
   let remembered: Promise<ReadonlyMap<string, ConfigRow>> | null = null

@@ -1,0 +1,171 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { modelImports, type ModelImport } from '@zhisuan/contract/models/import'
+import { modelFiles, models } from '@zhisuan/contract/models/model'
+import { configs } from '@zhisuan/contract/sys/sys'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { testApp, type TestApp } from '../../testing/app.ts'
+import { call, refused } from '../../testing/call.ts'
+import { someone, type Person, type SignedIn } from '../../testing/people.ts'
+import { sha256Of } from '../../testing/uploads.ts'
+
+/** A hub as they speak, with one model; of which what a test wants is wrong. */
+interface Hub {
+  readonly url: string
+  readonly files: Map<string, Buffer>
+  /** Digests that it tells, where they are not those of the bytes. */
+  readonly told: Map<string, string>
+  /** Bytes after which it breaks off, once each. */
+  readonly breaks: number[]
+  /** Ranges that were asked for. */
+  readonly ranges: (string | undefined)[]
+  readonly server: Server
+}
+async function startHub(): Promise<Hub> {
+  const [files, told, breaks, ranges] = [new Map<string, Buffer>(), new Map<string, string>(), [] as number[], [] as (string | undefined)[]]
+  const commit = 'a'.repeat(40)
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://hub')
+    const answer = (body: unknown) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    if (pathname === '/api/models/team/model/revision/main') return answer({ sha: commit })
+    if (pathname === `/api/models/team/model/tree/${commit}`)
+      return answer(
+        [...files].map(([path, content]) => {
+          const large = content.length > 1_000
+          const git = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
+          return {
+            type: 'file',
+            path,
+            size: content.length,
+            oid: git,
+            ...(large && { lfs: { oid: told.get(path) ?? sha256Of(content), size: content.length } }),
+          }
+        }),
+      )
+    const content = files.get(decodeURIComponent(pathname.replace(`/team/model/resolve/${commit}/`, '')))
+    if (content === undefined) return response.writeHead(404).end()
+    const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
+    ranges.push(request.headers.range)
+    response.writeHead(from > 0 ? 206 : 200, {
+      etag: `"${sha256Of(content)}"`,
+      'content-length': content.length - from,
+      ...(from > 0 && { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }),
+    })
+    const most = content.length > 1_000 ? breaks.shift() : undefined
+    if (most === undefined) return response.end(content.subarray(from))
+    response.write(content.subarray(from, from + most), () => setTimeout(() => response.destroy(), 50))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, files, told, breaks, ranges, server }
+}
+
+let app: TestApp
+let hub: Hub
+let admin: Person & SignedIn
+let owner: Person & SignedIn
+beforeAll(async () => {
+  hub = await startHub()
+  app = await testApp({ IMAGE_FETCH_ALLOW: '127.0.0.1' })
+  admin = await someone(app, { kind: 1 })
+  owner = await someone(app)
+})
+afterAll(async () => {
+  await app.close()
+  hub.server.close()
+})
+
+let made = 0
+const create = async (): Promise<string> =>
+  (await call(app, models.create, { token: owner.token, body: { namespace: 'imported', name: `m${++made}`, title: '导入' } })).id
+const begin = (id: string, url = hub.url): Promise<ModelImport> =>
+  call(app, modelImports.create, { token: owner.token, params: { id }, body: { url, repository: 'team/model' } })
+const ended = (id: string): Promise<ModelImport> =>
+  vi.waitFor(async () => {
+    const [last] = (await call(app, modelImports.list, { token: owner.token, params: { id } })).items
+    if (last === undefined || last.ended_at === null) throw new Error('it goes on')
+    return last
+  }, 20_000)
+const used = async (): Promise<number> =>
+  Number((await app.platform.db.selectFrom('byte_accounts').select('used_bytes').where('bp_id', '=', owner.bp_id).executeTakeFirst())?.used_bytes ?? 0)
+
+describe('an import', () => {
+  it('is refused from where administrators do not allow it', async () => {
+    const id = await create()
+    const body = { url: hub.url, repository: 'team/model' }
+    expect(await refused(app, modelImports.create, { token: owner.token, params: { id }, body })).toMatchObject({ code: 97812 })
+    await call(app, configs.set, { token: admin.token, body: { key: 'model_hubs', value: `${hub.url}/, http://10.0.0.1` } })
+    // Allowed by its address, and still no place that the platform may be sent to.
+    expect(await refused(app, modelImports.create, { token: owner.token, params: { id }, body: { ...body, url: 'http://10.0.0.1' } })).toMatchObject({
+      code: 94165,
+    })
+    const stranger = await someone(app)
+    expect(await refused(app, modelImports.create, { token: stranger.token, params: { id }, body })).toMatchObject({ status: 404 })
+    expect((await call(app, modelImports.list, { token: owner.token, params: { id } })).hubs).toEqual([hub.url, 'http://10.0.0.1'])
+  })
+
+  it('brings all files in as one revision, and goes on where the connection broke off', async () => {
+    const id = await create()
+    const before = await used()
+    const weights = randomBytes(2_000_000)
+    hub.files.set('README.md', Buffer.from('# 说明'))
+    hub.files.set('权重/model.safetensors', weights)
+    hub.breaks.push(700_000)
+    await begin(id)
+    expect(await refused(app, modelImports.create, { token: owner.token, params: { id }, body: { url: hub.url, repository: 'team/model' } })).toMatchObject({
+      code: 97814,
+    })
+    expect(await ended(id)).toMatchObject({
+      status: 'done',
+      error: null,
+      total_files: 2,
+      done_files: 2,
+      total_bytes: weights.length + 8,
+      done_bytes: weights.length + 8,
+    })
+    expect(hub.ranges.some((range) => /^bytes=[1-9]/.test(range ?? ''))).toBe(true)
+    expect(await call(app, models.get, { token: owner.token, params: { id } })).toMatchObject({ card: '# 说明', file_count: 2 })
+    expect((await call(app, modelFiles.list, { token: owner.token, params: { id }, query: {} })).items).toContainEqual({
+      path: '权重/model.safetensors',
+      size_bytes: weights.length,
+      sha256: sha256Of(weights),
+    })
+    expect((await used()) - before).toBe(weights.length + 8)
+  })
+
+  it('of other bytes than the hub says fails, in words, and leaves the model as it was', async () => {
+    const id = await create()
+    hub.files.clear()
+    hub.files.set('model.bin', randomBytes(5_000))
+    hub.told.set('model.bin', '0'.repeat(64))
+    await begin(id)
+    expect(await ended(id)).toMatchObject({ status: 'failed', error: '无法导入：“model.bin”与它的校验值不符' })
+    expect(await call(app, models.get, { token: owner.token, params: { id } })).toMatchObject({ file_count: 0, revision: null })
+  })
+
+  it('is cancelled, and taken up by the clock where a server was killed', async () => {
+    const id = await create()
+    hub.files.clear()
+    hub.told.clear()
+    hub.files.set('model.bin', randomBytes(5_000))
+    // As a killed server leaves it: in progress, and nobody at it.
+    const left = await begin(id)
+    await ended(id)
+    await app.platform.db
+      .updateTable('model_imports')
+      .set({ status: 'running', ended_at: null, claimed_until: new Date(0) })
+      .where('id', '=', left.id)
+      .execute()
+    const look =
+      app.platform
+        .modules()
+        .flatMap(({ jobs = [] }) => jobs)
+        .find(({ name }) => name === 'models.import.look') ?? expect.fail('there is no such job')
+    await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, look, {}))
+    expect(await ended(id)).toMatchObject({ status: 'done' })
+    const other = await create()
+    const begun = await begin(other)
+    await call(app, modelImports.cancel, { token: owner.token, params: { id: other, import_id: begun.id } })
+    expect((await ended(other)).status).toMatch(/cancelled|done/)
+  })
+})
