@@ -18,21 +18,30 @@ export const manifestMostBytes = 4 * 2 ** 20
 /** So many things may one refer to; those that people build have some dozens. */
 const mostReferences = 2_000
 
+/** What a database can keep, too: of control characters none. */
+const line = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^\P{Cc}*$/u)
+/** Larger than any layer there is, and so small that a manifest of them can be counted. */
+const layerMostBytes = 2 ** 42
+
 const descriptor = z.object({
-  mediaType: z.string().max(255).default(''),
+  mediaType: line(255).default(''),
   digest: z.string().regex(/^[a-z0-9+._-]+:[0-9a-f]{32,128}$/i),
-  size: z.number().min(0),
+  size: z.int().min(0).max(layerMostBytes),
   annotations: z.record(z.string(), z.string()).nullish(),
 })
-const platform = z.object({ os: z.string().max(64).default(''), architecture: z.string().max(64).default(''), variant: z.string().max(64).nullish() })
+const platform = z.object({ os: line(64).default(''), architecture: line(64).default(''), variant: line(64).nullish() })
 const index = z.object({
   schemaVersion: z.literal(2),
-  artifactType: z.string().max(255).nullish(),
+  artifactType: line(255).nullish(),
   manifests: z.array(descriptor.extend({ platform: platform.nullish() })).max(mostReferences),
 })
 const manifest = z.object({
   schemaVersion: z.literal(2),
-  artifactType: z.string().max(255).nullish(),
+  artifactType: line(255).nullish(),
   config: descriptor,
   layers: z.array(descriptor).max(mostReferences),
   annotations: z.record(z.string(), z.string()).nullish(),
@@ -112,9 +121,9 @@ export const isImageConfig = (mediaType: string): boolean => imageConfigTypes.ha
 const imageConfig = z.object({
   created: z.string().nullish(),
   author: z.string().nullish(),
-  os: z.string().max(64).default(''),
-  architecture: z.string().max(64).default(''),
-  variant: z.string().max(64).nullish(),
+  os: line(64).default(''),
+  architecture: line(64).default(''),
+  variant: line(64).nullish(),
   config: z
     .object({
       Cmd: z.array(z.string()).nullish(),

@@ -25,7 +25,8 @@ const tokenSeconds = 3_600
 const attemptsMost = 5
 /** Docker tells no more of it than that. */
 const slowMs = 60_000
-const isSlow = (said: string): boolean => /toomanyrequests|too many requests|\b429\b|rate limit/i.test(said)
+/** Of what is said only what the image's own name does not say. */
+const isSlow = (said: string, image: string): boolean => /toomanyrequests|too many requests|\b429\b|rate limit/i.test(said.replaceAll(image, ''))
 
 export type PreheatRunner = ReturnType<typeof createPreheatRunner>
 
@@ -125,7 +126,7 @@ export function createPreheatRunner(
       if (stopping.signal.aborted) return await end({ state: 'waiting' })
       if (signal.aborted) return
       const said = error instanceof Error ? error.message : String(error)
-      if (isSlow(said)) {
+      if (isSlow(said, target.image)) {
         const next_at = new Date(now().getTime() + slowMs)
         const third = await thirdOf(preheat)
         if (third !== undefined) await parts.third.note(db, third, { health: 'slow', slowed_until: next_at })

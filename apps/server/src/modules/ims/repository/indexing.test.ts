@@ -79,6 +79,8 @@ describe('the index of a registry', () => {
   })
 
   const bad: [tag: string, manifest: string][] = [
+    ['with-nul', image(10).replace('{"schemaVersion":2,', '{"schemaVersion":2,"artifactType":"a\\u0000b",')],
+    ['too-large', image(9e18)],
     ['no-json', '{"schemaVersion":2,'],
     ['a-list', '[]'],
     ['of-5-MiB', JSON.stringify({ schemaVersion: 2, layers: [], more: 'x'.repeat(5 * 2 ** 20) })],
