@@ -688,7 +688,8 @@ export const errors = catalogue({
   ticketGroupNameTaken: { code: 98407, status: 400, text: '处理组名称已存在' },
   ticketSecretNone: { code: 98408, status: 409, text: '没有保密信息，或已随工单结束清除' },
   ticketTaken: { code: 98409, status: 409, text: '工单已由“{name}”受理' },
-  ticketFilesTooMany: { code: 98410, status: 409, text: '还没有使用的附件不能超过{limit}个' },
+  ticketFilesTooMany: { code: 98410, status: 409, text: '还没有使用的附件不能超过{limit}个，一天上传的附件不能超过2 GB' },
+  ticketEntriesTooMany: { code: 98411, status: 409, text: '一个工单的记录不能超过{limit}条，请另提工单' },
 
   // 982xx: the split centre
   splitContractNameTaken: { code: 98200, status: 400, text: '合同名称已存在' },

@@ -44,7 +44,8 @@ export const ticketCan = can<TicketStatus>()({
   rate: ['done'],
   claim: ['open'],
   assign: live,
-  answer: ['open', 'working', 'asking', 'reviewing', 'confirming'],
+  // What a reviewer looks at is not said before.
+  answer: ['open', 'working', 'asking', 'confirming'],
   ask: ['working'],
   resolve: ['working'],
   review: ['reviewing'],
@@ -59,6 +60,8 @@ export const ticketConfirmDays = 7
 export const ticketUrgeMinutes = 30
 /** So long somebody may say how it went. */
 export const ticketRateDays = 30
+/** So much may be said of one. */
+export const ticketEntriesMost = 500
 export const ticketFilesMost = 10
 export const ticketFileBytesMost = 100 * 2 ** 20
 
@@ -209,6 +212,7 @@ export const tickets = {
     summary: 'Say more; one that waits for that goes on',
     access: 'all',
     status: 201,
+    perMinute: 20,
     body: z.object({ text: ticketText, secret, upload_ids: uploads }),
     response: detail,
   }),

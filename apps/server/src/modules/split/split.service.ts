@@ -147,6 +147,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     return hash.digest('hex')
   }
 
+  const whose = ({ kind, name }: SplitTerms['parties'][number]): readonly string[] => [kind, name]
   const shapeVersion = (row: VersionRow) => ({
     number: row.number,
     signed_at: isoOrNull(row.signed_at),
@@ -253,8 +254,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     const versions = await store.versionsOf(tx, [row.id])
     const version = versionFor(versions, period)
     const first = versions.findLast(({ signed_at }) => signed_at !== null)
-    if (version === undefined || first === undefined || (row.ended_after !== null && period > row.ended_after))
-      throw new Refusal('splitPeriodOutside', { field: 'period' })
+    if (version === undefined || first === undefined) throw new Refusal('splitPeriodOutside', { field: 'period' })
     if (period >= periodNow()) throw new Refusal('splitPeriodOpen', { field: 'period' })
     const runs = await store.runsOf(tx, row.id)
     if (runs.some((one) => one.period === period)) throw new Refusal('periodAlreadySplit', { field: 'period' })
@@ -262,11 +262,15 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     if (period !== due) throw new Refusal('splitPeriodOrder', { field: 'period', values: { period: due } })
 
     const asked = { providerId: row.provider_id, until: period, since: first.from_period }
+    // After its end what came late to its months is still shared out, and what is given back taken back.
+    const isOver = row.ended_after !== null && period > row.ended_after
     let ownBase = 0n
-    for await (const rows of usage(tx, asked)) for (const one of rows) if (one.period === period && covers(version.terms, one)) ownBase += BigInt(one.amount)
+    for await (const rows of usage(tx, asked))
+      for (const one of rows) if (!isOver && one.period === period && covers(version.terms, one)) ownBase += BigInt(one.amount)
     const step = stepReached(ownBase, stepsOf(version.terms))
     /** What each month was shared out by: its own terms and its own step, whenever a line of it comes. */
     const waysOf = (month: string): { version: VersionRow; parts: readonly number[] } | undefined => {
+      if (row.ended_after !== null && month > row.ended_after) return undefined
       const past = month === period ? { version_number: version.number, step } : runs.find((one) => one.period === month)
       const of = past === undefined ? undefined : versions.find(({ number }) => number === past.version_number)
       return past === undefined || of === undefined ? undefined : { version: of, parts: partsOf(of.terms, past.step) }
@@ -488,7 +492,8 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         const [newest] = await store.versionsOf(tx, [id])
         // Shares are told by party: they stay who they are as long as something of theirs is shared out.
         const signed = (await store.versionsOf(tx, [id])).find(({ signed_at }) => signed_at !== null)
-        if (signed !== undefined && signed.terms.parties.length !== terms.parties.length) throw new Refusal('splitPartiesFixed', { field: 'terms.parties' })
+        if (signed !== undefined && JSON.stringify(signed.terms.parties.map(whose)) !== JSON.stringify(terms.parties.map(whose)))
+          throw new Refusal('splitPartiesFixed', { field: 'terms.parties' })
         if (newest?.signed_at === null) await store.updateVersion(tx, newest.id, { from_period: from, terms: JSON.stringify(terms) })
         else
           await store.insertVersion(tx, {

@@ -330,14 +330,11 @@ export async function takenBack(on: Sql, contractId: string, after: number, limi
   `.execute(on)
   return rows
 }
-export const insertLines = async (tx: Tx, rows: readonly Insertable<Tables['split_lines']>[]): Promise<LineRow[]> =>
-  rows.length === 0
-    ? []
-    : tx
-        .insertInto('split_lines')
-        .values([...rows])
-        .returningAll()
-        .execute()
+/** PostgreSQL takes 65,535 parameters at once. */
+const rowsAtOnce = 2_000
+export const insertLines = async (tx: Tx, rows: readonly Insertable<Tables['split_lines']>[]): Promise<void> => {
+  for (let from = 0; from < rows.length; from += rowsAtOnce) await insertsInto('split_lines')(tx, rows.slice(from, from + rowsAtOnce))
+}
 /** What a provider had of each month by a contract, with what floor and cap have moved so far. */
 export async function earnedByPeriod(on: Sql, contractId: string): Promise<{ period: string; version_number: number; earned: string; moved: string }[]> {
   const { rows } = await sql<{ period: string; version_number: number; earned: string; moved: string }>`

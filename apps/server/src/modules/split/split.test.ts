@@ -124,7 +124,10 @@ describe('the split centre', () => {
     expect(await ask(thisMonth)).toMatchObject({ code: 98201 })
     await split(contract, '2026-01')
     await call(app, splitContracts.end, { token: keeper.token, params: { id: contract }, body: { after: '2026-01' } })
-    expect(await ask('2026-02')).toMatchObject({ code: 98202 })
+    // What came late to its months is shared out still, and nothing of later ones.
+    await used(id, '2026-01-20T00:00:00+08:00', '10')
+    await used(id, '2026-02-20T00:00:00+08:00', '20')
+    expect(await split(contract, '2026-02')).toMatchObject({ base: '10.00', late_count: 1 })
     expect(nextPeriod('2026-12')).toBe('2027-01')
   })
 
@@ -239,6 +242,21 @@ describe('the split centre', () => {
       const { path: sheet } = await call(app, splitRuns.export, { token: person.token, params: { id: run.id }, body: { format: 'xlsx' } })
       expect((await app.http.inject(sheet)).rawPayload.subarray(0, 2).toString()).toBe('PK')
     }
+  })
+
+  it('is of ten thousand lines, too, and its parties stay who they are', async () => {
+    const { id } = await makeProvider()
+    const contract = await signed(id, '2026-01')
+    await sql`
+      insert into usage_lines (resource_id, bp_id, product_id, sku_id, price_id, "from", quantity, seconds, fraction, meter, variant, amount, attributes)
+      select gen_random_uuid(), ${payer.bp_id}, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), ${new Date('2026-01-10T00:00:00+08:00')}, 1, 3600, 10000, 'market.card', 'o', 100000000,
+        ${JSON.stringify({ provider_id: id, cards: [{ uuid: 'GPU-1', model: 'A100' }] })}::jsonb from generate_series(1, 10000)
+    `.execute(app.platform.db)
+    expect(await split(contract, '2026-01')).toMatchObject({ base: '10000.00', line_count: 10_000 })
+    const parties = [twoParties[0], { kind: 'provider', name: '别人' }] as typeof twoParties
+    expect(
+      await refused(app, splitContracts.amend, { token: keeper.token, params: { id: contract }, body: { from: '2026-02', terms: terms({ parties }) } }),
+    ).toMatchObject({ code: 98206 })
   })
 
   it('tries terms on a month that is past, beside what counted then', async () => {

@@ -2,6 +2,7 @@ import type { ServiceHours, ticketDesk } from '@zhisuan/contract/ticket/desk'
 import {
   ticketCan,
   ticketConfirmDays,
+  ticketEntriesMost,
   ticketRateDays,
   ticketReviewed,
   ticketRunning,
@@ -40,7 +41,9 @@ type Desk = typeof ticketDesk
 
 const dayMs = 86_400_000
 const openMost = 50
-const waitingFilesMost = 100
+const waitingFilesMost = 30
+/** That one person sends in a day. */
+const dayBytesMost = 2 * 2 ** 30
 const taker = 'ticket'
 const wish = z.object({ name: z.string() })
 const secretPlace = (id: string): string => `tickets.secret:${id}`
@@ -216,6 +219,9 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
     await db.transaction().execute(async (tx) => {
       const row = found(await store.lockTicket(tx, asker, id))
       refuseUnless(ticketCan[action], row)
+      // To take it back or to confirm it has to be possible.
+      if (action === 'reply' && (await store.countEntries(tx, id)) >= ticketEntriesMost)
+        throw new Refusal('ticketEntriesTooMany', { values: { limit: ticketEntriesMost } })
       await run(tx, row, byOf(actor, false))
     })
     return detailed(actor, asker, id)
@@ -378,7 +384,10 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
 
     async announce(actor: Actor, { name, size_bytes }: BodyOf<Own['upload']>): Promise<ResponseOf<Own['upload']>> {
       const id = await db.transaction().execute(async (tx) => {
-        if ((await bytes.uploadsOf(tx, taker, actor.user_id)).length >= waitingFilesMost)
+        if (
+          (await bytes.uploadsOf(tx, taker, actor.user_id)).length + (await store.countWaitingFiles(tx, actor.user_id)) >= waitingFilesMost ||
+          (await store.bytesSince(tx, actor.user_id, new Date(now().getTime() - dayMs))) + size_bytes > dayBytesMost
+        )
           throw new Refusal('ticketFilesTooMany', { values: { limit: waitingFilesMost } })
         // The platform keeps them: an organisation whose room is used up has to be able to say so.
         return bytes.announce(tx, { taker, bp_id: null, user_id: actor.user_id, size_bytes, sha256: null, wish: { name }, keptMs: dayMs })
@@ -445,7 +454,7 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
         })
         const [number, { title }] = [numberOf(row), row]
         if (isReviewed)
-          for (const keeper of await store.keepers(tx)) await tellOne(tx, keeper, after, 'ticket.came', ticketTexts.toReview(number, title), false)
+          for (const keeper of await store.reviewers(tx)) await tellOne(tx, keeper, after, 'ticket.came', ticketTexts.toReview(number, title), false)
         else
           await tellAsker(
             tx,

@@ -342,6 +342,33 @@ export const countOpen = async (on: Sql, userId: string): Promise<number> =>
       .executeTakeFirstOrThrow()
   ).count
 
+const countOf = async (rows: Promise<{ count: number }>): Promise<number> => (await rows).count
+export const countEntries = (on: Sql, id: string): Promise<number> =>
+  countOf(
+    on
+      .selectFrom('ticket_entries')
+      .select(sql<number>`count(*)`.as('count'))
+      .where('ticket_id', '=', id)
+      .executeTakeFirstOrThrow(),
+  )
+export const countWaitingFiles = (on: Sql, userId: string): Promise<number> =>
+  countOf(
+    on
+      .selectFrom('ticket_files')
+      .select(sql<number>`count(*)`.as('count'))
+      .where('user_id', '=', userId)
+      .where('entry_id', 'is', null)
+      .executeTakeFirstOrThrow(),
+  )
+export const bytesSince = (on: Sql, userId: string, since: Date): Promise<number> =>
+  countOf(
+    on
+      .selectFrom('ticket_files')
+      .select(sql<number>`coalesce(sum(size_bytes), 0)::bigint`.as('count'))
+      .where('user_id', '=', userId)
+      .where('created_at', '>', since)
+      .executeTakeFirstOrThrow(),
+  )
 export const insertFile: (on: Sql, row: Insertable<Tables['ticket_files']>) => Promise<void> = insertsInto('ticket_files')
 export const filesOf = (on: Sql, id: string): Promise<FileRow[]> =>
   on.selectFrom('ticket_files').selectAll().where('ticket_id', '=', id).where('entry_id', 'is not', null).orderBy('name').execute()
@@ -401,17 +428,19 @@ export const answerer = (on: Sql, id: string): Promise<{ id: string; name: strin
     .where('users.id', '=', id)
     .where(answers)
     .executeTakeFirst()
-/** Whom a late one is told to: those who keep the desk. */
-export const keepers = async (on: Sql): Promise<string[]> =>
+const withRole = async (on: Sql, roles: readonly string[]): Promise<string[]> =>
   (
     await on
       .selectFrom('users')
       .select('id')
       .where(
-        sql<boolean>`users.status = 'active' and users.deleted_at is null and exists (select from user_roles where user_roles.user_id = users.id and user_roles.role = 'COPOTE_ADMIN')`,
+        sql<boolean>`users.status = 'active' and users.deleted_at is null and exists (select from user_roles where user_roles.user_id = users.id and user_roles.role = any(${[...roles]}::text[]))`,
       )
       .execute()
   ).map(({ id }) => id)
+/** Whom a late one is told to: those who keep the desk. */
+export const keepers = (on: Sql): Promise<string[]> => withRole(on, ['COPOTE_ADMIN'])
+export const reviewers = (on: Sql): Promise<string[]> => withRole(on, ['COPOTE_ADMIN', 'COPOTE_REVIEWER'])
 /** Where mail to somebody goes; null where it goes nowhere. */
 export const addressOf = async (on: Sql, userId: string): Promise<string | null> =>
   (await on.selectFrom('users').select('email').where('id', '=', userId).where('status', '=', 'active').where('deleted_at', 'is', null).executeTakeFirst())

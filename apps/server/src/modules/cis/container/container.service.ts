@@ -179,7 +179,8 @@ export function createContainers(
       const scope = scopeOf(actor)
       const before = await get(scope, id)
       if (body.action === 'update' || body.action === 'rebuild' || body.action === 'rename') refuseOfStack(before)
-      if (body.action !== 'restart') refuseRented(before)
+      // By its rental only, which knows whether it still has its cards.
+      refuseRented(before)
       const spec = body.action === 'update' ? body.spec : body.action === 'rebuild' ? openSpec(secrets, before) : null
       let share: { node: Awaited<ReturnType<EdgeReach['choose']>>[number]; wanted: Share | null } | null = null
       if (spec !== null) {

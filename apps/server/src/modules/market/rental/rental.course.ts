@@ -120,6 +120,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     return set(tx, row, {
       status: 'stopped',
       fault: null,
+      idle_since: null,
       stopped_at: at,
       release_at: new Date(at.getTime() + stoppedDays * dayMs),
       ...(reason !== null && { stop_reason: reason }),

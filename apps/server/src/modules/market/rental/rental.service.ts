@@ -33,6 +33,8 @@ const looksAtOnce = 500
 const absenceSeconds = 30
 /** Whether machines have anything to do is asked so often. */
 export const idleEveryMs = 30_000
+/** So long a look waits for what machines say of themselves. */
+const idlePatienceMs = 2_000
 /** Of a card, and of one processor: what an empty machine does itself. */
 const idleShare = 0.02
 /** With so many days left people are told that what is stopped is about to be released. */
@@ -109,6 +111,7 @@ export function createRentals(
   }
 
   let idleAsked = 0
+  let idling: Promise<void> | null = null
   const watchIdle = async (): Promise<void> => {
     const at = now()
     if (at.getTime() - idleAsked < idleEveryMs) return
@@ -116,7 +119,11 @@ export function createRentals(
     for (const { id, edge_id, container_id, cards, idle_since } of await store.mayIdle(db)) {
       const shares = parts.sharesOf(edge_id)
       // The server that its node tells asks.
-      if (shares === null) continue
+      if (shares === null) {
+        // What nobody can tell counts as busy.
+        if (idle_since !== null) await store.updateRental(db, id, { idle_since: null })
+        continue
+      }
       const cardsIdle = cards.every((card) => (shares.get(card) ?? 1) <= idleShare)
       const cpu = cardsIdle ? await parts.rented.cpu(container_id) : null
       const idle = cpu !== null && cpu <= idleShare
@@ -131,7 +138,11 @@ export function createRentals(
       if (away > absenceSeconds) await store.forgiveAbsence(tx, since)
     })
     await parts.beside()
-    await watchIdle()
+    // A node that does not answer keeps nobody else's machine from being looked at: the clock of all is ticked here.
+    idling ??= watchIdle()
+      .catch((error: unknown) => log.warn({ err: error }, 'looking for machines with nothing to do'))
+      .finally(() => (idling = null))
+    await Promise.race([idling, pause(idlePatienceMs, stopping.signal).catch(() => undefined)])
     for (const id of await store.toLookAt(db, now(), looksAtOnce)) {
       if (stopping.signal.aborted) return
       await patiently((tx) => course.look(tx, id)).catch((error: unknown) => {
