@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -319,55 +319,6 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     expect(await tagsOf('killed')).toEqual(there)
     for (const { name, digest } of (await owner.call(repositories.tags, { params: at('killed'), query: { page_size: '100' } })).items)
       expect(await again.head('team/killed', name)).toBe(digest)
-    await again.close()
-  })
-
-  it('killed in the middle of bringing an image to a node, has it there in the end, whole, and its index says what it has', async () => {
-    const filling = `zs-registry-filling-${randomUUID().slice(0, 8)}:1`
-    const folder = join(data.path, 'filling')
-    mkdirSync(folder)
-    // So much that nobody is done with it at once; nothing of it can be made small.
-    writeFileSync(join(folder, 'filling'), randomBytes(96 * 2 ** 20))
-    await run('sh', ['-c', `tar -C '${folder}' -c . | docker import - ${filling}`])
-    const image = `${address}/team/filling:1`
-    pulled.push(filling, image)
-    await skopeo('copy', ...to(login()), `docker-daemon:${filling}`, `docker://${image}`)
-    await docker.images.remove(filling, { force: true })
-    await untilTold(async () => (await tagsOf('filling')).length === 1, 'it to be there')
-    const { id } = await admin.call(preheats.create, {
-      params: { id: registry.id },
-      body: { images: [{ repository: 'team/filling', tag: '1' }], nodes: { node_ids: [nodeId] } },
-    })
-    const now = () => admin.call(preheats.get, { params: { id } })
-    await until(async () => (await now()).targets[0]?.state === 'pulling', 'the node to be at it')
-    for (const pid of programs()) process.kill(pid, 'SIGKILL')
-    const again = client()
-    const ended = await until(async () => {
-      const seen = await now()
-      return seen.ended_at !== null && seen
-    }, 'it to have ended')
-    if (ended.status !== 'succeeded') {
-      // It says what went wrong, and is tried again once the registry is back.
-      expect(ended.targets[0]).toMatchObject({ state: 'failed', error: expect.stringMatching(/./) as string })
-      await until(
-        async () =>
-          again
-            .check()
-            .then(() => true)
-            .catch(() => false),
-        'the registry to be there again',
-      )
-      await admin.call(preheats.retry, { params: { id } })
-      const tried = await until(async () => {
-        const seen = await now()
-        return seen.status !== 'waiting' && seen.status !== 'running' && seen
-      }, 'it to be there after all')
-      expect(tried).toMatchObject({ status: 'succeeded', targets: [{ error: null }] })
-    }
-    const digest = await again.head('team/filling', '1')
-    expect((await docker.images.inspect(image)).digests).toContain(`${address}/team/filling@${digest}`)
-    await admin.call(registries.action, { params: { id: registry.id }, query: { action: 'reconcile' } })
-    expect(await tagsOf('filling')).toEqual((await again.tags('team/filling')).items)
     await again.close()
   })
 
