@@ -189,9 +189,15 @@ describe('a card that is sick', () => {
     first.health = null
     await node.reconnect()
     await vi.waitFor(async () => expect((await cardsOf(owner)).find(({ index }) => index === 0)).toMatchObject({ trouble: 'lost' }))
+    // All of them at once, and its node reports of none: that is its driver.
+    const all = node.cards.map((card) => ({ card, health: card.health }))
+    for (const { card } of all) card.health = null
+    await node.reconnect()
+    await vi.waitFor(async () => expect((await cardsOf(owner)).map(({ trouble }) => trouble)).toEqual(['driver', 'driver']))
+    for (const { card, health: before } of all) card.health = before
     first.health = health
     await node.reconnect()
-    await vi.waitFor(async () => expect((await cardsOf(owner)).find(({ index }) => index === 0)).toMatchObject({ trouble: null, health: 'healthy' }))
+    await vi.waitFor(async () => expect((await cardsOf(owner)).every((card) => card.trouble === null && card.health === 'healthy')).toBe(true))
   })
 
   it('is rented to nobody while its node is away, or takes nothing new', async () => {

@@ -56,7 +56,7 @@ export const seenCards = async (tx: Tx, edgeId: string, uuids: readonly string[]
     .updateTable('market_cards')
     .set({ seen_at: sql`now()` })
     .where('edge_id', '=', edgeId)
-    .where('uuid', 'in', [...uuids])
+    .where(sql<boolean>`uuid = any(${[...uuids]}::text[])`)
     .execute()
 }
 export const setTrouble = async (tx: Tx, id: string, trouble: CardTrouble | null, detail: string): Promise<void> =>
