@@ -128,6 +128,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   'files.entry.download': { ids: [someId] },
   'files.share.create': { entry_id: someId },
   'files.entry.publish': { ids: [someId] },
+  'files.machine.toMachine': { machine: { kind: 'cis.container', id: someId }, path: '/', entry_id: someId },
+  'files.machine.fromMachine': { machine: { kind: 'cis.container', id: someId }, path: '/', space_id: someId },
 }
 
 /** What a call does besides, made as the sweep makes it. */
