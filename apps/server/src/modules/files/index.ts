@@ -43,6 +43,8 @@ export function createFilesModule(
         await transfers.forgetRunning()
       }),
     ],
+    start: async () => copies.start(),
+    stop: async () => copies.stop(),
     drain: copies.drain,
     serve: (http, authorising) => uploads.serve(http, authorising),
   }

@@ -11,7 +11,10 @@ import './files.css'
 const MachineCopyDialog = lazy(() => import('./MachineCopyDialog.tsx'))
 
 /** Asks what of a space goes into a directory of a machine; or where in a space something of it comes to. */
-export function useMachineCopy(): (how: MachineCopy['direction'], at: { readonly machine: Pick<MachineCopy['machine'], 'kind' | 'id'>; readonly path: string }) => void {
+export function useMachineCopy(): (
+  how: MachineCopy['direction'],
+  at: { readonly machine: Pick<MachineCopy['machine'], 'kind' | 'id'>; readonly path: string },
+) => void {
   const open = useDialog()
   return (how, at) => open((close) => <MachineCopyDialog how={how} at={at} onClose={close} />)
 }

@@ -29,7 +29,8 @@ const taker = 'files.machine'
 const dayMs = 86_400_000
 /** How often one that goes on says so; a server that has not for the longer time is believed to be gone. */
 const tellEveryMs = 1_000
-const claimMs = 60_000
+const claimMs = 10_000
+const lookEveryMs = 3_000
 /** What goes wrong for reasons that nobody knows is tried again for so long. */
 const triedMs = dayMs
 /** Names that are tried where one is taken. */
@@ -37,8 +38,8 @@ const numbersMost = 100
 
 const wish = z.object({ copy_id: z.string(), path: z.string() })
 const copyJob = defineJob({ name: 'files.machine.copy', input: z.object({ id: z.uuid() }), concurrency: 3 })
-/** Takes up what a killed server left: exported for tests, which do not wait for the clock. */
-export const lookJob = defineJob({ name: 'files.machine.look', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
+/** Clears what ended: exported for tests, which do not wait for the clock. */
+export const clearJob = defineJob({ name: 'files.machine.clear', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
 
 /** Whoever asked for it said so by now. */
 class Cancelled extends Error {}
@@ -57,6 +58,7 @@ export function createMachineCopies(
 ) {
   const { bytes, transfers, machines } = parts
   const running = new Map<string, AbortController>()
+  let looking: NodeJS.Timeout | undefined
 
   bytes.receive(taker, {
     async take(tx, upload, content) {
@@ -277,6 +279,10 @@ export function createMachineCopies(
     }
   }
 
+  const look = async (): Promise<void> => {
+    for (const { id } of await store.leftCopies(db, new Date(now().getTime() - claimMs))) await db.transaction().execute((tx) => jobs.send(tx, copyJob, { id }))
+  }
+
   const begin = async (
     actor: Actor,
     ip: string,
@@ -354,17 +360,22 @@ export function createMachineCopies(
       await clear(row)
     },
 
-    jobs: [copyJob, lookJob],
+    jobs: [copyJob, clearJob],
+    /** Takes up what a killed server left, as long as this one runs. */
+    start: (): void => {
+      looking = setInterval(() => void look().catch((error: unknown) => log.debug({ err: error }, 'copies that were left were not looked for')), lookEveryMs)
+    },
+    stop: (): void => clearInterval(looking),
     jobHandlers: [
       handleJob(copyJob, ({ id }) => run(id)),
-      handleJob(lookJob, async () => {
-        for (const { id } of await store.leftCopies(db, now())) await db.transaction().execute((tx) => jobs.send(tx, copyJob, { id }))
+      handleJob(clearJob, async () => {
         for (const row of await store.endedWithParts(db)) await clear(row)
         await store.forgetCopies(db, new Date(now().getTime() - dayMs))
       }),
     ],
     /** Another server, or this one once it is back, goes on. */
     drain: (): void => {
+      clearInterval(looking)
       for (const until of running.values()) until.abort(new Stopping())
     },
   }

@@ -46,7 +46,7 @@ interface MachineCopyPartTable {
   sha256: string | null
   size_bytes: number
 }
-declare module '../../platform/db/database.ts' {
+declare module '../../../platform/db/database.ts' {
   interface Tables {
     file_machine_copies: MachineCopyTable
     file_machine_copy_parts: MachineCopyPartTable
@@ -116,9 +116,16 @@ export const copiesOf = (on: Sql, { user_id }: Pick<Holder, 'user_id'>, machineI
     .orderBy('created_at', 'desc')
     .limit(50)
     .execute()
-/** Those that nobody is at. */
-export const leftCopies = (on: Sql, at: Date): Promise<{ id: string }[]> =>
-  on.selectFrom('file_machine_copies').select('id').where(goesOn).where(unclaimed(at)).orderBy('created_at').limit(50).execute()
+/** Those that nobody has been at since then. */
+export const leftCopies = (on: Sql, since: Date): Promise<{ id: string }[]> =>
+  on
+    .selectFrom('file_machine_copies')
+    .select('id')
+    .where(goesOn)
+    .where(sql<boolean>`coalesce(claimed_until, created_at) < ${since}`)
+    .orderBy('created_at')
+    .limit(50)
+    .execute()
 /** Takes it up; undefined where somebody is at it, or it has ended. */
 export const claimCopy = (on: Sql, id: string, at: Date, until: Date): Promise<CopyRow | undefined> =>
   on

@@ -14,7 +14,6 @@ import { deny, isDenied, keeping } from '../../../testing/policies.ts'
 import { sendPiece, sha256Of } from '../../../testing/uploads.ts'
 import { fakeDocker } from '../../cis/testing.ts'
 import { someNode, type TestAgent } from '../../ecrm/testing.ts'
-import { lookJob } from './machine.service.ts'
 
 let app: TestApp
 let url: string
@@ -70,7 +69,7 @@ const ended = (who: SignedIn, copy: Pick<MachineCopy, 'id'>): Promise<MachineCop
     const one = items.find((item) => item.id === copy.id)
     expect(one?.status).toMatch(/done|failed|cancelled/)
     return one as MachineCopy
-  }, 15_000)
+  }, 25_000)
 const send = async (who: SignedIn, entry_id: string, wish: Partial<BodyInput<typeof machineCopies.toMachine>> = {}): Promise<MachineCopy> =>
   ended(who, await call(app, machineCopies.toMachine, { token: who.token, body: { machine: machine(), path: '/data', entry_id, ...wish } }))
 const begin = async (who: SignedIn, path: string, wish: Partial<BodyInput<typeof machineCopies.fromMachine>> = {}): Promise<MachineCopy> =>
@@ -194,7 +193,7 @@ describe('from a container to a space', () => {
     const copy = await begin(owner, '/out/killed.bin')
     await ended(owner, copy)
     // As a killed server leaves it: a part has come, and nobody is at it.
-    const { db, jobs } = app.platform
+    const { db } = app.platform
     const [file] = await named(owner, 'killed.bin')
     await call(app, fileEntries.delete, { token: owner.token, body: { ids: [file?.id ?? ''] } })
     await call(app, fileEntries.purge, { token: owner.token, body: { ids: [file?.id ?? ''] } })
@@ -210,7 +209,6 @@ describe('from a container to a space', () => {
       .set({ status: 'running', ended_at: null, claimed_until: new Date(0) })
       .where('id', '=', copy.id)
       .execute()
-    await db.transaction().execute((tx) => jobs.send(tx, lookJob, {}))
     expect(await ended(owner, copy)).toMatchObject({ status: 'done' })
     expect(await used(owner)).toBe(before + 3_000)
     expect(await named(owner, 'killed')).toHaveLength(1)
