@@ -85,7 +85,11 @@ const billed = async (): Promise<Map<string, bigint>> => {
 /** The bill of one machine, computed again: second by second where something changes, and rounded half up for each run of an hour. */
 function amountOf(moments: readonly Moment[]): bigint {
   const known = [...new Map(moments.map((one) => [one.id, one])).values()].sort((a, b) => a.at - b.at || a.revision - b.revision)
-  const states = known.map((one, index) => ({ ...one, from: Math.floor(one.at / 1000), to: Math.floor((known[index + 1]?.at ?? Number.POSITIVE_INFINITY) / 1000) }))
+  const states = known.map((one, index) => ({
+    ...one,
+    from: Math.floor(one.at / 1000),
+    to: Math.floor((known[index + 1]?.at ?? Number.POSITIVE_INFINITY) / 1000),
+  }))
   const charges = (one: Moment): readonly bigint[] => {
     if (one.fault !== null || !one.ran) return [0n, 0n, 0n]
     if (one.status === 'running') return [BigInt(one.count), BigInt(one.disk), 0n]
@@ -102,7 +106,7 @@ function amountOf(moments: readonly Moment[]): bigint {
     }
     for (const state of states) {
       const quantity = charges(state)[meter] ?? 0n
-      for (let from = state.from; from < Math.min(state.to, lastHour * hour); ) {
+      for (let from = state.from; from < Math.min(state.to, lastHour * hour);) {
         const to = Math.min(state.to, (Math.floor(from / hour) + 1) * hour)
         const before: { quantity: bigint; seconds: bigint; until: number } | null = run
         if (before === null || before.quantity !== quantity || before.until !== from || from % hour === 0) close()
@@ -165,12 +169,16 @@ describe('what rented machines cost', () => {
       }
       await rated(lastHour)
       const lines = await billed()
-      const wrong = [...expected].filter(([id, amount]) => (lines.get(id) ?? 0n) !== amount).map(([id, amount]) => ({ id, amount, billed: lines.get(id) ?? 0n }))
+      const wrong = [...expected]
+        .filter(([id, amount]) => (lines.get(id) ?? 0n) !== amount)
+        .map(([id, amount]) => ({ id, amount, billed: lines.get(id) ?? 0n }))
       expect({ histories: expected.size, wrong: wrong.length, first: wrong.slice(0, 3) }).toMatchObject({ wrong: 0 })
       // What the wallet lost is the same.
       const total = [...expected.values()].reduce((sum, amount) => sum + amount, 0n)
       expect(total).toBeGreaterThan(BigInt(histories) * 10n ** 8n)
-      const { rows } = await sql<{ amount: string }>`select sum(amount)::text as amount from usage_postings where bp_id = ${renter.bp_id}`.execute(app.platform.db)
+      const { rows } = await sql<{ amount: string }>`select sum(amount)::text as amount from usage_postings where bp_id = ${renter.bp_id}`.execute(
+        app.platform.db,
+      )
       expect(BigInt(rows[0]?.amount ?? 0)).toBe(total)
     },
     20 * 60_000,
