@@ -213,6 +213,8 @@ export const registries = {
   update: defineCall({
     ...one,
     id: 'ims.registry.update',
+    also: ({ params, body }) =>
+      body?.connection?.account?.password === undefined ? [] : [{ action: 'ims.registry.password', on: { kind: 'ims.registry', id: params.id } }],
     method: 'PUT',
     path: `${registriesPath}/{id}`,
     summary:
@@ -229,6 +231,7 @@ export const registries = {
   delete: defineCall({
     ...one,
     id: 'ims.registry.delete',
+    also: () => [{ action: 'ims.project.delete' }],
     method: 'DELETE',
     path: `${registriesPath}/{id}`,
     summary:

@@ -85,13 +85,13 @@ const sizeOf = (blobs: Described['blobs']): number =>
   [...new Map(blobs.map(({ digest, size_bytes }) => [digest, size_bytes])).values()].reduce((sum, one) => sum + one, 0)
 
 const rowOf = (
-  { digest, mediaType }: Manifest,
+  { digest, mediaType, bytes }: Manifest,
   kind: ManifestRow['kind'],
   artifact_type: string,
   platforms: ManifestRow['platforms'],
   chart: ManifestRow['chart'],
   children: string[],
-): Described['row'] => ({ digest, media_type: mediaType, kind, artifact_type, size_bytes: 0, platforms, chart, children })
+): Described['row'] => ({ digest, media_type: mediaType, kind, artifact_type, size_bytes: 0, platforms, chart, children, content: bytes })
 
 /** `Chart.yaml` as JSON (Helm, "Use OCI-based registries"). */
 function chartOf(bytes: Buffer): ManifestRow['chart'] {
@@ -101,4 +101,31 @@ function chartOf(bytes: Buffer): ManifestRow['chart'] {
   } catch {
     return null
   }
+}
+
+const sizeMost = 2 ** 42
+const partMost = 10_000
+
+/**
+ * What nobody of us understands takes up room all the same: whatever it names with a digest and a size, wherever that stands in it.
+ * Nothing leads to it in the index; by its digest it is deleted as everything else.
+ */
+export function describeUnknown(manifest: Manifest): Described {
+  const parts = new Map<string, number>([[manifest.digest, manifest.bytes.length]])
+  const look = (value: unknown, depth: number): void => {
+    if (typeof value !== 'object' || value === null || depth > 20 || parts.size >= partMost) return
+    if ('digest' in value && typeof value.digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(value.digest) && 'size' in value) {
+      const { size } = value
+      if (typeof size === 'number' && Number.isInteger(size) && size >= 0 && size <= sizeMost) parts.set(value.digest, size)
+    }
+    for (const one of Object.values(value)) look(one, depth + 1)
+  }
+  try {
+    look(JSON.parse(manifest.bytes.toString('utf8')), 0)
+  } catch {
+    // It is as large as it is.
+  }
+  const blobs = [...parts].map(([digest, size_bytes]) => ({ digest, size_bytes }))
+  const row = rowOf({ ...manifest, mediaType: manifest.mediaType.replaceAll(/[^ -~]/g, '').slice(0, 255) }, 'artifact', '', [], null, [])
+  return { row: { ...row, size_bytes: sizeOf(blobs) }, blobs }
 }
