@@ -77,7 +77,8 @@ export const readyMade: readonly ReadyMade[] = [
     base: 'TENANT',
     reads: ['ecrm'],
     all: ['cis', 'aos', 'ims'],
-    calls: ['bill.quote.ask'],
+    // Images are brought to nodes.
+    calls: ['bill.quote.ask', 'ecrm.edge.pullImage'],
   },
   {
     key: 'nodes',
