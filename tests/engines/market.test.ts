@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { containers } from '@zhisuan/contract/cis/container'
+import { audits } from '@zhisuan/contract/iam/audit'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { cards, marketNodes } from '@zhisuan/contract/market/card'
 import { offers } from '@zhisuan/contract/market/offer'
@@ -188,6 +189,10 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
 
     for (const wrong of [() => ssh(theirs, 'true'), () => run('ssh', [...options(mine), `${offer_id}@127.0.0.1`, 'true'])])
       expect(await wrong().catch((error: unknown) => error)).toMatchObject({ code: 255, stderr: expect.stringContaining('Permission denied') as string })
+    // Who entered stands in the audit log, each time.
+    const { items: entered } = await admin.call(audits.list, { query: { call: containers.terminal.id, page_size: '100' } })
+    expect(entered.length).toBeGreaterThanOrEqual(6)
+    for (const entry of entered) expect(entry).toMatchObject({ object_id: rental.container_id, bp_id: rental.bp_id, code: 0 })
     await renter.call(rentals.release, { params: { id: rental.id } })
     await becomes(renter, rental.id, 'released')
     expect(await ssh(mine, 'true').catch((error: unknown) => error)).toMatchObject({ code: 255 })
@@ -236,8 +241,8 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
           if (rental.status === 'running') await who.call(rentals.release, { params: { id: rental.id } }).catch(() => undefined)
         return left.length === 0
       }, 'all to be released')
-      const stock = await owner.call(cards.list, { query: {} })
-      expect(stock.items.map(({ state }) => state)).toEqual(['free', 'free', 'free'])
+      // Its agent comes back to the server in its own time.
+      await until(async () => (await owner.call(cards.list, { query: {} })).items.every(({ state }) => state === 'free'), 'all cards to be free', 30_000)
       expect(await engine.docker.containers.list({ all: true, labels: ['zhisuan.container'] })).toEqual([])
       expect(await engine.docker.volumes.list()).toEqual([])
     }

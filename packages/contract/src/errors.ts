@@ -368,6 +368,7 @@ export const errors = catalogue({
   computeProjectDisabled: { code: 93114, status: 409, text: '组织在该云平台上的项目已被停用，请联系平台管理员启用' },
   computeProjectGone: { code: 93115, status: 409, text: '组织在该云平台上的项目已被删除，其中的资源不再可用，请联系平台管理员' },
   computeProjectRole: { code: 93116, status: 409, text: '平台在该云平台的项目中没有权限，请联系平台管理员恢复授权' },
+  computeReleaseUnsupported: { code: 93117, status: 409, text: '该云平台不能让已挂载的云硬盘随实例一起删除，请先删除实例，再删除云硬盘' },
 
   // 94xxx: instances
   vmNameTaken: { code: 94001, status: 400, text: '实例名称已存在' },

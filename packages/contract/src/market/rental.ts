@@ -27,8 +27,10 @@ export const rentalCan = can<RentalStatus>()({
 /** Why the machine is not there although it should be: while that is so, nothing of it is charged. */
 export const rentalFaults = ['host', 'card'] as const
 export type RentalFault = (typeof rentalFaults)[number]
-/** Who stopped it. `ended`: its program ended by itself. */
-export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears'] as const
+/** A machine whose cards are sick is not charged for and may go on for so long; then it is stopped, so that nobody has the others of it for nothing. */
+export const faultMinutes = 10
+/** Who stopped it. `ended`: its program ended by itself; `fault`: its cards were sick for {@link faultMinutes}. */
+export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault'] as const
 export type StopReason = (typeof stopReasons)[number]
 
 /** Where its disk is in it: what lies there outlives every stop. */

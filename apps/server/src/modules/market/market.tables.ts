@@ -72,6 +72,8 @@ interface StockView extends Omit<Selectable<CardTable>, 'cleared_at'> {
   held: boolean
   reachable: boolean
   rentable: boolean
+  /** Another node told of the very card before, and still does. */
+  elsewhere: boolean
 }
 interface OfferTable extends Authored {
   id: string
@@ -107,6 +109,7 @@ interface RentalTable extends Authored {
   alternatives: boolean
   status: Generated<RentalStatus>
   fault: ColumnType<RentalFault | null, undefined, RentalFault | null>
+  fault_at: ColumnType<Date | null, undefined, Date | null>
   stop_reason: ColumnType<StopReason | null, undefined, StopReason | null>
   error_text: ColumnType<string | null, undefined, string | null>
   attempts: ColumnType<Attempt[], string | undefined, string>

@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { stoppedDays } from '@zhisuan/contract/market/offer'
-import { rentals, rentalTransitional, workspacePath, type Rental } from '@zhisuan/contract/market/rental'
+import { faultMinutes, rentals, rentalTransitional, workspacePath, type Rental } from '@zhisuan/contract/market/rental'
 import { Link, useParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { useOne } from '../../api/hooks.ts'
@@ -94,7 +94,7 @@ function Notice({ rental }: { readonly rental: Rental }) {
   const { status, step, error, attempts, fault, stop_reason } = rental
   return (
     <>
-      {fault !== null && <Alert className="zs-above" type="error" showIcon title={t(`faultNote.${fault}`)} />}
+      {fault !== null && <Alert className="zs-above" type="error" showIcon title={t(`faultNote.${fault}`, { minutes: faultMinutes })} />}
       {rentalTransitional.includes(status) && step !== null && (
         <Alert className="zs-above" type="info" showIcon title={t(`step.${step as 'pull'}`, { defaultValue: t(`rental.status.${status}`) })} />
       )}

@@ -143,6 +143,16 @@ const shape = (row: StockRow): Card => ({
   trouble: row.trouble,
   trouble_detail: row.trouble_detail,
   health_since: iso(row.health_since),
-  state: row.held ? 'rented' : row.health === 'sick' ? 'sick' : row.rentable ? 'free' : row.listed && !row.reachable ? 'away' : 'unlisted',
+  state: row.held
+    ? 'rented'
+    : row.elsewhere
+      ? 'elsewhere'
+      : row.health === 'sick'
+        ? 'sick'
+        : row.rentable
+          ? 'free'
+          : row.listed && !row.reachable
+            ? 'away'
+            : 'unlisted',
   seen_at: iso(row.seen_at),
 })
