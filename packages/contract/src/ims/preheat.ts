@@ -135,7 +135,13 @@ export const preheats = {
   create: defineCall({
     ...one,
     id: 'ims.preheat.create',
-    also: ({ params, body }) => [...pullsOn(body?.nodes), ...pullsFrom(params.id, (body?.images ?? []).map(({ repository }) => repository))],
+    also: ({ params, body }) => [
+      ...pullsOn(body?.nodes),
+      ...pullsFrom(
+        params.id,
+        (body?.images ?? []).map(({ repository }) => repository),
+      ),
+    ],
     method: 'POST',
     path: `${registriesPath}/{id}/pre-download`,
     summary: 'Bring images of a registry to nodes',

@@ -260,6 +260,16 @@ export const registries = {
     status: 202,
     response: registry,
   }),
+  log: defineCall({
+    ...one,
+    id: 'ims.registry.log',
+    method: 'GET',
+    path: `${registriesPath}/{id}/log`,
+    summary: 'The last lines that one which the platform runs has written',
+    access: admins,
+    query: z.object({ lines: z.coerce.number().int().min(1).max(2_000).default(200) }),
+    response: z.object({ text: z.string() }),
+  }),
   password: defineCall({
     ...one,
     id: 'ims.registry.password',

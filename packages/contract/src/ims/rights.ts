@@ -1,8 +1,7 @@
 import type { Also, PathParts } from '../define.ts'
 
 /** How policies name what lies in a project: `repository/<project>/<repository>`, so that `repository/<project>/*` is all of one. */
-export const subjectInProject = ({ pid, name }: PathParts): string | undefined =>
-  pid === undefined ? undefined : `${pid.toLowerCase()}/${name ?? '*'}`
+export const subjectInProject = ({ pid, name }: PathParts): string | undefined => (pid === undefined ? undefined : `${pid.toLowerCase()}/${name ?? '*'}`)
 
 /** A project itself: `project/<project>`. */
 export const subjectProject = ({ pid }: PathParts): string | undefined => pid?.toLowerCase()

@@ -259,7 +259,10 @@ describe.skipIf(!registryIsThere)('registries', () => {
 
   it('put what programs delete there into the bin, from which it comes back with its digest', async () => {
     const client = as(account(owner.name, registryPassword))
-    const [amd, arm] = [await pushImage(client, 'team/told', null, { layer: 'amd' }), await pushImage(client, 'team/told', null, { layer: 'arm', architecture: 'arm64' })]
+    const [amd, arm] = [
+      await pushImage(client, 'team/told', null, { layer: 'amd' }),
+      await pushImage(client, 'team/told', null, { layer: 'arm', architecture: 'arm64' }),
+    ]
     const digest = await pushIndex(client, 'team/told', 'a', [
       { ...amd, os: 'linux', architecture: 'amd64' },
       { ...arm, os: 'linux', architecture: 'arm64' },
@@ -311,7 +314,8 @@ describe.skipIf(!registryIsThere)('registries', () => {
     const made = await call(app, registryProjects.create, { token: owner.token, params: { id: registry.id }, body: { name: 'nobin', bin_days: 0 } })
     const client = as(account(owner.name, registryPassword))
     const first = await pushImage(client, 'nobin/app', 'v1', { layer: 'one' })
-    const used = async () => (await call(app, registryProjects.list, { token: owner.token, params: { id: registry.id }, query: { keyword: 'nobin' } })).items[0]?.used_bytes
+    const used = async () =>
+      (await call(app, registryProjects.list, { token: owner.token, params: { id: registry.id }, query: { keyword: 'nobin' } })).items[0]?.used_bytes
     await vi.waitFor(async () => expect(await used()).toBe(first.sizeBytes))
     const second = await pushImage(client, 'nobin/app', 'v1', { layer: 'number two' })
     await vi.waitFor(async () => expect(await used()).toBe(second.sizeBytes))
@@ -324,7 +328,8 @@ describe.skipIf(!registryIsThere)('registries', () => {
   it('count what has no name, tell who has pushed more than there was room for, and take no more', async () => {
     const client = as(account(owner.name, registryPassword))
     const before = (await projectNow()).used_bytes
-    const set = (quota_bytes: number | null) => call(app, registryProjects.update, { token: admin.token, params: { id: registry.id, pid: project.id }, body: { quota_bytes } })
+    const set = (quota_bytes: number | null) =>
+      call(app, registryProjects.update, { token: admin.token, params: { id: registry.id, pid: project.id }, body: { quota_bytes } })
     await set(before + 1)
     const { digest, sizeBytes } = await pushImage(client, 'team/nameless', null, { layer: 'nameless' })
     await vi.waitFor(async () => expect((await projectNow()).used_bytes).toBe(before + sizeBytes))
@@ -347,7 +352,9 @@ describe.skipIf(!registryIsThere)('registries', () => {
     const client = as(account(owner.name, registryPassword))
     await pushImage(client, 'gone/app', '1', { layer: 'gone' })
     await vi.waitFor(async () =>
-      expect((await call(app, registryProjects.list, { token: owner.token, params: { id: registry.id }, query: { keyword: 'gone' } })).items).toMatchObject([{ tag_count: 1 }]),
+      expect((await call(app, registryProjects.list, { token: owner.token, params: { id: registry.id }, query: { keyword: 'gone' } })).items).toMatchObject([
+        { tag_count: 1 },
+      ]),
     )
     const late = await call(app, repositoryAccess.push, { token: owner.token, params: { id: registry.id, pid: made.id, name: 'app' } })
     await call(app, registryProjects.delete, { token: owner.token, params: { id: registry.id, pid: made.id }, query: { force: 'true' } })

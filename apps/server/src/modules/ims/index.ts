@@ -113,7 +113,7 @@ export function createIms(
     contentsOfNode: { count: countByNode, owners: ownersOnNode },
     jobs: [reconcileJob, purgeJob, rulesJob, collectJob, renewJob, thirdJob],
     jobHandlers: [
-      handleJob(reconcileJob, () => index.reconcileAll()),
+      handleJob(reconcileJob, async () => void (await index.reconcileAll())),
       handleJob(purgeJob, () => repositories.purgeEnded()),
       handleJob(rulesJob, () => repositories.applyRules()),
       handleJob(collectJob, () => registries.collectAll()),
@@ -127,6 +127,7 @@ export function createIms(
     start: async () => {
       endpoints.start()
       runner.begin()
+      index.begin()
     },
     stop: async () => {
       index.stop()

@@ -87,7 +87,9 @@ describe('rights in registries', () => {
     expect(await grantedTo(person, 'repository:other/app:pull,push')).toEqual([])
     expect(await send(app, repositoryAccess.pull, { token: person.token, params: at(other) })).toMatchObject({ status: 403 })
     // An id in capitals is the same id.
-    expect(await send(app, repositoryAccess.pull, { token: person.token, params: { ...at(other), pid: other.id.toUpperCase() } })).toMatchObject({ status: 403 })
+    expect(await send(app, repositoryAccess.pull, { token: person.token, params: { ...at(other), pid: other.id.toUpperCase() } })).toMatchObject({
+      status: 403,
+    })
     const narrow = await under(deny('*', { Resource: `zrn:ims:*:project/${one.id}` }))
     expect(await send(app, registryProjects.update, { token: narrow.token, params: at(one), body: {} })).toMatchObject({ status: 403 })
     expect(await send(app, registryProjects.update, { token: narrow.token, params: at(other), body: {} })).toMatchObject({ status: 200 })
@@ -104,7 +106,9 @@ describe('rights in registries', () => {
     for (const answer of await answers(one)) expect(answer).toMatchObject(denied)
     for (const answer of await answers(open)) expect(answer).not.toMatchObject({ code: 3000 })
     for (const answer of await answers({ ...one, name: 'none' })) expect(answer).toMatchObject(denied)
-    expect((await send(app, containers.deploy, { token: person.token, body: { ...deployed(one), spec: { image: 'nginx' } } })).body).not.toMatchObject({ code: 3000 })
+    expect((await send(app, containers.deploy, { token: person.token, body: { ...deployed(one), spec: { image: 'nginx' } } })).body).not.toMatchObject({
+      code: 3000,
+    })
     const compose = `services:\n  web:\n    image: ${image(one)}\n`
     const { edge } = await call(app, edges.create, { token: owner.token, body: { name: 'node' } })
     await app.platform.db.updateTable('edges').set({ binding: 'bound' }).where('id', '=', edge.id).execute()
@@ -143,10 +147,23 @@ describe('rights in registries', () => {
     const poor = await someone(app)
     await call(app, registryUsers.create, { token: poor.token, body: { password: registryPassword } })
     const project = await call(app, registryProjects.create, { token: poor.token, params: { id: registry.id }, body: { name: 'poor' } })
-    const policy = { low_balance: '0', grace_hours: 72, warning_hours: 24, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
+    const policy = {
+      low_balance: '0',
+      grace_hours: 72,
+      warning_hours: 24,
+      suspends: true,
+      stop_vms: true,
+      stop_containers: true,
+      refuse_new: true,
+      resume: true,
+    }
     await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: poor.bp_id ?? '' }, body: { ...policy, least_balance: '50' } })
-    expect(await refused(app, registryProjects.create, { token: poor.token, params: { id: registry.id }, body: { name: 'poorer' } })).toMatchObject({ code: 96043 })
-    expect(await refused(app, repositoryAccess.push, { token: poor.token, params: { id: registry.id, pid: project.id, name: 'app' } })).toMatchObject({ code: 96043 })
+    expect(await refused(app, registryProjects.create, { token: poor.token, params: { id: registry.id }, body: { name: 'poorer' } })).toMatchObject({
+      code: 96043,
+    })
+    expect(await refused(app, repositoryAccess.push, { token: poor.token, params: { id: registry.id, pid: project.id, name: 'app' } })).toMatchObject({
+      code: 96043,
+    })
     const answer = await app.http.inject({
       url: `${tokenPath}?${new URLSearchParams({ service: registry.id, scope: 'repository:poor/app:pull,push' })}`,
       headers: { authorization: `Basic ${Buffer.from(`${poor.name}:${registryPassword}`).toString('base64')}` },

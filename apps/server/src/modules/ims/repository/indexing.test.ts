@@ -45,7 +45,8 @@ async function hostileRegistry() {
     if (path === '/v2/team/app/tags/list') return end(200, JSON.stringify({ name: 'team/app', tags: [...tags.keys()] }))
     const reference = /^\/v2\/team\/app\/manifests\/(.+)$/.exec(path)?.[1]
     const found = reference === undefined ? undefined : (tags.get(reference) ?? byDigest.get(reference))
-    const answer = () => (found === undefined ? end(404, '{"errors":[{"code":"NOT_FOUND"}]}') : end(200, found, found.includes('"manifests"') ? types.index : types.manifest))
+    const answer = () =>
+      found === undefined ? end(404, '{"errors":[{"code":"NOT_FOUND"}]}') : end(200, found, found.includes('"manifests"') ? types.index : types.manifest)
     const hold = reference === undefined || request.method !== 'GET' ? undefined : holds.get(reference)
     if (hold !== undefined && reference !== undefined) {
       holds.delete(reference)
@@ -92,7 +93,11 @@ describe('the index of a registry', () => {
       url: new URL(registry.notifications?.url ?? '').pathname,
       headers: { authorization: `Bearer ${registry.notifications?.secret}`, 'content-type': 'application/vnd.docker.distribution.events.v2+json' },
       payload: JSON.stringify({
-        events: names.map((name) => ({ action: 'push', actor: { name: 'somebody' }, target: { mediaType: types.manifest, digest: digestOf(name), repository: 'team/app', tag: name } })),
+        events: names.map((name) => ({
+          action: 'push',
+          actor: { name: 'somebody' },
+          target: { mediaType: types.manifest, digest: digestOf(name), repository: 'team/app', tag: name },
+        })),
       }),
     })
   const tell = async (name: string): Promise<void> => void expect((await tellOf(name)).statusCode).toBe(200)

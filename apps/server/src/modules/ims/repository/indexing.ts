@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fillText } from '@zhisuan/contract/errors'
 import { digest as digestShape } from '@zhisuan/contract/ims/names'
 import { sizeText } from '@zhisuan/contract/resource'
@@ -6,6 +7,7 @@ import { messageTexts } from '@zhisuan/contract/texts'
 import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import { mediaTypes } from '@zhisuan/engines/registry/manifest'
 import type { Registry as Client } from '@zhisuan/engines/registry/types'
+import { isConnectionError } from '../../../platform/db/connections.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -44,6 +46,8 @@ const dayMs = 24 * 3_600_000
 export const leftMs = 3_660_000 + 60_000
 const reconcileMs = 20 * 60_000
 const isThereMs = 15_000
+const beginTries = 20
+const beginEveryMs = 5_000
 
 const isDigest = (text: string): boolean => digestShape.safeParse(text).success
 /** Whether nobody changed the index of a tag since it was read. */
@@ -74,7 +78,12 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
    * Out of the registry and of the index, of these whatever nothing leads to any more. Within a transaction that holds the repository.
    * @param client null: only out of the index, of a registry that others keep
    */
-  const drop = async (tx: Tx, client: Client | null, of: { registryId: string; repositoryId: string; name: string }, digests: readonly string[]): Promise<void> => {
+  const drop = async (
+    tx: Tx,
+    client: Client | null,
+    of: { registryId: string; repositoryId: string; name: string },
+    digests: readonly string[],
+  ): Promise<void> => {
     for (const digest of digests) {
       if (!(await store.isLoose(tx, of.repositoryId, digest))) continue
       // Where the transaction is undone, what is gone is found so by the next comparison.
@@ -404,23 +413,44 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     return parts === null || project === undefined ? null : { registry, client: clientOf(registry), project, repository: parts.repository }
   }
 
+  const reconcileOnce = (id: string): Promise<void> => {
+    const begun = running.get(id)
+    if (begun !== undefined) return begun
+    const one = reconcile(id).finally(() => running.delete(id))
+    running.set(id, one)
+    return one
+  }
+  /** @returns those that could not be compared */
+  const reconcileAll = async (of?: readonly string[]): Promise<string[]> => {
+    const failed: string[] = []
+    for (const { id, status } of await registries.allRegistries(db))
+      if (status === 'active' && (of === undefined || of.includes(id))) await reconcileOnce(id).catch(() => failed.push(id))
+    return failed
+  }
+
   return {
     untag,
     drop,
     clientOf,
 
     /** One at a time; who asks meanwhile waits for that one. @throws EngineError where it does not answer */
-    reconcile(id: string): Promise<void> {
-      const now_running = running.get(id)
-      if (now_running !== undefined) return now_running
-      const one = reconcile(id).finally(() => running.delete(id))
-      running.set(id, one)
-      return one
-    },
+    reconcile: reconcileOnce,
 
     /** All of them, each by itself. */
-    async reconcileAll(): Promise<void> {
-      for (const { id, status } of await registries.allRegistries(db)) if (status === 'active') await this.reconcile(id).catch(() => undefined)
+    reconcileAll,
+
+    /** Finds out what happened while no server was there. A registry that is not there yet either is waited for. */
+    begin(): void {
+      const loop = async (): Promise<void> => {
+        let left = await reconcileAll()
+        for (let tries = 0; tries < beginTries && left.length > 0; tries++) {
+          await sleep(beginEveryMs, undefined, { signal: stopping.signal, ref: false })
+          left = await reconcileAll(left)
+        }
+      }
+      void loop().catch((error: unknown) => {
+        if (!stopping.signal.aborted && !isConnectionError(error)) log.warn({ err: error }, 'comparing registries with their indexes')
+      })
     },
 
     /** Looks at what somebody said that was pushed. Names that are none of ours are left alone. */

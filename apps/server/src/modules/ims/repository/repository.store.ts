@@ -200,7 +200,9 @@ export const looseManifests = async (on: Sql, repositoryId: string): Promise<Pic
     .selectFrom('registry_manifests as m')
     .select(['m.digest', 'm.size_bytes', 'm.pushed_by', 'm.created_at'])
     .where('m.repository_id', '=', repositoryId)
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('registry_tags as t').select('t.id').whereRef('t.repository_id', '=', 'm.repository_id').whereRef('t.digest', '=', 'm.digest'))))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('registry_tags as t').select('t.id').whereRef('t.repository_id', '=', 'm.repository_id').whereRef('t.digest', '=', 'm.digest'))),
+    )
     .where(sql<boolean>`not exists (select from registry_manifests as i where i.repository_id = m.repository_id and i.children @> array[m.digest])`)
     .execute()
 

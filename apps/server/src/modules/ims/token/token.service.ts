@@ -147,7 +147,8 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
   /** What is pushed while space is freed would be taken for what nothing leads to. */
   const refuseCollecting = async (registryId: string): Promise<void> => {
     const at = now()
-    if (!(await registries.notePush(db, registryId, at, new Date(at.getTime() + (tokenSeconds + leewaySeconds) * 1_000)))) throw new Refusal('registryCollecting')
+    if (!(await registries.notePush(db, registryId, at, new Date(at.getTime() + (tokenSeconds + leewaySeconds) * 1_000))))
+      throw new Refusal('registryCollecting')
   }
 
   const sign = async (registryId: string, actor: Actor | null, scopes: readonly RegistryScope[]): Promise<TokenAnswer & { expires_at: string }> => {
