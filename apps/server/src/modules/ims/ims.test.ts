@@ -8,6 +8,7 @@ import { registries, registryCommands, registryUsers, type Registry } from '@zhi
 import { messages } from '@zhisuan/contract/sys/message'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { createRegistry } from '@zhisuan/engines/registry/client'
+import { mediaTypes } from '@zhisuan/engines/registry/manifest'
 import { anyPort, pushImage, pushIndex, registryIsThere, registryProgram, startRegistry, type RunningRegistry } from '@zhisuan/engines/registry/testing'
 import type { Registry as Client, RegistryCredentials } from '@zhisuan/engines/registry/types'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -323,6 +324,31 @@ describe.skipIf(!registryIsThere)('registries', () => {
     await client.deleteManifest('nobin/app', second.digest)
     await vi.waitFor(async () => expect(await used()).toBe(0))
     expect((await call(app, tagBin.list, { token: owner.token, params: { id: registry.id, pid: made.id }, query: {} })).items).toEqual([])
+  })
+
+  it('hear of whoever pushes, whatever they are called', async () => {
+    const person = await someone(app, { kind: 4, organisation: owner.bp_id, name: 'zhisuan' })
+    await call(app, registryUsers.create, { token: person.token, body: { password: registryPassword } })
+    await pushImage(as(account(person.name, registryPassword)), 'team/named', '1', { layer: 'named' })
+    await vi.waitFor(async () => expect(await tagsOf('named')).toMatchObject([{ pushed_by: 'zhisuan' }]))
+  })
+
+  it('count what content takes up, and not what a manifest says of it', async () => {
+    const client = as(account(owner.name, registryPassword))
+    const before = (await projectNow()).used_bytes
+    const layer = Buffer.alloc(300_000, 'liar')
+    const config = Buffer.from('{"os":"linux","architecture":"amd64","rootfs":{"type":"layers","diff_ids":[]}}')
+    const described = async (bytes: Buffer, mediaType: string) => ({ mediaType, digest: await client.putBlob('team/liar', bytes), size: 1 })
+    const bytes = Buffer.from(
+      JSON.stringify({
+        schemaVersion: 2,
+        mediaType: mediaTypes.ociManifest,
+        config: await described(config, 'application/vnd.oci.image.config.v1+json'),
+        layers: [await described(layer, 'application/vnd.oci.image.layer.v1.tar')],
+      }),
+    )
+    await client.putManifest('team/liar', '1', { mediaType: mediaTypes.ociManifest, bytes })
+    await vi.waitFor(async () => expect((await projectNow()).used_bytes - before).toBe(layer.length + config.length + bytes.length))
   })
 
   it('count what has no name, tell who has pushed more than there was room for, and take no more', async () => {

@@ -42,6 +42,8 @@ export function createProjects(
     const left = (await leftProjects(db, registry.id)).find((one) => one.name === name)
     if (left !== undefined && left.bp_id !== actor.bp_id) throw takenName()
     if (registry.origin === 'kept' || left !== undefined || isPlatformKind(actor.kind)) return
+    // What was compared has made projects of all that was there, and since then nobody fills it but by our tokens.
+    if (registry.ours && registry.reconciled_at !== null) return
     const there = await parts.isThere(registry, name).catch((error: unknown) => {
       throw isEngineError(error) ? new Refusal('registryBusy', { cause: error }) : error
     })

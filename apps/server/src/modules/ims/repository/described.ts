@@ -1,6 +1,7 @@
 import { EngineError } from '@zhisuan/engines/errors'
-import { isImageConfig, mediaTypes, parseImageConfig, parseManifest } from '@zhisuan/engines/registry/manifest'
+import { isImageConfig, mediaTypes, parseImageConfig, parseManifest, type Descriptor } from '@zhisuan/engines/registry/manifest'
 import type { Manifest, Registry as Client } from '@zhisuan/engines/registry/types'
+import { LRUCache } from 'lru-cache'
 import type { ManifestRow } from './repository.store.ts'
 
 /** A manifest as the index keeps it, with all that it refers to. */
@@ -63,7 +64,7 @@ async function describeOne(client: Client, name: string, manifest: Manifest, sig
   if (content.kind !== 'manifest') throw new EngineError('bad_answer', `${name}@${manifest.digest}: an index`)
   const blobs = [
     { digest: manifest.digest, size_bytes: manifest.bytes.length },
-    ...[content.config, ...content.layers].map(({ digest, sizeBytes }) => ({ digest, size_bytes: sizeBytes })),
+    ...(await Promise.all([content.config, ...content.layers].map((one) => sizeOfBlob(client, name, one, signal)))),
   ]
   const size = sizeOf(blobs)
   const finished = (row: Described['row']): Described => ({ row: { ...row, size_bytes: size }, blobs })
@@ -79,6 +80,19 @@ async function describeOne(client: Client, name: string, manifest: Manifest, sig
     return finished(rowOf(manifest, 'chart', content.artifactType, [], bytes === null ? null : chartOf(bytes), []))
   }
   return finished(rowOf(manifest, 'artifact', content.artifactType, [], null, []))
+}
+
+/** Sizes of content by its digest, which never change. */
+const sizes = new LRUCache<string, number>({ max: 100_000 })
+
+/** What it takes up, and not what a manifest says of it: a registry does not compare them. */
+async function sizeOfBlob(client: Client, name: string, { digest, sizeBytes }: Descriptor, signal: AbortSignal): Promise<Described['blobs'][number]> {
+  const known = sizes.get(digest)
+  if (known !== undefined) return { digest, size_bytes: known }
+  const size = await client.blobSize(name, digest, { signal })
+  if (size !== null) sizes.set(digest, size)
+  // Layers may lie elsewhere (image-spec, "Non-Distributable Layers").
+  return { digest, size_bytes: size ?? sizeBytes }
 }
 
 const sizeOf = (blobs: Described['blobs']): number =>
