@@ -107,6 +107,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       mayMake,
       sumsOfProvider,
       personOf,
+      actorOf,
       personOfKey: publicKeys.personOf,
     }),
   )

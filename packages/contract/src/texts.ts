@@ -437,6 +437,8 @@ export const marketTexts = {
   card: '{provider} {model} 显卡',
   disk: '{provider} {model} 运行中的磁盘',
   stoppedDisk: '{provider} {model} 停止后的磁盘',
+  appClosed: '登录已失效，或没有权限进入这台机器。请回到控制台，从机器的页面重新打开。',
+  appSilent: '机器里的程序没有应答。它可能还在启动，请稍后刷新；或在终端里查看它的日志。',
 } as const
 
 /** What a project of a cloud of the second family still holds. */

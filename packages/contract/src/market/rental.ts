@@ -33,6 +33,10 @@ export const faultMinutes = 10
 export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault'] as const
 export type StopReason = (typeof stopReasons)[number]
 
+/** Programs in a machine that a browser is led to, and where they listen; what is not there yet is started where its image has it. */
+export const rentalApps = { jupyter: 8888, tensorboard: 6006 } as const
+export type RentalApp = keyof typeof rentalApps
+
 /** Where its disk is in it: what lies there outlives every stop. */
 export const workspacePath = '/workspace'
 
@@ -61,6 +65,8 @@ export const rental = z.object({
   container_id: z.uuid().nullable(),
   /** `ssh -p <port> <id>@<platform>` enters it, by the keys that its organisation’s people registered; null where that is not so, or not now. */
   ssh_port: z.int().nullable(),
+  /** Whether browsers are led into it: to JupyterLab, TensorBoard, or a port. */
+  apps: z.boolean(),
   count: z.int(),
   /** Those that it has now. */
   cards: z.array(z.object({ id: z.uuid(), index: z.int(), uuid: z.string() })),
@@ -169,6 +175,28 @@ export const rentals = {
     path: `${marketPath}/rentals/{id}/limits`,
     summary: 'Change the limits at which it is stopped',
     body: z.object(limits),
+  }),
+  /**
+   * Asks for `cis.container.terminal` of its container as well: whoever is inside may do there what a terminal may.
+   * Refused with 98021 where this platform leads browsers nowhere, 98022 without such a program, 98023 without a way in, 98024 where nothing listens.
+   */
+  open: defineCall({
+    id: 'market.rental.open',
+    method: 'POST',
+    path: `${marketPath}/rentals/{id}/apps`,
+    summary: 'Lead one’s browser to a program in it, on an origin of its own; JupyterLab and TensorBoard are started where they are not',
+    access: tenants,
+    params: byId,
+    perMinute: 60,
+    body: z.discriminatedUnion('app', [
+      z.object({ app: z.enum(Object.keys(rentalApps) as [RentalApp, ...RentalApp[]]) }),
+      z.object({ app: z.literal('port'), port: z.int().min(1).max(65_535) }),
+    ]),
+    response: z.object({
+      /** For the next half minute, and once. */
+      url: z.string(),
+      expires_at: moment,
+    }),
   }),
   release: defineCall({
     ...one,
