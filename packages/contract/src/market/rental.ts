@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { amountGiven, money } from '../bill/money.ts'
 import { can } from '../can.ts'
 import { containerSpec } from '../cis/container.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { byId, defineCall, empty, listOf, listQuery, moment, type Also } from '../define.ts'
+import { pulls } from '../ims/rights.ts'
 import { tenants } from '../roles.ts'
 import { billTexts } from '../texts.ts'
 import { keyword, name } from '../validation.ts'
@@ -106,6 +107,9 @@ export type Rental = z.output<typeof rental>
 
 const one = { access: tenants, params: byId, response: rental } as const
 
+/** A machine that is rented is a container: what is done to it as such has to be allowed too, on what is rented. */
+const asContainer = (verb: 'deploy' | 'action' | 'delete', id?: string): Also => ({ action: `cis.container.${verb}`, on: { kind: 'market.rental', id } })
+
 export const rentals = {
   list: defineCall({
     id: 'market.rental.list',
@@ -120,6 +124,8 @@ export const rentals = {
   /** Refused with 98011 where nothing is free, with reasons; 98012, 98013, 98014; 24011, 24018, 96043. */
   create: defineCall({
     id: 'market.rental.create',
+    also: ({ body }) => [asContainer('deploy'), ...pulls(body?.image)],
+    keyed: true,
     method: 'POST',
     path: `${marketPath}/rentals`,
     summary: 'Rent a machine of an offer: which it becomes is decided as its cards are held',
@@ -142,6 +148,7 @@ export const rentals = {
   stop: defineCall({
     ...one,
     id: 'market.rental.stop',
+    also: ({ params }) => [asContainer('action', params.id)],
     method: 'POST',
     path: `${marketPath}/rentals/{id}/stop`,
     summary: 'Stop it: its cards are given back, its disk stays and is charged for',
@@ -151,6 +158,7 @@ export const rentals = {
   start: defineCall({
     ...one,
     id: 'market.rental.start',
+    also: ({ params }) => [asContainer('action', params.id)],
     method: 'POST',
     path: `${marketPath}/rentals/{id}/start`,
     summary: 'Start it again where its disk is; on other cards what was changed outside of its disk is as its image has it',
@@ -159,6 +167,10 @@ export const rentals = {
   limit: defineCall({
     ...one,
     id: 'market.rental.limit',
+    also: ({ params, body }) =>
+      body?.spend_limit == null && body?.ends_at == null && body?.idle_minutes == null
+        ? []
+        : [{ action: 'market.rental.stop', on: { kind: 'market.rental', id: params.id } }, asContainer('action', params.id)],
     method: 'PUT',
     path: `${marketPath}/rentals/{id}/limits`,
     summary: 'Change the limits at which it is stopped',
@@ -189,6 +201,7 @@ export const rentals = {
   release: defineCall({
     ...one,
     id: 'market.rental.release',
+    also: ({ params }) => [asContainer('delete', params.id)],
     method: 'POST',
     path: `${marketPath}/rentals/{id}/release`,
     summary: 'Give it back for good, with all that is on its disk; nothing is charged from now on',
