@@ -86,11 +86,11 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
     }),
   )
-  const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
+  const { imageAuth, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
   const { configs, serviceContainers, observe, usesCards, rented, machines } = add(
-    createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }),
+    createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }),
   )
-  add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
+  add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
     createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
   )
@@ -109,6 +109,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       mayMake,
       sumsOfProvider,
       personOf,
+      actorOf,
       personOfKey: publicKeys.personOf,
     }),
   )
@@ -159,7 +160,10 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     const authorising: Authorising = {
       authenticate,
       tags: (scope, kind, id) => tagsOf(platform.kinds(), scope, kind, id),
-      owner: (of, id, kind) => ownerOf(platform.db, platform.kinds(), { of, id, kind }),
+      owner: (of, id, kind) => {
+        const named = modules.flatMap((module) => module.named?.[of] ?? [])[0]
+        return named === undefined ? ownerOf(platform.db, platform.kinds(), { of, id, kind }) : named(platform.db, id)
+      },
     }
     const audit = createAudit(platform.db)
     await http.register(cookie)

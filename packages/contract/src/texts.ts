@@ -383,6 +383,7 @@ export const billTexts = {
 
 /** What is told of machines, by {@link file://./sys/message.ts}'s kinds; what is told of money and of sign-in is made where it is sent, too. */
 export const messageTexts = {
+  registryProjectOver: '镜像项目“{name}”已使用{used}，超出配额{limit}，在删除镜像或提高配额之前不能再推送。',
   edgeAway: '节点“{name}”已离线超过{minutes}分钟，其上的容器是否在运行不再可知。请检查节点的电源、网络和节点程序。',
   cloudUnreachable: '云平台“{name}”连接不上，其上的资源暂时不能管理。请检查云平台和到它的网络。',
   cloudUnauthorised: '云平台“{name}”不再接受登记的凭据，其上的资源暂时不能管理。请更新连接凭据。',
@@ -436,6 +437,8 @@ export const marketTexts = {
   card: '{provider} {model} 显卡',
   disk: '{provider} {model} 运行中的磁盘',
   stoppedDisk: '{provider} {model} 停止后的磁盘',
+  appClosed: '登录已失效，或没有权限进入这台机器。请回到控制台，从机器的页面重新打开。',
+  appSilent: '机器里的程序没有应答。它可能还在启动，请稍后刷新；或在终端里查看它的日志。',
 } as const
 
 /** What a project of a cloud of the second family still holds. */

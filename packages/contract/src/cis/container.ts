@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { can } from '../can.ts'
 import { actsOn, byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { label, labelKey } from '../ecrm/edge.ts'
+import { pulls } from '../ims/rights.ts'
 import { operation } from '../operation.ts'
 import { sizeBetween } from '../resource.ts'
 import { tenants } from '../roles.ts'
@@ -234,7 +235,10 @@ export const containers = {
     method: 'POST',
     path: base,
     summary: 'Run a container on one or many nodes',
-    also: ({ body }) => (body?.placement.edge_ids ?? []).flatMap((id) => actsOn('cis.container.deploy', { kind: 'ecrm.edge', id })),
+    also: ({ body }) => [
+      ...(body?.placement.edge_ids ?? []).flatMap((id) => actsOn('cis.container.deploy', { kind: 'ecrm.edge', id })),
+      ...pulls(body?.spec.image),
+    ],
     access: tenants,
     status: 202,
     body: z.object({ name, description: description.default(''), spec: containerSpec, placement }),
@@ -261,6 +265,7 @@ export const containers = {
     method: 'POST',
     path: `${base}/{id}`,
     summary: 'Start, stop, restart, kill, rename, or make anew, with another specification or as it was',
+    also: ({ body }) => (body?.action === 'update' ? pulls(body.spec.image) : []),
     status: 202,
     // As the specification writes it, by parameters, or by a body: which then says no action.
     query: z.object({

@@ -284,6 +284,7 @@ export const fileEntries = {
   }),
   purge: defineCall({
     id: 'files.entry.purge',
+    also: ({ body }) => (body?.ids ?? []).map((id) => ({ action: 'files.entry.delete', on: { kind: 'files.entry', id } })),
     method: 'POST',
     path: `${filesPath}/entries/purge`,
     summary: 'Delete what is in the bin for good',

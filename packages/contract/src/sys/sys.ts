@@ -86,6 +86,8 @@ export const environmentKeys = [
   'HOST',
   'PORT',
   'SSH_PORT',
+  'APPS_PORT',
+  'APPS_URL',
   'PUBLIC_URL',
   'TRUST_PROXY',
   'DATA_DIR',

@@ -4,6 +4,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
+import type { StandingService } from '../bill/arrears/standing.service.ts'
 import type { Machines } from '../files/machine/machine.ts'
 import type { ImageAuth } from '../ims/imageAuth.ts'
 import { serveAccess } from './access/access.routes.ts'
@@ -34,7 +35,15 @@ const lookTopic = 'cis.container.look'
 /** Containers on nodes: what runs there, and the ways into it. */
 export function createCis(
   platform: Platform,
-  others: { edges: EdgeReach; refusedByNode: RefusedByNode; workOnNode: WorkOnNode; actorOf: ActorOf; imageAuth: ImageAuth },
+  others: {
+    edges: EdgeReach
+    refusedByNode: RefusedByNode
+    workOnNode: WorkOnNode
+    actorOf: ActorOf
+    imageAuth: ImageAuth
+    /** Whether an organisation may have more of what costs by the hour. */
+    mayMake: StandingService['mayMake']
+  },
 ): ModuleParts & {
   configs: Pick<ConfigService, 'contents' | 'usedBy'>
   /** Containers that services of stacks made. */
@@ -47,10 +56,10 @@ export function createCis(
   /** What files of spaces go to and come from. */
   machines: Machines
 } {
-  const { edges, refusedByNode, workOnNode, imageAuth } = others
+  const { edges, refusedByNode, workOnNode, imageAuth, mayMake } = others
   const { otherProgram } = nodeTexts
   const operations = createContainerOperations(platform, { edges, workOnNode, imageAuth })
-  const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram, imageAuth })
+  const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram, imageAuth, mayMake })
   const watch = createContainerWatch({ db: platform.db, secrets: platform.secrets, edges, log: platform.log })
   const configs = createConfigs(platform, { bring: (tx, edgeId) => platform.bus.publish(tx, lookTopic, edgeId) })
   const links = createLinks(platform)
@@ -68,7 +77,7 @@ export function createCis(
       'cis.config': { table: 'container_configs' },
     },
     configs,
-    serviceContainers: createServiceContainers(containers, createPulling(imageAuth)),
+    serviceContainers: createServiceContainers(containers, createPulling(imageAuth), mayMake),
     observe: watch.observe,
     usesCards: containers.usesCards,
     rented: createRentedContainers(platform, { operations, reach: edges.reach, reached: containers.reached }),

@@ -227,6 +227,8 @@ export const marketMigrations: Migrations = {
   `),
   // The key by which people's clients know the door, sealed.
   '20261128_99_market_door': migration('create table market_door (one boolean primary key check (one), sealed text not null)'),
+  // By which browsers came into machines: once each.
+  '20261129_91_market_tickets': migration('create table market_tickets (id uuid primary key, spent_at timestamptz not null default now())'),
   '20261129_90_market_faults': migration(`
     -- Since when something of it is at fault: a machine whose cards are sick is stopped after some minutes.
     alter table market_rentals add column fault_at timestamptz;

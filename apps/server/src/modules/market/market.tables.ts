@@ -136,6 +136,10 @@ interface DoorTable {
   one: boolean
   sealed: string
 }
+interface TicketTable {
+  id: string
+  spent_at: Generated<Date>
+}
 interface WaitTable {
   id: string
   bp_id: string
@@ -162,6 +166,7 @@ declare module '../../platform/db/database.ts' {
     market_clock: ClockTable
     market_waits: WaitTable
     market_door: DoorTable
+    market_tickets: TicketTable
   }
 }
 export type ProviderRow = Selectable<ProviderTable>

@@ -10,6 +10,7 @@ import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { whilePassing } from '../../kit/whilePassing.ts'
 import { paths } from '../../paths.ts'
+import { AppTiles } from './AppTiles.tsx'
 import { rentalTones } from './marketTexts.ts'
 import { StopTable } from './StopTable.tsx'
 import { useRentalActions } from './useRentalActions.tsx'
@@ -76,6 +77,7 @@ export default function RentalDetail() {
               <span className="zs-soft"> {t('enterNote', { path: workspacePath })}</span>
             </p>
           )}
+          {rental.apps && <AppTiles rental={rental} />}
           {rental.ssh_port !== null && (
             <>
               <p>{t('ssh')}</p>

@@ -198,6 +198,7 @@ export default {
     check: '检查',
     stats: '查看用量',
     logs: '查看日志',
+    log: '查看日志',
     logLink: '获取日志链接',
     terminal: '打开终端',
     files: '浏览文件',

@@ -173,6 +173,11 @@ export default {
   },
   attempts: '在 {{count}} 台主机上没有成功',
   attempt: '{{provider}}：{{reason}}',
+  app: {
+    jupyter: { name: 'JupyterLab', note: '在新窗口打开，没有运行时先启动' },
+    tensorboard: { name: 'TensorBoard', note: '显示 /workspace 中的训练日志' },
+    port: { name: '其他端口', label: '机器中 127.0.0.1 的端口', open: '打开' },
+  },
   enter: '进入机器：终端、文件、日志',
   ssh: '或者用 SSH，公钥先在“密钥对”中登记；scp、rsync、端口转发和 VS Code 都可以用：',
   enterNote: '数据请放在 {{path}}，停止后只保证它不丢。',

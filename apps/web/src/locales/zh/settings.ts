@@ -136,6 +136,8 @@ export default {
   environment: {
     HOST: '监听地址',
     PORT: '监听端口',
+    APPS_PORT: '租用的机器的网页端口；与 APPS_URL 一起设置',
+    APPS_URL: '租用的机器的网页地址，每台机器用它下面的一个子域名；应与控制台不同域',
     SSH_PORT: '租用的机器的 SSH 端口；未设置时不提供 SSH',
     PUBLIC_URL: '用户访问控制台的地址；https 时 Cookie 只经加密连接发送',
     TRUST_PROXY: '前面可信的反向代理层数',

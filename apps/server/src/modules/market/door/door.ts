@@ -16,6 +16,7 @@ import { contextOf, type Authorising } from '../../../platform/http/bind.ts'
 import { Windows } from '../../../platform/http/windows.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RentedContainers } from '../../cis/container/rented.containers.ts'
+import { connectTo } from '../relay.ts'
 import { readDoorKey, rentalAtDoor } from './door.store.ts'
 
 /** Whoever has not shown a key by then is sent away. */
@@ -42,32 +43,6 @@ const commandOf = (text: string): string[] => ['/bin/sh', '-c', text]
 const sftp = commandOf(
   'for at in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh /usr/libexec /usr/lib; do [ -x "$at/sftp-server" ] && exec "$at/sftp-server"; done; exit 127',
 )
-/** Both ways between its own streams and a port, in Python, as far as the one or the other end goes. */
-const relay = [
-  'import os,socket,sys,threading',
-  's=socket.create_connection(("127.0.0.1",int(sys.argv[1])))',
-  'def up():',
-  ' while 1:',
-  '  d=os.read(0,65536)',
-  '  if not d: break',
-  '  s.sendall(d)',
-  ' s.shutdown(1)',
-  'threading.Thread(target=up,daemon=True).start()',
-  'while 1:',
-  ' d=s.recv(65536)',
-  ' if not d: break',
-  ' os.write(1,d)',
-].join('\n')
-/** A connection within the machine, by whatever its image has for that. */
-const connectTo = (port: number): string[] => [
-  '/bin/sh',
-  '-c',
-  'if command -v python3 >/dev/null; then exec python3 -c "$1" "$2"; elif command -v nc >/dev/null; then exec nc 127.0.0.1 "$2"; else exit 127; fi',
-  'sh',
-  relay,
-  String(port),
-]
-
 interface Entered {
   readonly actor: Actor
   readonly container_id: string

@@ -9,8 +9,7 @@ import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call } from '../../../testing/call.ts'
 import { cardNode, listed, providing, type CardNode } from '../../../testing/market.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { createMetering } from '../../bill/metering/metering.service.ts'
-import { createRating } from '../../bill/rating/rating.service.ts'
+import { rateUsage } from '../../bill/testing.ts'
 
 const histories = 100_000
 const atOnce = 5_000
@@ -68,13 +67,8 @@ const tell = (moments: readonly Moment[]) =>
     on conflict do nothing
   `.execute(app.platform.db)
 
-const rated = async (untilHours: number): Promise<void> => {
-  const metering = createMetering(app.platform)
-  const rating = createRating({ db: app.platform.db, now: app.platform.now, metering })
-  await metering.settle()
-  await rating.rate(begin + untilHours * hour)
-  await rating.post()
-}
+const graceSeconds = 600
+const rated = (untilHours: number): Promise<void> => rateUsage(app.platform.db, new Date((begin + untilHours * hour + graceSeconds) * 1000))
 const billed = async (): Promise<Map<string, bigint>> => {
   const { rows } = await sql<{ resource_id: string; amount: string }>`
     select resource_id, sum(amount)::text as amount from usage_lines where voided_at is null group by resource_id
@@ -99,18 +93,22 @@ function amountOf(moments: readonly Moment[]): bigint {
   let sum = 0n
   for (const [meter, price] of prices.entries()) {
     const per = meter === 0 ? 1n : BigInt(gib)
-    let run: { quantity: bigint; seconds: bigint; until: number } | null = null
+    const open: { quantity: bigint; seconds: bigint; until: number }[] = []
     const close = (): void => {
-      if (run !== null) sum += (2n * run.quantity * price * run.seconds + per * 3_600n) / (2n * per * 3_600n)
-      run = null
+      for (const { quantity, seconds } of open.splice(0)) sum += (2n * quantity * price * seconds + per * 3_600n) / (2n * per * 3_600n)
     }
     for (const state of states) {
       const quantity = charges(state)[meter] ?? 0n
       for (let from = state.from; from < Math.min(state.to, lastHour * hour);) {
         const to = Math.min(state.to, (Math.floor(from / hour) + 1) * hour)
-        const before: { quantity: bigint; seconds: bigint; until: number } | null = run
-        if (before === null || before.quantity !== quantity || before.until !== from || from % hour === 0) close()
-        if (quantity > 0n) run = { quantity, seconds: ((run as { seconds: bigint } | null)?.seconds ?? 0n) + BigInt(to - from), until: to }
+        const [run] = open
+        if (run?.quantity === quantity && run.until === from && from % hour !== 0) {
+          run.seconds += BigInt(to - from)
+          run.until = to
+        } else {
+          close()
+          if (quantity > 0n) open.push({ quantity, seconds: BigInt(to - from), until: to })
+        }
         from = to
       }
     }

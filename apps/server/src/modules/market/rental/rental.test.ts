@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { containers } from '@zhisuan/contract/cis/container'
 import { consumes } from '@zhisuan/contract/bill/consume'
-import type { BodyInput } from '@zhisuan/contract/define'
+import { idempotencyKeyHeader, type BodyInput } from '@zhisuan/contract/define'
 import { cards, marketNodes } from '@zhisuan/contract/market/card'
 import { offers, type Offer } from '@zhisuan/contract/market/offer'
 import { faultMinutes, incomes, rentals, waits, type Rental } from '@zhisuan/contract/market/rental'
@@ -9,9 +9,10 @@ import { messages } from '@zhisuan/contract/sys/message'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
-import { call, refused } from '../../../testing/call.ts'
+import { call, refused, send } from '../../../testing/call.ts'
 import { cardNode, listed, providing, type CardNode } from '../../../testing/market.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { deny, keeping } from '../../../testing/policies.ts'
 import { rateUsage } from '../../bill/testing.ts'
 import { lookEveryMs } from './rental.service.ts'
 
@@ -64,6 +65,33 @@ const devices = (containerId: string | null) =>
   (onDocker(containerId)?.body.HostConfig as unknown as { DeviceRequests: { DeviceIDs: string[] }[] } | undefined)?.DeviceRequests[0]?.DeviceIDs
 
 describe('a machine that is rented', () => {
+  it('is one, however often it is asked for with the same key', async () => {
+    const key = randomUUID()
+    const payload = wish()
+    const ask = () =>
+      app.http.inject({ method: 'POST', url: rentals.create.path, headers: { authorization: `Bearer ${renter.token}`, [idempotencyKeyHeader]: key }, payload })
+    const [first, second] = await Promise.all([ask(), ask()])
+    expect([first.statusCode, second.statusCode]).toEqual([202, 202])
+    const { id } = first.json<Rental>()
+    expect(second.json<Rental>().id).toBe(id)
+    expect((await ask()).json<Rental>().id).toBe(id)
+    expect((await call(app, rentals.list, { token: renter.token, query: { keyword: payload.name } })).total).toBe(1)
+    await becomes(renter, id, { status: 'running' })
+    await release(renter, id)
+  })
+
+  it.each([
+    ['cis.container.deploy', rentals.create],
+    ['cis.container.action', rentals.stop],
+    ['cis.container.action', rentals.start],
+    ['cis.container.delete', rentals.release],
+  ] as const)('is a container: who is denied %s does it by no rental either', async (action, what) => {
+    const member = await someone(app, { kind: 4, organisation: renter.bp_id })
+    await keeping(app).give(renter, await keeping(app).makePolicy(renter, [deny(action)]), { user_id: member.id })
+    const answer = await send(app, what, { token: member.token, params: { id: randomUUID() }, body: wish() })
+    expect(answer.body).toMatchObject({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
+  })
+
   let rental: Rental
 
   it('is a container with exactly its cards on a node of its provider', async () => {
