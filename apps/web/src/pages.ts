@@ -14,7 +14,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/nextStack/vm/add': { load: () => import('./features/nextstack/vm/VmAdd.tsx'), messages: ['nextstack', 'price'] },
   '/nextStack/vm/detail/{id}': {
     load: () => import('./features/nextstack/vm/VmDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'price'],
+    messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'price', 'files'],
   },
   '/nextStack/vmCommand': { load: () => import('./features/nextstack/command/CommandPage.tsx'), messages: ['nextstack', 'nextstackCompute'] },
   '/nextStack/flavors': { load: () => import('./features/nextstack/flavor/FlavorList.tsx'), messages: ['nextstackCompute'] },

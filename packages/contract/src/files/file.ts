@@ -118,7 +118,7 @@ export const fileShare = z.object({
 })
 export type FileShare = z.output<typeof fileShare>
 
-/** `to_machine`, `from_machine`: into and out of a container. */
+/** `to_machine`, `from_machine`: into and out of a container or an instance. */
 export const transferKinds = ['upload', 'download', 'publish', 'share', 'to_machine', 'from_machine'] as const
 export type TransferKind = (typeof transferKinds)[number]
 export const transferOutcomes = ['running', 'done', 'failed', 'cancelled'] as const
