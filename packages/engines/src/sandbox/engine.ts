@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { CallOptions, ComputeEngine, EngineEvent, Instance, InstanceSpec, InstanceUsage } from '../compute.ts'
 import { EngineError } from '../errors.ts'
 import { pause, refuseAborted } from '../signals.ts'
-import { copyOf, disk, kept, withFile, type Disk } from './disk.ts'
+import { changedBy, copyOf, disk, kept, withFile, type Disk } from './disk.ts'
 import { createSandboxHosts } from './hosts.ts'
 import { createSandboxImages } from './images.ts'
 import { openJournal } from './journal.ts'
@@ -338,6 +338,11 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         mustRun(name)
         await enter(call, sleepMs(request.command, request.input ?? Buffer.alloc(0)))
         const one = mustRun(name)
+        const changed = changedBy(request.command, copyOf(one))
+        if (changed !== null) {
+          journal.put(name, { ...one, ...changed })
+          return { exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) }
+        }
         const result = runSandboxCommand(request.command, {
           hostname: one.hostname ?? name,
           ...storage.seen(copyOf(one), one.volumes),
