@@ -1,10 +1,10 @@
 import type { DirectoryEntry } from '@zhisuan/contract/directory'
 
 /** Asks a directory of a machine that runs; both GNU and BusyBox know these. Without a shell: a path is one word, whatever is in it. */
-export const listing = (path: string): string[] => ['ls', '-lAn', '--full-time', '--', path.endsWith('/') ? path : `${path}/`]
+export const listing = (path: string): [string, ...string[]] => ['ls', '-lAn', '--full-time', '--', path.endsWith('/') ? path : `${path}/`]
 
 /** The same of one thing, behind whatever links lead to it. */
-export const lookingAt = (path: string): string[] => ['ls', '-lLdn', '--full-time', '--', path]
+export const lookingAt = (path: string): [string, ...string[]] => ['ls', '-lLdn', '--full-time', '--', path]
 
 const line = /^([-dlbcps])([-rwxsStT]{9})\S*\s+\d+\s+\d+\s+\d+\s+(?:(\d+)|\d+,\s*\d+)\s+(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d\d)(\d\d) (.+)$/
 const kinds: Readonly<Record<string, DirectoryEntry['kind']>> = { '-': 'file', d: 'directory', l: 'link' }

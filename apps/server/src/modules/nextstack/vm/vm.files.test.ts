@@ -50,7 +50,11 @@ describe('files of an instance', () => {
   it('are walked; come in from a space, and back to it, with what they hold', async () => {
     const bytes = randomBytes(70_000)
     const space = await spaceOf(owner)
-    const upload = await call(app, fileSpaces.upload, { token: owner.token, params: { id: space }, body: { name: 'in.bin', size_bytes: bytes.length, folders: ['资料'] } })
+    const upload = await call(app, fileSpaces.upload, {
+      token: owner.token,
+      params: { id: space },
+      body: { name: 'in.bin', size_bytes: bytes.length, folders: ['资料'] },
+    })
     await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes))
     const { entry_id } = await call(app, fileUploads.get, { token: owner.token, params: { id: upload.id } })
     const folder = (await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })).path[0]?.id ?? ''
