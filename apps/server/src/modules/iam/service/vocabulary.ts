@@ -60,8 +60,9 @@ export const reservedServices: ReadonlySet<string> = new Set([
 
 /** How what is of a kind is called after it: by its id, or by what it lies in and its name there. */
 const patternOf = (kind: string): string =>
-  allCalls.flatMap((call) => (call.id.startsWith(`${kind}.`) ? (call.subjectId?.({ pid: '{project}', name: '{repository}' }) ?? []) : [])).find((one) => one.includes('/')) ??
-  '{id}'
+  allCalls
+    .flatMap((call) => (call.id.startsWith(`${kind}.`) ? (call.subjectId?.({ pid: '{project}', name: '{repository}' }) ?? []) : []))
+    .find((one) => one.includes('/')) ?? '{id}'
 
 const typesOf = (actions: readonly ServiceAction[]): ResourceType[] =>
   [...Map.groupBy(actions, ({ resource_type }) => resource_type)].map(([id, own]) => {
