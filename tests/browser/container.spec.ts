@@ -10,7 +10,7 @@ import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
 import { Client, until } from '../support/server.ts'
-import { accessible, button, countingClicks, rowOf } from './console.ts'
+import { accessible, button, countingClicks, dialog, rowOf, shot } from './console.ts'
 import { field, fill, takeOut } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
@@ -167,6 +167,26 @@ test.describe('containers on a real Docker', () => {
       await button(page, '下载 in.txt').click()
       expect(readFileSync(await (await saved).path(), 'utf8')).toBe('进来\n')
       await accessible(page, 'the files')
+      await button(page, '把 in.txt 存到空间').click()
+      await accessible(page, 'where to in a space')
+      await shot(page, 'machine-to-space')
+      await button(dialog(page), '存到这里').click()
+      await expect(toast(page, '1 项开始传送')).toBeVisible()
+      const copies = page.getByRole('region', { name: '与文件空间之间的传送' })
+      await expect(copies.getByText(/in\.txt → 文件空间/)).toBeVisible()
+      await expect(copies.getByText(/完成 · 7 B/)).toBeVisible({ timeout: 20_000 })
+      trouble.expect(/409 POST .*\/machine-copies\/to$/)
+      await button(page, '从空间传入').click()
+      await dialog(page).getByLabel('in.txt').check()
+      await accessible(page, 'what of a space')
+      await shot(page, 'machine-from-space')
+      await button(dialog(page), '传入选中的内容').click()
+      await expect(dialog(page)).toContainText('已有同名的文件或文件夹：in.txt')
+      await shot(page, 'machine-taken')
+      await button(dialog(page), '继续').click()
+      await expect(page.getByRole('cell', { name: /in \(1\)\.txt/ }).first()).toBeVisible({ timeout: 20_000 })
+      await shot(page, 'machine-copies')
+      await accessible(page, 'the files with what was copied')
     })
 
     await test.step('a terminal', async () => {

@@ -87,12 +87,14 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { imageAuth, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
-  const { configs, serviceContainers, observe, usesCards, rented } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }))
+  const { configs, serviceContainers, observe, usesCards, rented, machines } = add(
+    createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }),
+  )
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
     createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
   )
-  add(createFilesModule(platform, { bytes, passwords }))
+  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': machines } }))
   add(createModelsModule(platform, { bytes, settings }))
   add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))

@@ -137,6 +137,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   'ims.preheat.createThird': { images: [{ repository: 'team/app', tag: '1' }], nodes: { node_ids: [someId] } },
   'market.rental.create': { name: 'a', offer_id: someId, image: 'alpine' },
   'market.rental.limit': { idle_minutes: 5 },
+  'files.machine.toMachine': { machine: { kind: 'cis.container', id: someId }, path: '/', entry_id: someId },
+  'files.machine.fromMachine': { machine: { kind: 'cis.container', id: someId }, path: '/', space_id: someId },
 }
 
 /** What a call does besides, made as the sweep makes it. */

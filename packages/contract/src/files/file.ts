@@ -116,7 +116,8 @@ export const fileShare = z.object({
 })
 export type FileShare = z.output<typeof fileShare>
 
-export const transferKinds = ['upload', 'download', 'publish', 'share'] as const
+/** `to_machine`, `from_machine`: into and out of a container. */
+export const transferKinds = ['upload', 'download', 'publish', 'share', 'to_machine', 'from_machine'] as const
 export type TransferKind = (typeof transferKinds)[number]
 export const transferOutcomes = ['running', 'done', 'failed', 'cancelled'] as const
 export type TransferOutcome = (typeof transferOutcomes)[number]
@@ -125,6 +126,8 @@ export const fileTransfer = z.object({
   kind: z.enum(transferKinds),
   name: z.string(),
   space_kind: z.enum(spaceKinds),
+  /** The machine that it went to or came from, and where there; null where there was none. */
+  machine: z.string().nullable(),
   bp_id: z.uuid().nullable(),
   bp_name: z.string().nullable(),
   /** Of who came by a share: null. */

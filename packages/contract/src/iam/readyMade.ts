@@ -73,12 +73,12 @@ export const readyMade: readonly ReadyMade[] = [
   {
     key: 'containers',
     name: '容器与应用运维',
-    about: '部署和管理容器、应用、模板、配置与镜像仓库中的镜像；节点只读',
+    about: '部署和管理容器、应用、模板、配置与镜像仓库中的镜像，在文件空间与容器之间传送文件；节点只读',
     base: 'TENANT',
-    reads: ['ecrm'],
-    all: ['cis', 'aos', 'ims'],
+    reads: ['ecrm', 'files'],
+    all: ['cis', 'aos', 'ims', 'files.machine'],
     // Images are brought to nodes.
-    calls: ['bill.quote.ask', 'ecrm.edge.pullImage'],
+    calls: ['bill.quote.ask', 'ecrm.edge.pullImage', 'files.entry.download', 'files.space.upload'],
   },
   {
     key: 'nodes',
@@ -138,7 +138,7 @@ export const readyMade: readonly ReadyMade[] = [
     about: '上传、下载、整理和分享自己与组织的文件，维护组织的模型；不能发布到公共空间',
     base: 'TENANT',
     reads: [],
-    all: ['files', 'models'],
+    all: ['files.space', 'files.entry', 'files.upload', 'files.share', 'models'],
     calls: [],
   },
   {

@@ -5,9 +5,11 @@ import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
 import type { StandingService } from '../bill/arrears/standing.service.ts'
+import type { Machines } from '../files/machine/machine.ts'
 import type { ImageAuth } from '../ims/imageAuth.ts'
 import { serveAccess } from './access/access.routes.ts'
 import { createEntry, type ActorOf } from './access/entry.ts'
+import { createContainerMachines } from './access/file.machine.ts'
 import { createFiles } from './access/file.service.ts'
 import { linkMigrations } from './access/link.store.ts'
 import { createLinks } from './access/links.ts'
@@ -51,6 +53,8 @@ export function createCis(
   usesCards: ContainerService['usesCards']
   /** Machines of the market. */
   rented: RentedContainers
+  /** What files of spaces go to and come from. */
+  machines: Machines
 } {
   const { edges, refusedByNode, workOnNode, imageAuth, mayMake } = others
   const { otherProgram } = nodeTexts
@@ -77,6 +81,7 @@ export function createCis(
     observe: watch.observe,
     usesCards: containers.usesCards,
     rented: createRentedContainers(platform, { operations, reach: edges.reach, reached: containers.reached }),
+    machines: createContainerMachines({ containers, edges, refusedByNode, workOnNode }),
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),

@@ -56,7 +56,8 @@ export interface Announced {
   readonly keptMs?: number
 }
 
-const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 1 })
+/** What is large is verified beside what comes; a few at once, so that a small one does not wait behind a large one for long. */
+const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 3 })
 /** What has ended goes: exported for tests, which do not wait for the clock. */
 export const sweepJob = defineJob({ name: 'bytes.sweep', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 

@@ -82,6 +82,8 @@ export default {
     publish: '发布到公共空间',
     discard: '放弃',
     look: words.view,
+    toMachine: '从空间传到机器',
+    fromMachine: '从机器存到空间',
     keepPreview: '预览保留规则',
     collect: '回收空间',
     nodes: '查看可选节点',

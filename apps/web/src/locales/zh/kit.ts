@@ -1,6 +1,7 @@
 import * as words from './words.ts'
 
 export default {
+  reason: words.reason,
   action: {
     ticket: '提交工单',
     group: words.actions,

@@ -261,7 +261,7 @@ export default {
     acceptBody: '它的价格会写入产品目录，立即可以租用。',
     rejectTitle: '驳回“{{name}}”的报价',
   },
-  reason: { label: words.reason, missing: '请填写原因，供应商会看到', done: '已提交' },
+  reason: { missing: '请填写原因，供应商会看到', done: '已提交' },
   income: {
     total: '近 31 天出租金额',
     note: '按已计费的整点统计，是分账前的金额。',

@@ -106,6 +106,7 @@ export function createContainers(
 
     /** For what is asked of a container itself: its row, its node, and what Docker calls it. @throws Refusal 404, 90010, 95003 */
     reached,
+    find: get,
 
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listContainers(db, scopeOf(actor), query), shape),
 
