@@ -75,7 +75,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
-  const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
+  const { publicKeys, quotas, machines: instances } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
   const { kept } = add(
@@ -87,14 +87,19 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { imageAuth, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
-  const { configs, serviceContainers, observe, usesCards, rented, machines } = add(
-    createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }),
-  )
+  const {
+    configs,
+    serviceContainers,
+    observe,
+    usesCards,
+    rented,
+    machines: containers,
+  } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
     createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
   )
-  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': machines } }))
+  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
   add(createModelsModule(platform, { bytes, settings }))
   add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
