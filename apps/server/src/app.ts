@@ -105,6 +105,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(
     createMarket(platform, {
+      settings,
       edges,
       refusedByNode,
       tell,

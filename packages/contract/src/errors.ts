@@ -550,6 +550,7 @@ export const errors = catalogue({
   rentalCardsTooMany: { code: 98017, status: 400, text: '该报价一台机器最多{limit}张卡' },
   waitsAlready: { code: 98019, status: 409, text: '已经在等待这个报价的空闲通知' },
   waitsTooMany: { code: 98020, status: 409, text: '一个组织最多同时等待{limit}个报价' },
+  offerBelowFloor: { code: 98025, status: 400, text: '显卡每小时的价格不能低于平台的最低价{floor}元' },
   appsNowhere: { code: 98021, status: 409, text: '平台没有开启网页访问，请联系平台管理员设置 APPS_URL' },
   appMissing: { code: 98022, status: 409, text: '镜像中没有 {app}，请换用带有它的镜像，或在机器里安装' },
   appUnreachable: { code: 98023, status: 409, text: '镜像中没有 Python 或 nc，网页进不去，请改用终端' },

@@ -143,6 +143,16 @@ describe('rights in registries', () => {
     expect(answer.body).toMatchObject({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
   })
 
+  it.each(['..', '_catalog', 'UPPER', 'a//b', '../one/app', 'x'.repeat(256)])('are of no repository that is called %s', async (name) => {
+    const answer = await send(app, repositoryAccess.push, { token: owner.token, params: { ...at(one), name } })
+    // Of `..` no path is left.
+    if (name === '..') expect(answer.status).toBe(404)
+    else expect(answer).toMatchObject({ status: 400, body: { fields: [{ field: 'name' }] } })
+    await call(app, registryUsers.create, { token: owner.token, body: { password: registryPassword } })
+    expect(await grantedTo(owner, `repository:one/${name}:pull,push`)).toEqual([])
+    expect(await grantedTo(owner, `repository:${name}/app:pull,push`)).toEqual([])
+  })
+
   it('are of no use to who has less than its organisation has to have: nothing is made that costs by the hour', async () => {
     const poor = await someone(app)
     await call(app, registryUsers.create, { token: poor.token, body: { password: registryPassword } })

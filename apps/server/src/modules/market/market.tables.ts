@@ -50,6 +50,8 @@ interface CardTable {
   health_since: Generated<Date>
   cleared_at: Date | null
   seen_at: Generated<Date>
+  /** Another node told of the very card before, and still does. */
+  elsewhere: Generated<boolean>
 }
 interface HoldTable {
   id: string
@@ -72,8 +74,6 @@ interface StockView extends Omit<Selectable<CardTable>, 'cleared_at'> {
   held: boolean
   reachable: boolean
   rentable: boolean
-  /** Another node told of the very card before, and still does. */
-  elsewhere: boolean
 }
 interface OfferTable extends Authored {
   id: string

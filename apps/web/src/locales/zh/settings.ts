@@ -130,6 +130,11 @@ export default {
       meaning: '用户可以从哪些模型库导入模型，多个地址用逗号分隔',
       affects: '以后的导入。地址在内网的，还需要部署时允许。留空则不能导入。',
     },
+    market_floor_price: {
+      name: '算力市场的最低价',
+      meaning: '一张卡每小时至少多少元，最多4位小数；0为不限',
+      affects: '以后提交和上架的报价。已上架的不变。',
+    },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
     invoice_tax_rate: { name: '发票税率', meaning: '发票的税率，单位为百分比；金额均为含税价', affects: '以后开具的发票。已开具的不变。' },
   },

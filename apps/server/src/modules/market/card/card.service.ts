@@ -50,6 +50,7 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       edgeId,
       reports.map(({ uuid }) => uuid),
     )
+    await store.markElsewhere(tx, edgeId)
   }
   const tellSick = (tx: Tx, { bp_id, name }: { bp_id: string | null; name: string }, edgeId: string, card: CardRow, reason: string): Promise<unknown> =>
     tell(tx, {

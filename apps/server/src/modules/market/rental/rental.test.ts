@@ -326,7 +326,9 @@ describe('while its host is at fault', () => {
       )
     }
     await silent(11)
-    expect(await stateOf(own.index)).toEqual(['free'])
+    app.clock.advance(60_000)
+    await second.reconnect()
+    await vi.waitFor(async () => expect(await stateOf(own.index)).toEqual(['free']), 10_000)
     await silent(0)
     theirs.gpu = own
     await app.platform.db.deleteFrom('market_cards').where('edge_id', '=', second.edge.id).where('uuid', '=', mine.gpu.uuid).execute()
