@@ -18,6 +18,7 @@ import { createIssue } from './modules/issue/index.ts'
 import { createMarket } from './modules/market/index.ts'
 import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
+import { createOmc } from './modules/omc/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
 import { createSplitModule } from './modules/split/index.ts'
@@ -77,7 +78,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
-  const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
+  const { edges, refusedByNode, usualRefusal, workOnNode, lastOf } = add(createEcrm(platform, { tell }))
   const { kept } = add(
     createKept(platform, {
       reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
@@ -110,6 +111,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
+  add(createOmc(platform, { edges, lastOf, kept }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

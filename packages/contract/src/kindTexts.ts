@@ -176,6 +176,10 @@ export const kindTexts = {
     canned: '常用回复',
     hours: '服务时间',
   },
+  omc: {
+    integration: '监控组件',
+    prometheus: 'Prometheus 实例',
+  },
 } as const
 
 const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = kindTexts

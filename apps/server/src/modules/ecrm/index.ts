@@ -1,3 +1,4 @@
+import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import { tagsOfLabels } from '@zhisuan/contract/ecrm/edge'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -53,6 +54,8 @@ export function createEcrm(
   usualRefusal: UsualRefusal
   /** Long work on a node, which waits for it and begins again where its tunnel breaks. */
   workOnNode: WorkOnNode
+  /** How a node was last, where it said so to this server. */
+  lastOf: (edgeId: string) => NodeMetrics | null
 } {
   const metrics = createEdgeMetrics(platform)
   // Each knows the other only when both are there.
@@ -93,6 +96,7 @@ export function createEcrm(
     refusedByNode,
     usualRefusal,
     workOnNode,
+    lastOf: metrics.last,
     offers: async (on, scope) => ((await hasEdges(on, scope)) ? ['node'] : []),
     kinds: {
       'ecrm.region': { table: 'regions', nameTaken: (on, _bpId, name) => hasRegionNamed(on, name) },
