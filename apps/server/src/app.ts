@@ -78,7 +78,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
-  const { edges, refusedByNode, usualRefusal, workOnNode, lastOf } = add(createEcrm(platform, { tell }))
+  const { edges, refusedByNode, usualRefusal, workOnNode, nodeMetrics } = add(createEcrm(platform, { tell }))
   const { kept } = add(
     createKept(platform, {
       reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
@@ -111,7 +111,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
-  add(createOmc(platform, { edges, lastOf, kept }))
+  add(createOmc(platform, { edges, nodeMetrics, kept, settings }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

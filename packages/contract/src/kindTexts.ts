@@ -177,8 +177,11 @@ export const kindTexts = {
     hours: '服务时间',
   },
   omc: {
+    stat: '运行统计',
     integration: '监控组件',
     prometheus: 'Prometheus 实例',
+    apiLog: 'API 日志',
+    apiEvent: '事件',
   },
 } as const
 

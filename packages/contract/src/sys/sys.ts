@@ -56,6 +56,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^[1-9]\d{0,3}$/),
+  /** And for so many the log of calls. */
+  api_log_days: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,2}$/),
 } as const
 export type SettingKey = keyof typeof settings
 

@@ -9,7 +9,7 @@ import type { Prometheus, PrometheusConnection, PrometheusOptions, PrometheusRes
 /** Answers of questions that nobody sets a limit to, such as its targets. */
 const answerMostBytes = 32 * 2 ** 20
 /** So much later than it should stop by itself it is given up. */
-const graceMs = 1_000
+const graceMs = 400
 const saidMost = 500
 
 interface Ask extends PrometheusOptions {
@@ -93,7 +93,8 @@ export function createPrometheus(connection: PrometheusConnection): Prometheus {
 
   const send = async (ask: Ask): Promise<Answer> => {
     refuseAborted(ask.signal)
-    const signal = AbortSignal.any([AbortSignal.timeout(ask.timeoutMs ?? usualMs), ...(ask.signal === undefined ? [] : [ask.signal])])
+    const deadline = AbortSignal.timeout(ask.timeoutMs ?? usualMs)
+    const signal = AbortSignal.any([deadline, ...(ask.signal === undefined ? [] : [ask.signal])])
     try {
       const stream = connect === undefined ? undefined : await connect(signal)
       const options: RequestOptions = {
@@ -104,7 +105,7 @@ export function createPrometheus(connection: PrometheusConnection): Prometheus {
           ...(authorization !== undefined && { authorization }),
           ...(ask.form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
         },
-        ...(stream === undefined ? { agent } : { agent: false, createConnection: () => stream }),
+        ...(stream === undefined ? { agent } : { createConnection: () => stream }),
       }
       try {
         return await exchanged(new URL(`${base}${ask.path}`), options, isTls && stream === undefined, ask)
@@ -114,6 +115,8 @@ export function createPrometheus(connection: PrometheusConnection): Prometheus {
     } catch (error) {
       if (error instanceof EngineError) throw error
       refuseAborted(ask.signal)
+      // It looks only now and then whether its time is up.
+      if (deadline.aborted && ask.timeoutMs !== undefined) throw new EngineError('exhausted', `${ask.path}: no answer within ${ask.timeoutMs} ms`, { cause: error })
       throw new EngineError('unreachable', `${ask.path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     }
   }

@@ -1,29 +1,43 @@
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
+import { z } from 'zod'
+import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Settings } from '../sys/settings/settings.service.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import { createPrometheusEndpoints } from './integration/integration.endpoint.ts'
 import { createIntegrationOperations } from './integration/integration.operations.ts'
 import { createIntegrationService } from './integration/integration.service.ts'
 import { countByNode, ownersOnNode, updateIntegration } from './integration/integration.store.ts'
+import { createLogService } from './log/log.service.ts'
+import { forgetDays, forgetHours, logMigrations, prepareDays } from './log/log.store.ts'
+import { createCallRecorder } from './log/recorder.ts'
 import { omcMigrations } from './omc.migrations.ts'
 import { omcRoutes } from './omc.routes.ts'
 import { createQueryService } from './query/query.service.ts'
+import { createStatsService } from './stats/stats.service.ts'
 import { serveScrapes } from './scrape/scrape.routes.ts'
+
+const daysJob = defineJob({ name: 'omc.apiLog.days', input: z.object({}), concurrency: 1, schedule: '10 * * * *' })
+const dayMs = 86_400_000
+/** So long calls are counted by hours. */
+const hoursKeptDays = 62
 
 /** What it takes from who knows nodes. */
 export interface OmcParts {
   readonly edges: Pick<EdgeReach, 'connected'>
-  /** How a node was last, where it said so to this server. */
-  readonly lastOf: (nodeId: string) => NodeMetrics | null
+  /** How a node was last, where it said so to this server, and how it was. */
+  readonly nodeMetrics: { last(nodeId: string): NodeMetrics | null; of(nodeId: string, minutes: number): Promise<{ items: NodeMetrics[]; interval_seconds: number }> }
   readonly kept: Kept
+  readonly settings: Settings
 }
 
 /** Operations: what is scraped and asked. */
-export function createOmc(platform: Platform, { edges, lastOf, kept }: OmcParts): ModuleParts {
+export function createOmc(platform: Platform, { edges, nodeMetrics, kept, settings }: OmcParts): ModuleParts {
   const { db, config, log, now } = platform
   const endpoints = createPrometheusEndpoints(platform, edges.connected)
+  const calls = createCallRecorder(platform)
   const operations = createIntegrationOperations(platform, { endpoints, kept })
   // A Prometheus is asked itself; of whatever else its node knows how it is.
   kept.onChange(({ id, owner, status, reason }) => {
@@ -34,16 +48,38 @@ export function createOmc(platform: Platform, { edges, lastOf, kept }: OmcParts)
     )
   })
   return {
-    migrations: omcMigrations,
+    migrations: { ...omcMigrations, ...logMigrations },
     kinds: {
       'omc.integration': { table: 'monitor_integrations' },
       'omc.prometheus': { table: 'monitor_integrations' },
+      'omc.stat': {},
+      'omc.apiLog': {},
+      'omc.apiEvent': {},
     },
-    handlers: omcRoutes({ integrations: createIntegrationService(platform, { endpoints, kept, operations }), queries: createQueryService(platform, { endpoints }) }),
+    handlers: omcRoutes({ integrations: createIntegrationService(platform, { endpoints, kept, operations }), queries: createQueryService(platform, { endpoints }), logs: createLogService(platform),
+      stats: createStatsService(platform, { endpoints, lastOf: nodeMetrics.last, minutesOf: nodeMetrics.of }),
+    }),
     operations: Object.values(operations),
     contentsOfNode: { count: countByNode, owners: ownersOnNode },
-    serve: (http) => serveScrapes(http, { db, base: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, connected: edges.connected, lastOf }),
-    start: async () => endpoints.start(),
-    stop: () => endpoints.stop(),
+    jobs: [daysJob],
+    jobHandlers: [
+      handleJob(daysJob, async () => {
+        await prepareDays(db, now())
+        await forgetDays(db, new Date(now().getTime() - Number(await settings.get('api_log_days')) * dayMs))
+        await forgetHours(db, new Date(now().getTime() - hoursKeptDays * dayMs))
+      }),
+    ],
+    serve: (http) => {
+      calls.serve(http)
+      serveScrapes(http, { db, base: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, connected: edges.connected, lastOf: nodeMetrics.last })
+    },
+    start: async () => {
+      await calls.start()
+      endpoints.start()
+    },
+    stop: async () => {
+      await endpoints.stop()
+      await calls.stop()
+    },
   }
 }

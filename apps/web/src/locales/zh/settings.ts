@@ -131,6 +131,7 @@ export default {
       affects: '以后的导入。地址在内网的，还需要部署时允许。留空则不能导入。',
     },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
+    api_log_days: { name: 'API 日志保留天数', meaning: '保留 API 调用日志的天数，1到999', affects: '更早的日志会被删除，审计日志不受影响。' },
     invoice_tax_rate: { name: '发票税率', meaning: '发票的税率，单位为百分比；金额均为含税价', affects: '以后开具的发票。已开具的不变。' },
   },
   environment: {

@@ -27,14 +27,14 @@ export function scrapeConfigs({ id, base }: ScrapeSource, token: string, direct:
     '    http_sd_configs:',
     `      - url: ${quoted(new URL(`${scrapePath(id)}/targets?through=${through}`, base).href)}`,
     '        refresh_interval: 15s',
-    `        authorization: {${token}}`,
+    `        authorization: {type: Bearer, ${token}}`,
   ]
   return [
     'scrape_configs:',
     '  - job_name: zhisuan',
     '    honor_labels: false',
     ...discovery('server'),
-    `    authorization: {${token}}`,
+    `    authorization: {type: Bearer, ${token}}`,
     ...(direct ? ['  - job_name: zhisuan-node', '    honor_labels: false', ...discovery('node')] : []),
   ]
 }

@@ -109,7 +109,7 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
       const signal = AbortSignal.timeout(exporterMs)
       const stream = await portOf(connected, { node_id: node, port }, signal)
       const text = await new Promise<string>((resolve, reject) => {
-        const question = askHttp('http://127.0.0.1/metrics', { agent: false, createConnection: () => stream, signal, headers: { accept: textFormat } }, (answer) => {
+        const question = askHttp('http://127.0.0.1/metrics', { createConnection: () => stream, signal, headers: { accept: textFormat } }, (answer) => {
           const chunks: Buffer[] = []
           let bytes = 0
           answer.on('data', (chunk: Buffer) => {

@@ -36,6 +36,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     invoice_tax_rate: '6',
     model_hubs: 'https://huggingface.co',
     message_days: '180',
+    api_log_days: '30',
   }
   let remembered: Promise<ReadonlyMap<string, ConfigRow>> | null = null
   const forget = () => {
