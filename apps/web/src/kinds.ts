@@ -39,6 +39,8 @@ const pages = {
   'split.contract': paths.split.management,
   'files.space': { list: paths.files.personal },
   'models.model': paths.warehouse,
+  'omc.integration': { list: paths.operations.component.installations, detail: paths.operations.component.installation },
+  'omc.prometheus': paths.operations.prometheus,
   'ticket.ticket': paths.ticket,
   'ticket.desk': paths.workOrder,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>

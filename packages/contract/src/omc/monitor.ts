@@ -30,14 +30,19 @@ export const integrationCan = can<IntegrationStatus>()({
 
 export const integrationHealths = ['unknown', 'reachable', 'degraded', 'unreachable', 'unauthorised'] as const
 
+const settings = {
+  /** Between two looks at each target. */
+  scrape_interval_seconds: z.int().min(5).max(300),
+  /** So long samples are kept. */
+  retention_days: z.int().min(1).max(3_650),
+  /** And so much of them at most, whatever their age; null: no limit. */
+  retention_gb: z.int().min(1).max(100_000).nullable(),
+} as const
 /** How a Prometheus works that the platform runs. */
 export const prometheusSettings = z.object({
-  /** Between two looks at each target. */
-  scrape_interval_seconds: z.int().min(5).max(300).default(15),
-  /** So long samples are kept. */
-  retention_days: z.int().min(1).max(3_650).default(30),
-  /** And so much of them at most, whatever their age; null: no limit. */
-  retention_gb: z.int().min(1).max(100_000).nullable().default(null),
+  scrape_interval_seconds: settings.scrape_interval_seconds.default(15),
+  retention_days: settings.retention_days.default(30),
+  retention_gb: settings.retention_gb.default(null),
 })
 export type PrometheusSettings = z.output<typeof prometheusSettings>
 
@@ -232,7 +237,7 @@ export const prometheus = {
     summary: 'Change name, description, or how it works: that only of one that the platform runs, and back where it does not start so',
     access: admins,
     status: 202,
-    body: z.object({ name: name.optional(), description: description.optional(), settings: prometheusSettings.partial().optional() }),
+    body: z.object({ name: name.optional(), description: description.optional(), settings: z.object(settings).partial().optional() }),
     response: prometheusInstance,
   }),
   jobs: defineCall({

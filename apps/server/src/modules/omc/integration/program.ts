@@ -26,7 +26,7 @@ export function scrapeConfigs({ id, base }: ScrapeSource, token: string, direct:
   const discovery = (through: 'server' | 'node'): string[] => [
     '    http_sd_configs:',
     `      - url: ${quoted(new URL(`${scrapePath(id)}/targets?through=${through}`, base).href)}`,
-    '        refresh_interval: 15s',
+    '        refresh_interval: 10s',
     `        authorization: {type: Bearer, ${token}}`,
   ]
   return [

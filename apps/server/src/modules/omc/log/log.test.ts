@@ -27,19 +27,19 @@ describe('the log of calls', () => {
   it('has each call, who made it and what became of it, and nothing that was sent', async () => {
     await call(app, overview.get, { token: owner.token })
     await refused(app, apiEvents.list, { token: owner.token, query: {} })
-    await refused(app, auth.signIn, { body: { username: owner.name, password: 'Wrong-password-1' } })
+    await refused(app, auth.password, { body: { username: owner.name, password: 'Wrong-password-1' } })
     await vi.waitFor(async () => expect(await listed(owner.token, { call: 'nextstack.overview.get' })).toHaveLength(1))
     expect(await listed(owner.token, { call: 'nextstack.overview.get' })).toMatchObject([
       { method: 'GET', outcome: 'ok', status: 200, code: 0, actor: { id: owner.id, name: owner.name }, bp_id: owner.bp_id, by_key: false },
     ])
     expect(await listed(owner.token, { outcome: 'refused', call: 'omc.apiEvent.list' })).toMatchObject([{ status: 403, code: 3000 }])
-    const [wrong] = await listed(admin.token, { call: 'ums.auth.signIn', outcome: 'refused' })
+    const [wrong] = await listed(admin.token, { call: 'ums.auth.password', outcome: 'refused' })
     expect(wrong).toMatchObject({ actor: null, status: 401 })
     expect(JSON.stringify(await listed(admin.token, { page_size: '200' }))).not.toContain('Wrong-password')
   })
 
   it('is one’s own, or the organisation’s for who keeps it, and never another’s', async () => {
-    const { token } = await signIn(app, await makeUser(app, { kind: 4, bp_id: owner.bp_id, roles: ['TENANT'] }))
+    const { token } = await signIn(app, await makeUser(app, { kind: 4, organisation: owner.bp_id, roles: ['TENANT'] }))
     await call(app, overview.get, { token })
     await call(app, overview.get, { token: stranger.token })
     await vi.waitFor(async () => expect((await listed(stranger.token, { call: 'nextstack.overview.get' })).length).toBe(1))
