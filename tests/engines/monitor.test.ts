@@ -1,7 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { edges } from '@zhisuan/contract/ecrm/edge'
+import { alarms, alertLogs, receivers } from '@zhisuan/contract/omc/alarm'
 import { integrations, prometheus, type Integration, type QueryResult } from '@zhisuan/contract/omc/monitor'
 import { prometheusIsThere } from '@zhisuan/engines/prometheus/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,6 +25,8 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
   let monitor: Integration
   let exporter: Integration
   const ports = { prometheus: 0, exporter: 0 }
+  /** Somebody who is told of alarms. */
+  const hook = { url: '', came: [] as { alerts: { what: string }[] }[], server: createServer() }
 
   const shown = (id: string): Promise<Integration> => admin.call(integrations.get, { params: { id } })
   const settled = (id: string): Promise<Integration> =>
@@ -50,8 +54,19 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
 
   beforeAll(async () => {
     data = temporaryFolder('monitor')
+    hook.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        hook.came.push(JSON.parse(Buffer.concat(chunks).toString('utf8')) as (typeof hook.came)[number])
+        response.end('{}')
+      })
+    })
+    const hookPort = await freePort()
+    hook.server.listen(hookPort, '127.0.0.1')
+    hook.url = `http://127.0.0.1:${hookPort}/`
     const serverPort = await freePort()
-    server = await startServer(data.path, { LOCAL_CLOUD: 'none', PORT: String(serverPort), PUBLIC_URL: `http://localhost:${serverPort}` })
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', PORT: String(serverPort), PUBLIC_URL: `http://localhost:${serverPort}`, WEBHOOK_ALLOW: '127.0.0.1' })
     admin = await asAdministrator(server)
     const person = await register(server.url, 'monitor-owner')
     owner = new Client(server.url)
@@ -66,13 +81,16 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     })
     expect(monitor).toMatchObject({ status: 'installing', origin: 'kept', node: { id: nodeId } })
     ports.exporter = await freePort()
-    exporter = await admin.call(integrations.create, { body: { name: 'exporter', component: 'node_exporter', place: { node_id: nodeId, port: ports.exporter } } })
+    exporter = await admin.call(integrations.create, {
+      body: { name: 'exporter', component: 'node_exporter', place: { node_id: nodeId, port: ports.exporter } },
+    })
     monitor = await settled(monitor.id)
     exporter = await settled(exporter.id)
   })
   afterAll(async () => {
     await agent?.stop()
     await server?.stop()
+    hook.server.close()
     for (const pid of programs()) process.kill(pid, 'SIGKILL')
     data?.remove()
   })
@@ -95,7 +113,9 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     await answered(admin, 'up')
     expect(await ask(owner, 'count({__name__=~".+"})')).toMatchObject({ series: [] })
     await expect(ask(owner, 'up{bp_id="platform"}')).rejects.toThrow(/98609/)
-    await expect(admin.call(prometheus.query, { params: { id: monitor.id }, query: { query: 'up', start: '0', end: '9', step: '1', time: 'x' } })).rejects.toThrow()
+    await expect(
+      admin.call(prometheus.query, { params: { id: monitor.id }, query: { query: 'up', start: '0', end: '9', step: '1', time: 'x' } }),
+    ).rejects.toThrow()
     const since = Date.now()
     await expect(ask(owner, 'count_over_time((count_over_time(vector(1)[365d:1s]))[365d:1s])')).rejects.toThrow(/98610/)
     expect(Date.now() - since).toBeLessThan(4_000)
@@ -115,6 +135,31 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     expect(programs().some((pid) => before.includes(pid))).toBe(true)
     const kept = Number((await answered(admin, 'min_over_time(timestamp(up{job="node"})[1h:1s])')).series[0]?.points[0]?.[1])
     expect(kept).toBeLessThanOrEqual(firstAt + 1)
+  })
+
+  it('fires, tells it once, and tells that it is over; a rule that is refused is told, and the others go on', async () => {
+    const receiver = await admin.call(receivers.create, { body: { name: 'hook', kind: 'webhook', url: hook.url } })
+    const lastsUntil = Math.floor(Date.now() / 1_000) + 45
+    const alarm = await admin.call(alarms.create, {
+      body: {
+        name: 'there',
+        severity: 'critical',
+        for_seconds: 0,
+        rule: { kind: 'promql', query: `zhisuan_node_memory_total_bytes > 0 and on () (vector(time()) < ${lastsUntil})` },
+        receiver_ids: [receiver.id],
+      },
+    })
+    await expect(
+      admin.call(alarms.create, { body: { name: 'wrong', severity: 'info', rule: { kind: 'promql', query: 'rate(up) > 1' } } }),
+    ).rejects.toThrow(/98608/)
+    await until(async () => (await admin.call(alarms.get, { params: { id: alarm.id } })).rule_state === 'loaded', 'the rule to be loaded')
+    await until(async () => hook.came.length > 0, 'somebody to be told')
+    expect(hook.came[0]).toMatchObject({ alerts: [{ what: 'firing', severity: 'critical' }] })
+    const shownLogs = async () => (await admin.call(alertLogs.list)).items
+    expect(await shownLogs()).toMatchObject([{ status: 'firing', alarm: { id: alarm.id }, labels: { node: 'node' } }])
+    await until(async () => (await shownLogs())[0]?.status === 'resolved', 'it to be over')
+    await until(async () => hook.came.length > 1, 'somebody to be told that it is over')
+    expect(hook.came.map(({ alerts }) => alerts.map(({ what }) => what))).toEqual([['firing'], ['resolved']])
   })
 
   it('leaves nothing when it is uninstalled', async () => {

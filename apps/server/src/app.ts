@@ -111,7 +111,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
-  add(createOmc(platform, { edges, nodeMetrics, kept, settings }))
+  add(createOmc(platform, { edges, nodeMetrics, kept, settings, notices }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -377,10 +377,10 @@ const table = {
   ],
   statistics: [
     { path: '/statistics', title: 'statistics', asks: 'omc.stat.counts', access: tenants, section: 'monitor', sort: 990 },
-    { path: '/statistics/alarm', title: 'statisticsAlarm', access: tenants, section: 'monitor', sort: 980, pending: true },
-    parent({ path: '/alarmmanagement', title: 'alarmmanagement', access: tenants, section: 'monitor', sort: 970, pending: true }, [
-      { path: '/alarmdetails/{id}', title: 'alarmdetails', pending: true },
-      { path: '/addalarm/{id?}', title: 'addalarm', pending: true },
+    { path: '/statistics/alarm', title: 'statisticsAlarm', asks: 'omc.alertLog.list', access: tenants, section: 'monitor', sort: 980 },
+    parent({ path: '/alarmmanagement', title: 'alarmmanagement', asks: 'omc.alarm.list', access: tenants, section: 'monitor', sort: 970 }, [
+      { path: '/alarmdetails/{id}', title: 'alarmdetails' },
+      { path: '/addalarm/{id?}', title: 'addalarm', asks: 'omc.alarm.create' },
     ]),
     { path: '/statistics/log', title: 'statisticsLog', asks: 'omc.apiLog.list', access: tenants, section: 'monitor', sort: 960 },
     { path: '/statistics/event', title: 'statisticsEvent', asks: 'omc.apiEvent.list', access: admins, section: 'monitor', sort: 950 },

@@ -715,6 +715,14 @@ export const errors = catalogue({
   queryLabelReserved: { code: 98609, status: 400, text: '标签 {label} 由平台填写，请从查询语句中去掉' },
   queryTooHeavy: { code: 98610, status: 400, text: '查询量太大，没有在限定的时间和数量内算完，请缩短时间范围或缩小查询' },
   queryRange: { code: 98611, status: 400, text: '请同时填写 start、end 和 step，end 不早于 start，最多{limit}个点' },
+  alarmNameTaken: { code: 98620, status: 400, text: '告警规则名称已存在' },
+  alarmRulesNotLoaded: { code: 98621, status: 409, text: 'Prometheus 没有加载告警规则' },
+  receiverNameTaken: { code: 98622, status: 400, text: '通知方式名称已存在' },
+  receiverUnknown: { code: 98623, status: 400, text: '所选的通知方式不存在' },
+  receiverUrlMissing: { code: 98624, status: 400, text: '请输入地址' },
+  receiverForbidden: { code: 98625, status: 400, text: '不能使用这个地址：不是公网地址' },
+  receiverKindFixed: { code: 98626, status: 400, text: '通知方式的类型不能修改，请另建一个' },
+  deliveryNotFailed: { code: 98627, status: 409, text: '只能重发失败的通知' },
   queryFunctionUnknown: { code: 98612, status: 400, text: '不支持函数 {name}' },
 })
 

@@ -59,6 +59,7 @@ export const fieldTexts = {
   sharePassword: '提取密码为4到64个字符',
   tagPattern: '只能包含字母、数字、下划线、点、连字符，以及通配符 * 和 ?',
   registryPort: '端口是 1024 到 65535 之间的整数',
+  webhookUrl: '请输入以 http:// 或 https:// 开头的地址，不含用户名和密码',
   monitorUrl: '请输入以 http:// 或 https:// 开头的 Prometheus 地址，不含用户名和密码',
   monitorWay: '请选择安装所在的节点，或填写已有 Prometheus 的地址，二者选一',
   monitorRegistered: '只能登记已有的 Prometheus',

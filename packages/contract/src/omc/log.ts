@@ -103,7 +103,14 @@ export const apiLogs = {
     path: `${base}/apilogs/hourly/trend`,
     summary: 'How many calls there were in each of the last hours, by how they ended, and how long they took on average',
     access: tenants,
-    query: z.object({ hours: z.coerce.number().int().min(1).max(24 * 31).default(24) }),
+    query: z.object({
+      hours: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(24 * 31)
+        .default(24),
+    }),
     response: z.object({ items: z.array(trendPoint) }),
   }),
   export: defineCall({

@@ -120,13 +120,18 @@ const create = z
     description: description.default(''),
     component: z.enum(monitorComponents),
     /** Where one is to be made; else `connection`, of a Prometheus that exists. */
-    place: z.object({ node_id: z.uuid(), port: z.int(fieldTexts.registryPort).min(1024, fieldTexts.registryPort).max(65_535, fieldTexts.registryPort).optional() }).optional(),
+    place: z
+      .object({ node_id: z.uuid(), port: z.int(fieldTexts.registryPort).min(1024, fieldTexts.registryPort).max(65_535, fieldTexts.registryPort).optional() })
+      .optional(),
     connection: monitorConnection.optional(),
     settings: prometheusSettings.prefault({}),
   })
   .refine(({ connection, place }) => (connection === undefined) !== (place === undefined), { path: ['place'], error: fieldTexts.monitorWay })
   .refine(({ connection, component }) => connection === undefined || component === 'prometheus', { path: ['component'], error: fieldTexts.monitorRegistered })
-  .refine(({ connection }) => connection?.account === undefined || connection.token === undefined, { path: ['connection', 'token'], error: fieldTexts.monitorAccount })
+  .refine(({ connection }) => connection?.account === undefined || connection.token === undefined, {
+    path: ['connection', 'token'],
+    error: fieldTexts.monitorAccount,
+  })
 
 const one = { params: byId } as const
 
@@ -261,7 +266,11 @@ export const prometheus = {
       time: unix.optional(),
       start: unix.optional(),
       end: unix.optional(),
-      step: z.coerce.number().min(1).max(86_400 * 31).optional(),
+      step: z.coerce
+        .number()
+        .min(1)
+        .max(86_400 * 31)
+        .optional(),
     }),
     response: queryResult,
   }),

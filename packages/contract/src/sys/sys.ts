@@ -108,6 +108,7 @@ export const environmentKeys = [
   'LOCAL_CLOUD',
   'LOCAL_AGENT',
   'SSO_ALLOW',
+  'WEBHOOK_ALLOW',
   'IMAGE_FETCH_ALLOW',
   'IMAGE_MAX_GB',
   'S3_BUCKET',

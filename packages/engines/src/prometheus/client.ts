@@ -116,7 +116,8 @@ export function createPrometheus(connection: PrometheusConnection): Prometheus {
       if (error instanceof EngineError) throw error
       refuseAborted(ask.signal)
       // It looks only now and then whether its time is up.
-      if (deadline.aborted && ask.timeoutMs !== undefined) throw new EngineError('exhausted', `${ask.path}: no answer within ${ask.timeoutMs} ms`, { cause: error })
+      if (deadline.aborted && ask.timeoutMs !== undefined)
+        throw new EngineError('exhausted', `${ask.path}: no answer within ${ask.timeoutMs} ms`, { cause: error })
       throw new EngineError('unreachable', `${ask.path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     }
   }

@@ -27,7 +27,11 @@ export function CallTrend() {
       points: (items ?? []).map((item) => [Date.parse(item.at), value(item)] as const),
     })
     return {
-      calls: [line(t('log.outcome.ok'), ({ ok }) => ok), line(t('log.outcome.refused'), ({ refused }) => refused), line(t('log.outcome.failed'), ({ failed }) => failed)],
+      calls: [
+        line(t('log.outcome.ok'), ({ ok }) => ok),
+        line(t('log.outcome.refused'), ({ refused }) => refused),
+        line(t('log.outcome.failed'), ({ failed }) => failed),
+      ],
       ms: [line(t('log.average'), (item) => item.ms)],
     }
   }, [items, t])

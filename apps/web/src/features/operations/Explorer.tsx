@@ -100,7 +100,11 @@ export function Explorer({ id }: { readonly id: string }) {
         <>
           <div className="zs-charts">
             <MetricChart
-              title={(range.data?.series.length ?? 0) > linesMost ? t('explorer.first', { count: linesMost, all: range.data?.series.length ?? 0 }) : t('explorer.curve')}
+              title={
+                (range.data?.series.length ?? 0) > linesMost
+                  ? t('explorer.first', { count: linesMost, all: range.data?.series.length ?? 0 })
+                  : t('explorer.curve')
+              }
               series={lines}
               format={number}
               from={(asked.at - minutes * 60) * 1_000}
@@ -116,7 +120,9 @@ export function Explorer({ id }: { readonly id: string }) {
               rowKey={({ labels }) => seriesName(labels)}
               dataSource={[...rows]}
               loading={instant.isPending}
-              pagination={rows.length > 20 ? { size: 'small', pageSize: 20, showSizeChanger: false, showTotal: (total) => t('explorer.total', { count: total }) } : false}
+              pagination={
+                rows.length > 20 ? { size: 'small', pageSize: 20, showSizeChanger: false, showTotal: (total) => t('explorer.total', { count: total }) } : false
+              }
               columns={[
                 col.code<Series>('series', t('explorer.series'), ({ labels }) => seriesName(labels), { width: 760 }),
                 col.text<Series>('value', t('explorer.value'), ({ points }) => points.at(-1)?.[1], { width: 200 }),
@@ -131,4 +137,8 @@ export function Explorer({ id }: { readonly id: string }) {
 
 /** How far back, as people say it. */
 export const rangeText = (t: ReturnType<typeof useTranslation<'operations'>>['t'], minutes: number): string =>
-  minutes < 60 ? t('range.minutes', { count: minutes }) : minutes < 1_440 ? t('range.hours', { count: minutes / 60 }) : t('range.days', { count: minutes / 1_440 })
+  minutes < 60
+    ? t('range.minutes', { count: minutes })
+    : minutes < 1_440
+      ? t('range.hours', { count: minutes / 60 })
+      : t('range.days', { count: minutes / 1_440 })

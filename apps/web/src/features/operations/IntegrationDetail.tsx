@@ -23,7 +23,9 @@ export default function IntegrationDetail() {
       title={({ name }) => name}
       status={({ status }) => <StatusTag tone={statusTones[status]}>{t(`component.status.${status}`)}</StatusTag>}
       actions={(component) => [
-        ...(component.component === 'prometheus' ? [{ key: 'open', call: null, label: t('component.toPrometheus'), href: paths.operations.prometheus.detail(component.id) }] : []),
+        ...(component.component === 'prometheus'
+          ? [{ key: 'open', call: null, label: t('component.toPrometheus'), href: paths.operations.prometheus.detail(component.id) }]
+          : []),
         ...actionsOf(component),
       ]}
       notice={({ error }) => (error === null ? null : <Alert type="error" showIcon title={t('component.failed')} description={error} />)}
@@ -42,9 +44,18 @@ export default function IntegrationDetail() {
         {
           key: 'where',
           label: t('component.where'),
-          value: component.node === null ? component.url : <Link to={paths.container.node.detail(component.node.id, component.node.name)}>{component.node.name}</Link>,
+          value:
+            component.node === null ? (
+              component.url
+            ) : (
+              <Link to={paths.container.node.detail(component.node.id, component.node.name)}>{component.node.name}</Link>
+            ),
         },
-        { key: 'port', label: t('component.listens'), value: component.port === null ? format.nothing : <span className="zs-code">{`127.0.0.1:${component.port}`}</span> },
+        {
+          key: 'port',
+          label: t('component.listens'),
+          value: component.port === null ? format.nothing : <span className="zs-code">{`127.0.0.1:${component.port}`}</span>,
+        },
         { key: 'version', label: t('column.version'), value: component.version ?? format.nothing },
         { key: 'description', label: t('column.description'), value: component.description || format.nothing },
         { key: 'by', label: t('column.creator'), value: component.created_by },

@@ -46,7 +46,10 @@ export default function LogPage() {
               { width: 200 },
             ),
             col.number<ApiLog>('ms', t('log.ms'), ({ ms }) => ms, { width: 100 }),
-            col.text<ApiLog>('by', t('log.by'), ({ by_key, actor }) => (actor === null ? null : t(by_key ? 'log.byKey' : 'log.bySession')), { width: 100, off: true }),
+            col.text<ApiLog>('by', t('log.by'), ({ by_key, actor }) => (actor === null ? null : t(by_key ? 'log.byKey' : 'log.bySession')), {
+              width: 100,
+              off: true,
+            }),
             col.organisation<ApiLog>(t('column.organisation'), { when: platform }),
             col.code<ApiLog>('request_id', t('log.request'), ({ request_id }) => request_id, { width: 130 }),
           ]}

@@ -23,7 +23,11 @@ const group = 'omc.stat.nodes'
 type Curves = ResponseOf<typeof stats.nodes>
 
 /** A line of each node, and one of the day before where that was asked for. */
-function linesOf({ items, interval_seconds }: Pick<Curves, 'items' | 'interval_seconds'>, figure: keyof Omit<NodePoint, 'at'>, before: (name: string) => string): ChartSeries[] {
+function linesOf(
+  { items, interval_seconds }: Pick<Curves, 'items' | 'interval_seconds'>,
+  figure: keyof Omit<NodePoint, 'at'>,
+  before: (name: string) => string,
+): ChartSeries[] {
   const line = (name: string, points: readonly NodePoint[]): ChartSeries => ({
     name,
     points: withGaps(

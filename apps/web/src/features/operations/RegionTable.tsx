@@ -36,7 +36,9 @@ export function RegionTable() {
             col.text<Region>('region', t('stats.region'), ({ region }) => region?.name ?? t('stats.noRegion')),
             col.text<Region>('nodes', t('stats.nodes'), ({ node_count, online_count }) => t('stats.online', { online: online_count, count: node_count })),
             col.text<Region>('cpu', t('stats.metrics.cpu'), ({ cpu, cpu_threads }) =>
-              cpu === null ? t('stats.threads', { count: cpu_threads }) : t('stats.usedOf', { share: format.percent(cpu), total: t('stats.threads', { count: cpu_threads }) }),
+              cpu === null
+                ? t('stats.threads', { count: cpu_threads })
+                : t('stats.usedOf', { share: format.percent(cpu), total: t('stats.threads', { count: cpu_threads }) }),
             ),
             col.text<Region>('memory', t('stats.metrics.memory'), ({ memory }) => used(memory)),
             col.text<Region>('disk', t('stats.metrics.disk'), ({ disk }) => used(disk)),

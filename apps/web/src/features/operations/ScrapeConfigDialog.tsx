@@ -8,7 +8,14 @@ export default function ScrapeConfigDialog({ name, text, onClose }: { readonly n
   const { t } = useTranslation('operations')
   useReturnFocus()
   return (
-    <Modal open width={720} title={t('prometheus.configTitle', { name })} onCancel={onClose} cancelText={t('close')} okButtonProps={{ style: { display: 'none' } }}>
+    <Modal
+      open
+      width={720}
+      title={t('prometheus.configTitle', { name })}
+      onCancel={onClose}
+      cancelText={t('close')}
+      okButtonProps={{ style: { display: 'none' } }}
+    >
       <ScrapeConfig text={text} withToken />
     </Modal>
   )

@@ -22,7 +22,10 @@ export function ScrapeJobs({ id }: { readonly id: string }) {
       {(data?.items ?? []).map(({ job, target_count, up_count, targets }) => (
         <section key={job} className="om-job">
           <h3>
-            {job} <StatusTag tone={up_count === target_count ? 'good' : up_count === 0 ? 'bad' : 'warning'}>{t('jobs.up', { up: up_count, count: target_count })}</StatusTag>
+            {job}{' '}
+            <StatusTag tone={up_count === target_count ? 'good' : up_count === 0 ? 'bad' : 'warning'}>
+              {t('jobs.up', { up: up_count, count: target_count })}
+            </StatusTag>
           </h3>
           <Table<Target>
             size="small"
@@ -32,7 +35,12 @@ export function ScrapeJobs({ id }: { readonly id: string }) {
             columns={[
               col.text<Target>('instance', t('jobs.target'), ({ instance }) => instance, { width: 180 }),
               col.code<Target>('url', t('jobs.url'), ({ url }) => url, { width: 340 }),
-              col.status<Target>('health', t('column.health'), ({ health, error: why }) => ({ tone: tones[health], text: t(`jobs.health.${health}`), note: why }), { width: 220 }),
+              col.status<Target>(
+                'health',
+                t('column.health'),
+                ({ health, error: why }) => ({ tone: tones[health], text: t(`jobs.health.${health}`), note: why }),
+                { width: 220 },
+              ),
               col.date<Target>('at', t('jobs.at'), ({ scraped_at }) => scraped_at),
               col.number<Target>('ms', t('jobs.ms'), ({ seconds }) => Math.round(seconds * 1_000), { width: 100 }),
             ]}

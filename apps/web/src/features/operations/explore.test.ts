@@ -8,8 +8,32 @@ describe('what a question is answered', () => {
   })
 
   it('is drawn with gaps where nothing was sampled, and without what is no number', () => {
-    const lines = linesOf({ series: [{ labels: { __name__: 'up' }, points: [[0, '1'], [15, 'NaN'], [90, '0']] }] }, 15)
-    expect(lines).toEqual([{ name: 'up', points: [[0, 1], [15_000, null], [30_000, null], [90_000, 0]] }])
+    const lines = linesOf(
+      {
+        series: [
+          {
+            labels: { __name__: 'up' },
+            points: [
+              [0, '1'],
+              [15, 'NaN'],
+              [90, '0'],
+            ],
+          },
+        ],
+      },
+      15,
+    )
+    expect(lines).toEqual([
+      {
+        name: 'up',
+        points: [
+          [0, 1],
+          [15_000, null],
+          [30_000, null],
+          [90_000, 0],
+        ],
+      },
+    ])
   })
 
   it('has no more points than a chart shows', () => {

@@ -3,7 +3,13 @@ import { integrations, prometheus, type Integration, type IntegrationStatus, typ
 import type { StatusTone } from '../../kit/StatusTag.tsx'
 
 /** How each status looks; what it is called stands under `component.status` in the messages. */
-export const statusTones: Readonly<Record<IntegrationStatus, StatusTone>> = { installing: 'busy', active: 'good', changing: 'busy', removing: 'busy', error: 'bad' }
+export const statusTones: Readonly<Record<IntegrationStatus, StatusTone>> = {
+  installing: 'busy',
+  active: 'good',
+  changing: 'busy',
+  removing: 'busy',
+  error: 'bad',
+}
 export const healthTones: Readonly<Record<Integration['health'], StatusTone>> = {
   unknown: 'rest',
   reachable: 'good',

@@ -44,7 +44,10 @@ export default function PromqlView({ instanceId, onRun, ...props }: CodeEditorPr
   run.current = onRun
   const language = useMemo<Extension>(
     () => [
-      new PromQLExtension().setComplete({ remote: clientOf(instanceId) }).activateLinter(false).asExtension(),
+      new PromQLExtension()
+        .setComplete({ remote: clientOf(instanceId) })
+        .activateLinter(false)
+        .asExtension(),
       autocompletion(),
       Prec.highest(
         keymap.of([

@@ -9,7 +9,13 @@ export type OnwardsCall<Item> = Call<z.ZodType, z.ZodType, z.ZodType, z.ZodType<
 
 /** Pages of it as far as somebody read, newest first. */
 export function useAllPages<Item, C extends OnwardsCall<Item>>(call: C, query: Partial<QueryInput<C>>) {
-  const result = useInfiniteQuery<{ items: Item[]; next: string | null }, ApiError, { pages: { items: Item[]; next: string | null }[] }, readonly unknown[], string | null>({
+  const result = useInfiniteQuery<
+    { items: Item[]; next: string | null },
+    ApiError,
+    { pages: { items: Item[]; next: string | null }[] },
+    readonly unknown[],
+    string | null
+  >({
     queryKey: [call.id, query],
     // Assembled from the address: the server judges what is in it.
     queryFn: ({ pageParam, signal }) =>

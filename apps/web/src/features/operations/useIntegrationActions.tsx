@@ -11,7 +11,8 @@ export function useIntegrationActions(): (component: Integration) => readonly Ac
   const act = useChange(integrations.action, { invalidates: invalidatedByIntegration, silent: true })
   return ({ id, name, status, origin, node, component }) => {
     const whyNot = (action: keyof typeof integrationCan): string | null => allowed(integrationCan, action, status, t(`component.status.${status}`))
-    const run = (action: 'reinstall' | 'uninstall') => () => act.mutateAsync({ params: { id }, query: { action, force: action === 'uninstall' ? 'true' : 'false' } })
+    const run = (action: 'reinstall' | 'uninstall') => () =>
+      act.mutateAsync({ params: { id }, query: { action, force: action === 'uninstall' ? 'true' : 'false' } })
     return [
       ...(origin === 'kept'
         ? [

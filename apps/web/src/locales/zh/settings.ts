@@ -155,6 +155,7 @@ export default {
     LOCAL_CLOUD: '首次启动时登记的云平台：auto 自动选择，sandbox 沙箱，none 不登记',
     LOCAL_AGENT: '是否把本机作为节点：auto 是，none 否',
     SSO_ALLOW: '允许组织自己的身份提供方使用的内网地址或网段',
+    WEBHOOK_ALLOW: '允许告警通知发往的内网地址或网段',
     IMAGE_FETCH_ALLOW: '允许导入镜像的内网地址或网段',
     IMAGE_MAX_GB: '可导入的最大镜像（GB）',
     S3_BUCKET: '保存用户文件与模型的存储桶；未设置时保存在数据目录中',

@@ -88,7 +88,8 @@ export const createPrometheusEndpoints = (platform: Platform, connected: Connect
 export function explainPrometheus(error: unknown): unknown {
   if (!isEngineError(error)) return error
   if (error.kind === 'unauthorized') return new Refusal('monitorRefused', { field: 'connection.account', cause: error })
-  if (error.kind === 'bad_answer' || error.kind === 'not_found' || error.kind === 'invalid') return new Refusal('monitorIsNone', { field: 'connection.url', cause: error })
+  if (error.kind === 'bad_answer' || error.kind === 'not_found' || error.kind === 'invalid')
+    return new Refusal('monitorIsNone', { field: 'connection.url', cause: error })
   return new Refusal('monitorUnanswered', { field: 'connection.url', values: { reason: reasonOf(error) }, cause: error })
 }
 

@@ -22,7 +22,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { KeptConnection, PrometheusEndpoints } from './integration.endpoint.ts'
 import type { IntegrationOperations } from './integration.operations.ts'
 import * as store from './integration.store.ts'
-import { scrapeConfigs, wantedNodeExporter, wantedPrometheus } from './program.ts'
+import { rulesPath, scrapeConfigs, wantedNodeExporter, wantedPrometheus, withRules } from './program.ts'
 
 type Calls = typeof integrations
 type Asked = typeof prometheus
@@ -90,10 +90,16 @@ export function createIntegrationService(
       }),
   })
 
-  /** What the program is to be, with the token that it has. */
-  const wantedOf = (row: Pick<store.IntegrationRow, 'id' | 'component' | 'settings'>, port: number, token: string) =>
-    row.component === 'prometheus' ? wantedPrometheus({ id: row.id, base }, { port, token, settings: row.settings }) : wantedNodeExporter(port)
-  const tokenIn = async (tx: Tx, id: string): Promise<string> => (await kept.wanted(tx, id)).files.find(({ path }) => path === 'token')?.text ?? ''
+  const wantedOf = (row: Pick<store.IntegrationRow, 'id' | 'component' | 'settings'>, port: number, secret: string) =>
+    row.component === 'prometheus' ? wantedPrometheus({ id: row.id, base }, { port, secret, settings: row.settings }) : wantedNodeExporter(port)
+  /** What the program is to become, with the token and the rules that it has. */
+  const wantedAnew = async (tx: Tx, row: Pick<store.IntegrationRow, 'id' | 'component' | 'settings'>, port: number) => {
+    const { files } = await kept.wanted(tx, row.id)
+    const textOf = (file: string): string | undefined => files.find(({ path }) => path === file)?.text
+    const anew = wantedOf(row, port, textOf('token') ?? '')
+    const rules = textOf(rulesPath)
+    return rules === undefined ? anew : withRules(anew, rules)
+  }
 
   /** Held until the transaction ends. */
   const locked = async (tx: Tx, id: string): Promise<store.IntegrationRow> => found(await store.lockIntegration(tx, id))
@@ -144,7 +150,12 @@ export function createIntegrationService(
             ...authoredBy(actor),
           })
           if (place !== undefined && port !== null) {
-            await kept.want(tx, { id, node_id: place.node_id, owner: { kind: 'omc.integration', id }, wanted: wantedOf({ id, component, settings }, port, token) })
+            await kept.want(tx, {
+              id,
+              node_id: place.node_id,
+              owner: { kind: 'omc.integration', id },
+              wanted: wantedOf({ id, component, settings }, port, token),
+            })
             await platform.operations.begin(tx, operations.create, { resource_id: id, bp_id: null, actor, input: {} })
           }
           await endpoints.tell(tx, id)
@@ -161,7 +172,7 @@ export function createIntegrationService(
         const operation = { resource_id: id, bp_id: null, actor, input: {} }
         if (action === 'reinstall') {
           if (row.port === null) throw new Refusal('monitorNotKept')
-          await kept.change(tx, id, wantedOf(row, row.port, await tokenIn(tx, id)))
+          await kept.change(tx, id, await wantedAnew(tx, row, row.port))
           await store.updateIntegration(tx, id, { status: 'changing', error: null })
           await platform.operations.begin(tx, operations.reinstall, operation)
         } else {
@@ -201,7 +212,7 @@ export function createIntegrationService(
           await store.updateIntegration(tx, id, { name, description })
           if (body.settings !== undefined && row.port !== null) {
             const settings = { ...row.settings, ...withoutUndefined(body.settings) }
-            await kept.change(tx, id, wantedOf({ ...row, settings }, row.port, await tokenIn(tx, id)))
+            await kept.change(tx, id, await wantedAnew(tx, { ...row, settings }, row.port))
             await store.updateIntegration(tx, id, { status: 'changing', error: null })
             await platform.operations.begin(tx, operations.update, { resource_id: id, bp_id: null, actor, input: { settings } })
           }

@@ -2,6 +2,9 @@ import type { KeptWanted } from '@zhisuan/contract/agent/kept'
 import type { PrometheusSettings } from '@zhisuan/contract/omc/monitor'
 import { scrapePath } from '../scrape/paths.ts'
 
+/** Among its files: what it evaluates. */
+export const rulesPath = 'rules.yml'
+const noRules = 'groups: []\n'
 const loopback = '127.0.0.1'
 /** So much it may look at for one question. */
 const samplesMost = 5_000_000
@@ -40,13 +43,23 @@ export function scrapeConfigs({ id, base }: ScrapeSource, token: string, direct:
 }
 
 /** A Prometheus as its node keeps it: at its loopback address, which the platform reaches through the tunnel. */
-export function wantedPrometheus(source: ScrapeSource, { port, token, settings }: { port: number; token: string; settings: PrometheusSettings }): KeptWanted {
+export function wantedPrometheus(source: ScrapeSource, { port, secret, settings }: { port: number; secret: string; settings: PrometheusSettings }): KeptWanted {
+  const base = new URL(source.base)
+  const token = "credentials_file: '${KEPT_FILES}/token'"
   const config = [
     'global:',
     `  scrape_interval: ${settings.scrape_interval_seconds}s`,
     `  scrape_timeout: ${Math.min(10, settings.scrape_interval_seconds)}s`,
     `  evaluation_interval: ${settings.scrape_interval_seconds}s`,
-    ...scrapeConfigs(source, "credentials_file: '${KEPT_FILES}/token'", true),
+    `rule_files: ['\${KEPT_FILES}/${rulesPath}']`,
+    'alerting:',
+    '  alertmanagers:',
+    `    - scheme: ${base.protocol.slice(0, -1)}`,
+    `      path_prefix: ${quoted(scrapePath(source.id))}`,
+    '      api_version: v2',
+    `      authorization: {type: Bearer, ${token}}`,
+    `      static_configs: [{targets: [${quoted(base.host)}]}]`,
+    ...scrapeConfigs(source, token, true),
     '',
   ].join('\n')
   return {
@@ -60,11 +73,14 @@ export function wantedPrometheus(source: ScrapeSource, { port, token, settings }
       `--web.listen-address=${loopback}:${port}`,
       `--query.max-samples=${samplesMost}`,
       '--query.timeout=30s',
+      // What we did not take is told again so soon.
+      '--rules.alert.resend-delay=15s',
       '--log.level=warn',
     ],
     files: [
       { path: 'prometheus.yml', text: config },
-      { path: 'token', text: token, secret: true, mode: 0o600 },
+      { path: rulesPath, text: noRules },
+      { path: 'token', text: secret, secret: true, mode: 0o600 },
     ],
     ports: [{ port, address: loopback }],
     data: {},
@@ -74,6 +90,12 @@ export function wantedPrometheus(source: ScrapeSource, { port, token, settings }
     reload_signal: 'SIGHUP',
   }
 }
+
+/** The same with these rules. */
+export const withRules = <W extends Pick<KeptWanted, 'files'>>(wanted: W, text: string): W => ({
+  ...wanted,
+  files: (wanted.files ?? []).map((file) => (file.path === rulesPath ? { ...file, text } : file)),
+})
 
 /** What tells of the node that it runs on, to whoever asks at its loopback address. */
 export const wantedNodeExporter = (port: number): KeptWanted => ({

@@ -71,7 +71,13 @@ export function createLogService({ db, downloads, kinds, now, operations }: Pick
     const found = await Promise.all(
       [...Map.groupBy(unnamed, kindOfRow)].map(([kind, of]) => {
         const parts = known.get(kind as Kind)
-        return parts === undefined ? [] : namesNow(db, parts, of.map(({ about_id }) => about_id ?? ''))
+        return parts === undefined
+          ? []
+          : namesNow(
+              db,
+              parts,
+              of.map(({ about_id }) => about_id ?? ''),
+            )
       }),
     )
     const names = new Map(found.flat().map(({ id, name }) => [id, name]))
@@ -96,7 +102,7 @@ export function createLogService({ db, downloads, kinds, now, operations }: Pick
     return rows.length > size && last !== undefined ? store.cursorOf(last) : null
   }
   async function* pages<Row extends store.After>(read: (after: store.After | null) => Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
-    for (let after: store.After | null = null; ; ) {
+    for (let after: store.After | null = null; ;) {
       const rows: readonly Row[] = await read(after)
       const last = rows.at(-1)
       if (last === undefined) return

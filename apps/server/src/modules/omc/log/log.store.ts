@@ -107,7 +107,9 @@ export async function prepareDays(db: Db, of: Date): Promise<void> {
       await sql`select pg_advisory_xact_lock(hashtext('api_calls'))`.execute(tx)
       if (await isThere()) return
       const end = new Date(day.getTime() + dayMs)
-      await sql`create table ${sql.table(nameOfDay(day))} partition of api_calls for values from (${sql.lit(day.toISOString())}) to (${sql.lit(end.toISOString())})`.execute(tx)
+      await sql`create table ${sql.table(nameOfDay(day))} partition of api_calls for values from (${sql.lit(day.toISOString())}) to (${sql.lit(end.toISOString())})`.execute(
+        tx,
+      )
     })
 }
 export const dayOf = (at: Date): number => startOfDay(at).getTime()
@@ -144,7 +146,14 @@ export async function insertCalls(tx: Tx, calls: readonly NewCall[]): Promise<vo
     .map(([key, of]) => {
       const [hour = '0', bp = nobody] = key.split(' ')
       const count = (outcome: CallOutcome): number => of.filter((call) => outcomeOf(call) === outcome).length
-      return { hour: new Date(Number(hour) * hourMs), bp, ok: count('ok'), refused: count('refused'), failed: count('failed'), ms: of.reduce((sum, { ms }) => sum + ms, 0) }
+      return {
+        hour: new Date(Number(hour) * hourMs),
+        bp,
+        ok: count('ok'),
+        refused: count('refused'),
+        failed: count('failed'),
+        ms: of.reduce((sum, { ms }) => sum + ms, 0),
+      }
     })
   await sql`
     insert into api_call_hours as kept (hour, bp_id, ok, refused, failed, ms)
@@ -211,7 +220,12 @@ export async function readCalls(on: Sql, scope: Scope, own: string | null, filte
 }
 
 /** A point for each hour, those in which nothing was asked too. */
-export async function hourlyCalls(on: Sql, scope: Scope, hours: number, now: Date): Promise<{ hour: Date; ok: number; refused: number; failed: number; ms: number }[]> {
+export async function hourlyCalls(
+  on: Sql,
+  scope: Scope,
+  hours: number,
+  now: Date,
+): Promise<{ hour: Date; ok: number; refused: number; failed: number; ms: number }[]> {
   const last = new Date(Math.floor(now.getTime() / hourMs) * hourMs)
   const first = new Date(last.getTime() - (hours - 1) * hourMs)
   const { rows } = await sql<{ hour: Date; ok: number; refused: number; failed: number; ms: number }>`
@@ -282,13 +296,7 @@ export async function readEvents(on: Sql, filters: EventFilters, after: After | 
               case status when 'succeeded' then 'succeeded' when 'failed' then 'failed' when 'cancelled' then 'cancelled' else 'running' end as outcome,
               null::text as text, error, error_text, resource_type as about_kind, resource_id::text as about_id, resource_name as about_name, actor_name, bp_id
             from operations where ${cut('operations', 'created_at', ['kind', 'actor_name', 'resource_name'])}
-              ${
-                outcome === undefined
-                  ? sql``
-                  : outcome === 'running'
-                    ? sql`and status in ('queued', 'running', 'undoing')`
-                    : sql`and status = ${outcome}`
-              }
+              ${outcome === undefined ? sql`` : outcome === 'running' ? sql`and status in ('queued', 'running', 'undoing')` : sql`and status = ${outcome}`}
             ${newest('operations', 'created_at')}`,
         ]
       : []),

@@ -39,7 +39,13 @@ export function createQueryService({ db, now }: Pick<Platform, 'db' | 'now'>, { 
   /** @returns null where it is about one moment */
   const rangeOf = ({ start, end, step }: QueryOf<Calls['query']>): { start: number; end: number; step: number } | null => {
     if (start === undefined && end === undefined && step === undefined) return null
-    const fits = start !== undefined && end !== undefined && step !== undefined && end >= start && end - start <= queryRangeMostSeconds && (end - start) / step < pointsMost
+    const fits =
+      start !== undefined &&
+      end !== undefined &&
+      step !== undefined &&
+      end >= start &&
+      end - start <= queryRangeMostSeconds &&
+      (end - start) / step < pointsMost
     if (!fits) throw new Refusal('queryRange', { field: 'start', values: { limit: pointsMost } })
     return { start, end, step }
   }
@@ -53,9 +59,7 @@ export function createQueryService({ db, now }: Pick<Platform, 'db' | 'now'>, { 
       const client = await opened(id)
       const options = { timeoutMs: queryMs, mostBytes: answerMostBytes }
       const result = await asked(
-        range === null
-          ? client.query(question, { ...options, at: query.time ?? now().getTime() / 1_000 })
-          : client.queryRange(question, range, options),
+        range === null ? client.query(question, { ...options, at: query.time ?? now().getTime() / 1_000 }) : client.queryRange(question, range, options),
       )
       return shapeOf(result)
     },

@@ -31,7 +31,14 @@ export const arbitraryQuery: fc.Arbitrary<string> = fc.letrec<{ query: string; s
   const selector = tie('selector')
   return {
     selector: fc
-      .tuple(fc.oneof(name, fc.tuple(name, matchers).map((parts) => parts.join('')), named), fc.constantFrom('', ' offset 5m', ' @ 1609746000', ' @ end()', ' offset -1h @ start()'))
+      .tuple(
+        fc.oneof(
+          name,
+          fc.tuple(name, matchers).map((parts) => parts.join('')),
+          named,
+        ),
+        fc.constantFrom('', ' offset 5m', ' @ 1609746000', ' @ end()', ' offset -1h @ start()'),
+      )
       .map((parts) => parts.join('')),
     query: fc.oneof(
       { maxDepth: 5, depthIdentifier: 'query' },
@@ -42,7 +49,13 @@ export const arbitraryQuery: fc.Arbitrary<string> = fc.letrec<{ query: string; s
       fc.tuple(fc.constantFrom('sum', 'min'), query, labels).map(([f, q, l]) => `${f}(${q}) without (${l})`),
       fc.tuple(query).map(([q]) => `topk(3, ${q})`),
       fc.tuple(query, duration).map(([q, d]) => `max_over_time((${q})[${d}:1m] offset 1h)`),
-      fc.tuple(query, fc.constantFrom('+', '-', '/', '*', '>', '== bool', 'and', 'or', 'unless', '/ on (job) group_left ()', 'and ignoring (le)', '^', 'atan2'), query).map(([a, o, b]) => `(${a}) ${o} (${b})`),
+      fc
+        .tuple(
+          query,
+          fc.constantFrom('+', '-', '/', '*', '>', '== bool', 'and', 'or', 'unless', '/ on (job) group_left ()', 'and ignoring (le)', '^', 'atan2'),
+          query,
+        )
+        .map(([a, o, b]) => `(${a}) ${o} (${b})`),
       fc.tuple(query, label, text).map(([q, l, t]) => `label_replace(${q}, "${l}", ${t}, "job", "(.*)")`),
       fc.tuple(query).map(([q]) => `-(${q})`),
       fc.tuple(query).map(([q]) => `(${q}) # {bp_id="other"}\n + 0`),

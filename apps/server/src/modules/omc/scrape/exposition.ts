@@ -34,15 +34,55 @@ export function nodeFamilies({ cpu_share, load, memory, disks, nics, gpus }: Nod
     gauge('zhisuan_node_load1', 'Load average of one minute', one(load[0])),
     gauge('zhisuan_node_memory_total_bytes', 'Memory', one(memory.total_bytes)),
     gauge('zhisuan_node_memory_used_bytes', 'Memory that is used', one(memory.used_bytes)),
-    gauge('zhisuan_node_disk_total_bytes', 'Size of a file system', disks.map(({ mount, total_bytes }) => ({ labels: { mount }, value: total_bytes }))),
-    gauge('zhisuan_node_disk_used_bytes', 'Used of a file system', disks.map(({ mount, used_bytes }) => ({ labels: { mount }, value: used_bytes }))),
-    counter('zhisuan_node_network_received_bytes_total', 'Received since boot', nics.map(({ name, received_bytes }) => ({ labels: { device: name }, value: received_bytes }))),
-    counter('zhisuan_node_network_sent_bytes_total', 'Sent since boot', nics.map(({ name, sent_bytes }) => ({ labels: { device: name }, value: sent_bytes }))),
-    gauge('zhisuan_gpu_ratio', 'Share of time in which the card was busy, 0 to 1', gpus.map(({ uuid, share }) => ({ labels: { gpu: uuid }, value: share }))),
-    gauge('zhisuan_gpu_memory_used_bytes', 'Memory of the card that is used', gpus.map(({ uuid, memory_used_bytes }) => ({ labels: { gpu: uuid }, value: memory_used_bytes }))),
-    gauge('zhisuan_gpu_temperature_celsius', 'Temperature of the card', gpus.map(({ uuid, temperature_celsius }) => ({ labels: { gpu: uuid }, value: temperature_celsius }))),
-    gauge('zhisuan_gpu_power_watts', 'Power that the card takes', gpus.map(({ uuid, power_watts }) => ({ labels: { gpu: uuid }, value: power_watts }))),
-    gauge('zhisuan_gpu_lost', 'Whether the card is there and does not answer', gpus.map(({ uuid, health }) => ({ labels: { gpu: uuid }, value: health === undefined ? null : Number(health.lost) }))),
-    gauge('zhisuan_gpu_uncorrected_errors', 'Memory errors since the last reset that could not be corrected', gpus.map(({ uuid, health }) => ({ labels: { gpu: uuid }, value: health?.uncorrected_errors ?? null }))),
+    gauge(
+      'zhisuan_node_disk_total_bytes',
+      'Size of a file system',
+      disks.map(({ mount, total_bytes }) => ({ labels: { mount }, value: total_bytes })),
+    ),
+    gauge(
+      'zhisuan_node_disk_used_bytes',
+      'Used of a file system',
+      disks.map(({ mount, used_bytes }) => ({ labels: { mount }, value: used_bytes })),
+    ),
+    counter(
+      'zhisuan_node_network_received_bytes_total',
+      'Received since boot',
+      nics.map(({ name, received_bytes }) => ({ labels: { device: name }, value: received_bytes })),
+    ),
+    counter(
+      'zhisuan_node_network_sent_bytes_total',
+      'Sent since boot',
+      nics.map(({ name, sent_bytes }) => ({ labels: { device: name }, value: sent_bytes })),
+    ),
+    gauge(
+      'zhisuan_gpu_ratio',
+      'Share of time in which the card was busy, 0 to 1',
+      gpus.map(({ uuid, share }) => ({ labels: { gpu: uuid }, value: share })),
+    ),
+    gauge(
+      'zhisuan_gpu_memory_used_bytes',
+      'Memory of the card that is used',
+      gpus.map(({ uuid, memory_used_bytes }) => ({ labels: { gpu: uuid }, value: memory_used_bytes })),
+    ),
+    gauge(
+      'zhisuan_gpu_temperature_celsius',
+      'Temperature of the card',
+      gpus.map(({ uuid, temperature_celsius }) => ({ labels: { gpu: uuid }, value: temperature_celsius })),
+    ),
+    gauge(
+      'zhisuan_gpu_power_watts',
+      'Power that the card takes',
+      gpus.map(({ uuid, power_watts }) => ({ labels: { gpu: uuid }, value: power_watts })),
+    ),
+    gauge(
+      'zhisuan_gpu_lost',
+      'Whether the card is there and does not answer',
+      gpus.map(({ uuid, health }) => ({ labels: { gpu: uuid }, value: health === undefined ? null : Number(health.lost) })),
+    ),
+    gauge(
+      'zhisuan_gpu_uncorrected_errors',
+      'Memory errors since the last reset that could not be corrected',
+      gpus.map(({ uuid, health }) => ({ labels: { gpu: uuid }, value: health?.uncorrected_errors ?? null })),
+    ),
   ]
 }

@@ -5,6 +5,7 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import { postedAlerts, type Inbox } from '../alarm/inbox.ts'
 import { portOf, type Connected } from '../integration/integration.endpoint.ts'
 import { tokenHash } from '../integration/integration.service.ts'
 import { getIntegration, integrationOnNode, integrationsOf, type IntegrationRow } from '../integration/integration.store.ts'
@@ -16,6 +17,8 @@ const textFormat = 'text/plain; version=0.0.4; charset=utf-8'
 /** A node-exporter tells some hundreds of kilobytes. */
 const exporterMostBytes = 16 * 2 ** 20
 const exporterMs = 8_000
+/** Thousands of alerts at once. */
+const alertsMostBytes = 16 * 2 ** 20
 
 /** What Prometheus is told by HTTP service discovery. */
 interface TargetGroup {
@@ -30,10 +33,12 @@ export interface ScrapeParts {
   readonly connected: Connected
   /** How a node was last, where it said so to this server. */
   readonly lastOf: (nodeId: string) => NodeMetrics | null
+  /** Who takes what it tells. */
+  readonly inbox: Pick<Inbox, 'take'>
 }
 
 /** Where a Prometheus of ours asks what there is to scrape, and scrapes what only we reach: by a token that is its own. */
-export function serveScrapes(http: FastifyInstance, { db, base, connected, lastOf }: ScrapeParts): void {
+export function serveScrapes(http: FastifyInstance, { db, base, connected, lastOf, inbox }: ScrapeParts): void {
   const allowed = async (request: FastifyRequest<{ Params: { id: string } }>): Promise<IntegrationRow> => {
     const row = /^[0-9a-f-]{36}$/.test(request.params.id) ? await getIntegration(db, request.params.id) : undefined
     const secret = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
@@ -47,13 +52,7 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
     targets: [address],
     labels: { __scheme__: url.protocol.slice(0, -1), __metrics_path__: path, ...labels },
   })
-  const nodes = () =>
-    db
-      .selectFrom('edges')
-      .select(['id', 'name', 'bp_id'])
-      .where('binding', '=', 'bound')
-      .orderBy('created_at')
-      .execute()
+  const nodes = () => db.selectFrom('edges').select(['id', 'name', 'bp_id']).where('binding', '=', 'bound').orderBy('created_at').execute()
   const labelsOf = ({ id, name, bp_id }: { id: string; name: string; bp_id: string | null }): Record<string, string> => ({
     [organisationLabel]: bp_id ?? platformOrganisation,
     node_id: id,
@@ -72,7 +71,9 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
       return reply.send(
         all.flatMap((node): TargetGroup[] => {
           const exporter = exporters.get(node.id)
-          return exporter !== undefined && isHere(exporter) ? [{ targets: [`127.0.0.1:${exporter.port}`], labels: { job: 'node-exporter', ...labelsOf(node) } }] : []
+          return exporter !== undefined && isHere(exporter)
+            ? [{ targets: [`127.0.0.1:${exporter.port}`], labels: { job: 'node-exporter', ...labelsOf(node) } }]
+            : []
         }),
       )
     const own = scrapePath(self.id)
@@ -104,6 +105,15 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
     return passOn(reply, node, exporter.port)
   })
 
+  // As an Alertmanager: what goes on, and what is over, again and again until it is taken.
+  http.post<{ Params: { id: string }; Body: unknown }>(`${path}/api/v2/alerts`, { config: { rateLimit }, bodyLimit: alertsMostBytes }, async (request, reply) => {
+    await allowed(request)
+    const parsed = postedAlerts.safeParse(request.body)
+    if (!parsed.success) throw new Refusal('requestInvalid')
+    await inbox.take(parsed.data)
+    return reply.code(200).send({})
+  })
+
   const passOn = async (reply: FastifyReply, node: string, port: number): Promise<FastifyReply> => {
     try {
       const signal = AbortSignal.timeout(exporterMs)
@@ -118,7 +128,9 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
             else chunks.push(chunk)
           })
           answer.on('error', reject)
-          answer.on('end', () => (answer.statusCode === 200 ? resolve(Buffer.concat(chunks).toString('utf8')) : reject(new Error(`it answered ${answer.statusCode}`))))
+          answer.on('end', () =>
+            answer.statusCode === 200 ? resolve(Buffer.concat(chunks).toString('utf8')) : reject(new Error(`it answered ${answer.statusCode}`)),
+          )
         })
         question.on('error', reject)
         question.end()

@@ -92,7 +92,11 @@ export function createStatsService({ db, kinds, now }: Pick<Platform, 'db' | 'ki
     const row = (await integrationsOf(db, 'prometheus')).find(({ status, health }) => status === 'active' && health === 'reachable')
     return row === undefined ? null : endpoints.opened(row)
   }
-  const curvesOf = async (client: Prometheus, nodes: readonly StatNode[], range: { start: number; end: number; step: number }): Promise<ReadonlyMap<string, NodePoint[]>> => {
+  const curvesOf = async (
+    client: Prometheus,
+    nodes: readonly StatNode[],
+    range: { start: number; end: number; step: number },
+  ): Promise<ReadonlyMap<string, NodePoint[]>> => {
     const organisations = [...new Set(nodes.map(({ bp_id }) => bp_id ?? platformOrganisation))].join('|')
     const of = `{${organisationLabel}=~"${organisations}",node_id=~"${nodes.map(({ id }) => id).join('|')}"}`
     const answers = await Promise.all(curveNames.map((name) => client.queryRange(curves[name](of), range, { timeoutMs: queryMs, mostBytes: 4 * 2 ** 20 })))
@@ -115,7 +119,8 @@ export function createStatsService({ db, kinds, now }: Pick<Platform, 'db' | 'ki
     async nodes(actor: Actor, { node_ids, minutes, compare }: BodyOf<Calls['nodes']>): Promise<ResponseOf<Calls['nodes']>> {
       const all = await nodesOf(actor)
       // What the scope does not show does not exist.
-      const chosen = node_ids.length === 0 ? busiest(all, Math.min(5, curvesMost)) : [...new Set(node_ids)].map((id) => found(all.find((node) => node.id === id)))
+      const chosen =
+        node_ids.length === 0 ? busiest(all, Math.min(5, curvesMost)) : [...new Set(node_ids)].map((id) => found(all.find((node) => node.id === id)))
       const client = chosen.length === 0 ? null : await prometheus()
       if (client !== null) {
         const step = Math.max(15, Math.ceil((minutes * 60) / pointsMost))
@@ -127,7 +132,11 @@ export function createStatsService({ db, kinds, now }: Pick<Platform, 'db' | 'ki
           return {
             source: 'prometheus',
             interval_seconds: step,
-            items: chosen.map((node) => ({ ...shownOf(node), points: today.get(node.id) ?? [], before: before === null ? null : (before.get(node.id) ?? []).map(aDayLater) })),
+            items: chosen.map((node) => ({
+              ...shownOf(node),
+              points: today.get(node.id) ?? [],
+              before: before === null ? null : (before.get(node.id) ?? []).map(aDayLater),
+            })),
           }
         } catch (error) {
           // What the platform keeps by itself is there all the same.

@@ -31,7 +31,9 @@ export const statNodes = (on: Sql, scope: Scope): Promise<StatNode[]> =>
       'regions.id as region_id',
       'regions.name as region_name',
       // Of cards as many as there are is all that is asked.
-      sql<StatNode['facts']>`case when edges.facts is null then null else jsonb_build_object('cpu', edges.facts -> 'cpu', 'gpus', edges.facts -> 'gpus', 'memory_bytes', edges.facts -> 'memory_bytes') end`.as(
+      sql<
+        StatNode['facts']
+      >`case when edges.facts is null then null else jsonb_build_object('cpu', edges.facts -> 'cpu', 'gpus', edges.facts -> 'gpus', 'memory_bytes', edges.facts -> 'memory_bytes') end`.as(
         'facts',
       ),
     ])
@@ -44,7 +46,9 @@ export const statNodes = (on: Sql, scope: Scope): Promise<StatNode[]> =>
 export async function countStatuses(on: Sql, kinds: Kinds, scope: Scope): Promise<{ kind: CountedKind; status: string; count: number }[]> {
   const parts = countedKinds.flatMap((kind) => {
     const table = kinds.get(kind)?.table
-    return table === undefined ? [] : sql`select ${kind}::text as kind, status, count(*) as count from ${sql.table(table)} where ${within(scope, 'bp_id')} group by status`
+    return table === undefined
+      ? []
+      : sql`select ${kind}::text as kind, status, count(*) as count from ${sql.table(table)} where ${within(scope, 'bp_id')} group by status`
   })
   return (await sql<{ kind: CountedKind; status: string; count: number }>`${sql.join(parts, sql` union all `)}`.execute(on)).rows
 }
