@@ -66,7 +66,12 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     hook.server.listen(hookPort, '127.0.0.1')
     hook.url = `http://127.0.0.1:${hookPort}/`
     const serverPort = await freePort()
-    server = await startServer(data.path, { LOCAL_CLOUD: 'none', PORT: String(serverPort), PUBLIC_URL: `http://localhost:${serverPort}`, WEBHOOK_ALLOW: '127.0.0.1' })
+    server = await startServer(data.path, {
+      LOCAL_CLOUD: 'none',
+      PORT: String(serverPort),
+      PUBLIC_URL: `http://localhost:${serverPort}`,
+      WEBHOOK_ALLOW: '127.0.0.1',
+    })
     admin = await asAdministrator(server)
     const person = await register(server.url, 'monitor-owner')
     owner = new Client(server.url)
@@ -149,9 +154,9 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
         receiver_ids: [receiver.id],
       },
     })
-    await expect(
-      admin.call(alarms.create, { body: { name: 'wrong', severity: 'info', rule: { kind: 'promql', query: 'rate(up) > 1' } } }),
-    ).rejects.toThrow(/98608/)
+    await expect(admin.call(alarms.create, { body: { name: 'wrong', severity: 'info', rule: { kind: 'promql', query: 'rate(up) > 1' } } })).rejects.toThrow(
+      /98608/,
+    )
     await until(async () => (await admin.call(alarms.get, { params: { id: alarm.id } })).rule_state === 'loaded', 'the rule to be loaded')
     await until(async () => hook.came.length > 0, 'somebody to be told')
     expect(hook.came[0]).toMatchObject({ alerts: [{ what: 'firing', severity: 'critical' }] })

@@ -175,7 +175,7 @@ export const integrations = {
     method: 'PATCH',
     path: `${monitorPath}/integrations/{id}`,
     summary:
-      'Install it anew, with what it has kept so far, or uninstall it: program, files, port and all that it kept. One that is registered is forgotten. By force also where its node is away: what is there goes when it comes',
+      'Install it anew, with what it has kept, or uninstall it with all of that; one that is registered is forgotten. By force also where its node is away',
     access: admins,
     status: 202,
     query: z.object({ action: z.enum(['reinstall', 'uninstall']), force: flag.default(false) }),
@@ -259,7 +259,7 @@ export const prometheus = {
     id: 'omc.prometheus.query',
     method: 'GET',
     path: `${monitorPath}/prometheus/{id}/data/query`,
-    summary: `Ask by PromQL: for a moment (\`time\`, or now), or for a time (\`start\`, \`end\`, \`step\`, in seconds), at most ${pointsMost} points a series. Tenants are answered from the series of their organisation only`,
+    summary: `Ask by PromQL, for a moment or for a time, ${pointsMost} points a series at most. Tenants are answered from the series of their organisation only`,
     access: tenants,
     query: z.object({
       query: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(8_192).regex(plainText, fieldTexts.controlCharacters),

@@ -21,9 +21,7 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
     owner = await someone(app)
     stranger = await someone(app)
     const own = (who: Person): string => `{targets: ['@SELF@'], labels: {bp_id: '${who.bp_id}', instance: '${who.name}'}}`
-    running = await startPrometheus(
-      `global: {scrape_interval: 1s}\nscrape_configs:\n  - job_name: x\n    static_configs: [${own(owner)}, ${own(stranger)}]\n`,
-    )
+    running = await startPrometheus(`global: {scrape_interval: 1s}\nscrape_configs:\n  - job_name: x\n    static_configs: [${own(owner)}, ${own(stranger)}]\n`)
     const made = await call(app, integrations.create, {
       token: admin.token,
       body: { name: 'old', component: 'prometheus', connection: { url: running.url } },
@@ -58,18 +56,28 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
 
   it('answers each organisation from its own series, whatever it asks', async () => {
     await vi.waitFor(async () => expect((await ask(admin.token, 'up == 1')).series).toHaveLength(2))
-    for (const query of ['up', '{__name__=~".+"}', 'sum by (bp_id) (up)', 'max_over_time(up[1m])', 'max_over_time((up or {job="x"})[10s:1s])', 'up or on () {job=~".*"}']) {
+    for (const query of [
+      'up',
+      '{__name__=~".+"}',
+      'sum by (bp_id) (up)',
+      'max_over_time(up[1m])',
+      'max_over_time((up or {job="x"})[10s:1s])',
+      'up or on () {job=~".*"}',
+    ]) {
       const series = (await ask(owner.token, query)).series
       expect(new Set(series.map(({ labels }) => labels['bp_id'])), query).toEqual(new Set([owner.bp_id]))
     }
-    expect(await refused(app, prometheus.query, { token: owner.token, params: { id: instance.id }, query: { query: `up{bp_id="${stranger.bp_id}"}` } })).toMatchObject({
+    expect(
+      await refused(app, prometheus.query, { token: owner.token, params: { id: instance.id }, query: { query: `up{bp_id="${stranger.bp_id}"}` } }),
+    ).toMatchObject({
       code: 98609,
       fields: [{ field: 'query' }],
     })
   })
 
   it('says what is wrong with a question and with its time', async () => {
-    const wrong = (query: Record<string, string>) => refused(app, prometheus.query, { token: admin.token, params: { id: instance.id }, query: { query: 'up', ...query } })
+    const wrong = (query: Record<string, string>) =>
+      refused(app, prometheus.query, { token: admin.token, params: { id: instance.id }, query: { query: 'up', ...query } })
     expect(await wrong({ query: 'up{' })).toMatchObject({ code: 98608, fields: [{ field: 'query' }] })
     expect(await wrong({ start: '0', end: '11000', step: '1' })).toMatchObject({ code: 98611 })
     expect(await wrong({ start: '10', step: '1' })).toMatchObject({ code: 98611 })
@@ -83,9 +91,9 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
     ])
     expect((await call(app, prometheus.jobs, { token: admin.token, params: { id: instance.id } })).items).toMatchObject([{ job: 'x', target_count: 2 }])
     expect((await call(app, prometheus.link, { token: admin.token, params: { x: 'prometheus' } })).items).toMatchObject([{ url: running.url }])
-    expect(
-      await refused(app, prometheus.update, { token: admin.token, params: { id: instance.id }, body: { settings: { retention_days: 3 } } }),
-    ).toMatchObject({ code: 98606 })
+    expect(await refused(app, prometheus.update, { token: admin.token, params: { id: instance.id }, body: { settings: { retention_days: 3 } } })).toMatchObject(
+      { code: 98606 },
+    )
   })
 
   it('is forgotten, and stays what it is', async () => {

@@ -32,10 +32,22 @@ export default function AlarmDetail() {
         ) : null
       }
       facts={(alarm) => [
-        { key: 'severity', label: t('alarm.severity'), value: <StatusTag tone={severityTones[alarm.severity]}>{t(`alarm.severities.${alarm.severity}`)}</StatusTag> },
-        { key: 'state', label: t('alarm.ruleState.title'), value: <StatusTag tone={ruleTones[alarm.rule_state]}>{t(`alarm.ruleState.${alarm.rule_state}`)}</StatusTag> },
+        {
+          key: 'severity',
+          label: t('alarm.severity'),
+          value: <StatusTag tone={severityTones[alarm.severity]}>{t(`alarm.severities.${alarm.severity}`)}</StatusTag>,
+        },
+        {
+          key: 'state',
+          label: t('alarm.ruleState.title'),
+          value: <StatusTag tone={ruleTones[alarm.rule_state]}>{t(`alarm.ruleState.${alarm.rule_state}`)}</StatusTag>,
+        },
         { key: 'group', label: t('alarm.group'), value: alarm.group || format.nothing },
-        { key: 'rule', label: t('alarm.rule'), value: alarm.rule.kind === 'promql' ? <span className="zs-code">{alarm.rule.query}</span> : ruleText(t, alarm.rule) },
+        {
+          key: 'rule',
+          label: t('alarm.rule'),
+          value: alarm.rule.kind === 'promql' ? <span className="zs-code">{alarm.rule.query}</span> : ruleText(t, alarm.rule),
+        },
         { key: 'for', label: t('alarm.forSeconds'), value: t('settings.seconds', { count: alarm.for_seconds }) },
         { key: 'missing', label: t('alarm.noData'), value: t(`alarm.noDataWays.${alarm.no_data}`) },
         { key: 'receivers', label: t('alarm.receivers'), value: alarm.receivers.map(({ name }) => name).join('、') || format.nothing },

@@ -1,4 +1,15 @@
-import { alarmMetricNames, alarmMetrics, alarms, comparisons, noDataWays, receivers, severities, type Alarm, type AlarmMetric, type Severity } from '@zhisuan/contract/omc/alarm'
+import {
+  alarmMetricNames,
+  alarmMetrics,
+  alarms,
+  comparisons,
+  noDataWays,
+  receivers,
+  severities,
+  type Alarm,
+  type AlarmMetric,
+  type Severity,
+} from '@zhisuan/contract/omc/alarm'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import Form from 'antd/es/form'
 import { useNavigate, useParams } from 'react-router'
@@ -64,7 +75,19 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
     form.setFieldsValue({ comparison: bad === 'above' ? '>' : '<', threshold, for_seconds, severity })
   }
 
-  const submit = async ({ name, description, group, severity, comparison, threshold, node_ids, rule, for_seconds, no_data, receiver_ids }: Values): Promise<void> => {
+  const submit = async ({
+    name,
+    description,
+    group,
+    severity,
+    comparison,
+    threshold,
+    node_ids,
+    rule,
+    for_seconds,
+    no_data,
+    receiver_ids,
+  }: Values): Promise<void> => {
     const body = {
       name,
       description,
@@ -115,7 +138,14 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
     >
       <NameField schema={shape.name} />
       <TextField name="group" label={t('alarm.group')} extra={t('alarm.groupNote')} schema={shape.group} />
-      <RadioField name="way" label={t('alarm.way')} extra={t(`alarm.wayNote.${way}`)} optionType="button" values={['metric', 'promql'] as const} labelOf={(one) => t(`alarm.ways.${one}`)} />
+      <RadioField
+        name="way"
+        label={t('alarm.way')}
+        extra={t(`alarm.wayNote.${way}`)}
+        optionType="button"
+        values={['metric', 'promql'] as const}
+        labelOf={(one) => t(`alarm.ways.${one}`)}
+      />
       {way === 'metric' ? (
         <>
           <SelectField<AlarmMetric>
@@ -127,8 +157,17 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
           />
           {!fixed && (
             <>
-              <SelectField<(typeof comparisons)[number]> name="comparison" label={t('alarm.comparison')} options={comparisons.map((one) => ({ value: one, label: t(`alarm.comparisons.${one}`) }))} />
-              <NumberField name="threshold" label={unit === '' ? t('alarm.threshold') : t('alarm.thresholdIn', { unit })} schema={byMetric.shape.threshold} required />
+              <SelectField<(typeof comparisons)[number]>
+                name="comparison"
+                label={t('alarm.comparison')}
+                options={comparisons.map((one) => ({ value: one, label: t(`alarm.comparisons.${one}`) }))}
+              />
+              <NumberField
+                name="threshold"
+                label={unit === '' ? t('alarm.threshold') : t('alarm.thresholdIn', { unit })}
+                schema={byMetric.shape.threshold}
+                required
+              />
             </>
           )}
           <SelectField<string[]>
@@ -142,7 +181,15 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
           />
         </>
       ) : (
-        <TextAreaField name={['rule', 'query']} label={t('alarm.query')} extra={t('alarm.queryNote')} schema={byQuery.shape.query} rows={4} code placeholder="zhisuan_node_load1 > 32" />
+        <TextAreaField
+          name={['rule', 'query']}
+          label={t('alarm.query')}
+          extra={t('alarm.queryNote')}
+          schema={byQuery.shape.query}
+          rows={4}
+          code
+          placeholder="zhisuan_node_load1 > 32"
+        />
       )}
       <NumberField name="for_seconds" label={t('alarm.forField')} extra={t('alarm.forNote')} schema={shape.for_seconds} required />
       <RadioField name="severity" label={t('alarm.severity')} optionType="button" values={severities} labelOf={(one) => t(`alarm.severities.${one}`)} />

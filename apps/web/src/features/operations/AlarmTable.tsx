@@ -21,8 +21,15 @@ export function AlarmTable() {
       name="alarms"
       call={alarms.list}
       columns={[
-        col.name<Alarm>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => paths.operations.alarm.detail(id), note: ({ group }) => group }),
-        col.status<Alarm>('severity', t('alarm.severity'), ({ severity }) => ({ tone: severityTones[severity], text: t(`alarm.severities.${severity}`) }), { width: 90, sort: true }),
+        col.name<Alarm>('name', t('column.name'), ({ name }) => name, {
+          sort: true,
+          to: ({ id }) => paths.operations.alarm.detail(id),
+          note: ({ group }) => group,
+        }),
+        col.status<Alarm>('severity', t('alarm.severity'), ({ severity }) => ({ tone: severityTones[severity], text: t(`alarm.severities.${severity}`) }), {
+          width: 90,
+          sort: true,
+        }),
         col.text<Alarm>('rule', t('alarm.rule'), ({ rule }) => ruleText(t, rule), {
           width: 260,
           note: ({ for_seconds }) => (for_seconds === 0 ? '' : t('alarm.lasts', { minutes: Math.round(for_seconds / 6) / 10 })),

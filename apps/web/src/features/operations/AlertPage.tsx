@@ -37,7 +37,9 @@ export default function AlertPage() {
           {severities.map((severity) => (
             <li key={severity} className="om-tile">
               <span className="zs-soft">{t('alert.going', { severity: t(`alarm.severities.${severity}`) })}</span>
-              <strong className={severity === 'critical' && (counts?.firing.critical ?? 0) > 0 ? 'zs-bad' : ''}>{format.number(counts?.firing[severity])}</strong>
+              <strong className={severity === 'critical' && (counts?.firing.critical ?? 0) > 0 ? 'zs-bad' : ''}>
+                {format.number(counts?.firing[severity])}
+              </strong>
             </li>
           ))}
           <li className="om-tile">
@@ -52,7 +54,15 @@ export default function AlertPage() {
       )}
       <div className="zs-card">
         <div className="zs-charts">
-          <MetricChart title={t('alert.trend', { count: days })} series={series} format={number} base="whole" from={from} until={from + (days - 1) * dayMs} loading={isPending} />
+          <MetricChart
+            title={t('alert.trend', { count: days })}
+            series={series}
+            format={number}
+            base="whole"
+            from={from}
+            until={from + (days - 1) * dayMs}
+            loading={isPending}
+          />
         </div>
       </div>
       <div className="zs-card">

@@ -22,7 +22,10 @@ export function AlertTable({ alarmId }: { readonly alarmId?: string }) {
       {...(alarmId !== undefined && { input: { query: { alarm_id: alarmId } } })}
       columns={[
         col.date<AlertLog>('starts_at', t('alert.starts'), ({ starts_at }) => starts_at, { sort: true }),
-        col.status<AlertLog>('severity', t('alarm.severity'), ({ severity }) => ({ tone: severityTones[severity], text: t(`alarm.severities.${severity}`) }), { width: 90, sort: true }),
+        col.status<AlertLog>('severity', t('alarm.severity'), ({ severity }) => ({ tone: severityTones[severity], text: t(`alarm.severities.${severity}`) }), {
+          width: 90,
+          sort: true,
+        }),
         col.text<AlertLog>('summary', t('alert.what'), ({ summary }) => summary, {
           width: 320,
           to: ({ alarm }) => (alarm === null || alarmId !== undefined ? null : paths.operations.alarm.detail(alarm.id)),
@@ -40,7 +43,9 @@ export function AlertTable({ alarmId }: { readonly alarmId?: string }) {
         col.text<AlertLog>('processed', t('alert.processed'), ({ processed }) => processed?.by ?? t('alert.unprocessed'), {
           width: 180,
           note: ({ processed, silenced_until }) =>
-            silenced_until !== null && Date.parse(silenced_until) > Date.now() ? t('alert.silenced', { at: format.dateTime(silenced_until) }) : (processed?.note ?? ''),
+            silenced_until !== null && Date.parse(silenced_until) > Date.now()
+              ? t('alert.silenced', { at: format.dateTime(silenced_until) })
+              : (processed?.note ?? ''),
         }),
         col.organisation<AlertLog>(t('column.organisation'), { when: platform }),
       ]}
@@ -50,7 +55,9 @@ export function AlertTable({ alarmId }: { readonly alarmId?: string }) {
         filter.oneOf('processed', t('alert.processed'), ['true', 'false'], (one) => t(`alert.isProcessed.${one}`)),
         filter.keyword(t('alert.keyword')),
       ]}
-      rowActions={(log) => [{ key: 'process', call: alertLogs.process, label: t('alert.process'), dialog: (close) => <ProcessDialog log={log} onClose={close} /> }]}
+      rowActions={(log) => [
+        { key: 'process', call: alertLogs.process, label: t('alert.process'), dialog: (close) => <ProcessDialog log={log} onClose={close} /> },
+      ]}
       empty={{ title: t('alert.empty'), note: t('alert.emptyNote') }}
     />
   )

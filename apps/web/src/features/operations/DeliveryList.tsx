@@ -23,7 +23,12 @@ export default function DeliveryList({ receiver, onClose }: Dialog<{ receiver: R
         columns={[
           col.date<Delivery>('created_at', t('column.at'), ({ created_at }) => created_at, { sort: true }),
           col.text<Delivery>('what', t('delivery.what'), ({ summary }) => summary, { width: 280, note: ({ what }) => t(`delivery.whats.${what}`) }),
-          col.status<Delivery>('status', t('column.status'), ({ status, error }) => ({ tone: deliveryTones[status], text: t(`delivery.status.${status}`), note: error }), { width: 200 }),
+          col.status<Delivery>(
+            'status',
+            t('column.status'),
+            ({ status, error }) => ({ tone: deliveryTones[status], text: t(`delivery.status.${status}`), note: error }),
+            { width: 200 },
+          ),
           col.number<Delivery>('attempts', t('delivery.attempts'), ({ attempts }) => attempts, { width: 70 }),
           col.date<Delivery>('sent_at', t('delivery.sent'), ({ sent_at }) => sent_at),
         ]}

@@ -31,7 +31,17 @@ export default function ProcessDialog({ log, onClose }: Dialog<{ log: AlertLog }
         name="silence_minutes"
         label={t('alert.silence')}
         extra={t('alert.silenceNote')}
-        options={silences.map((minutes) => ({ value: minutes, label: minutes === 0 ? t('alert.noSilence') : minutes < 60 ? t('range.minutes', { count: minutes }) : minutes < 1_440 ? t('range.hours', { count: minutes / 60 }) : t('range.days', { count: minutes / 1_440 }) }))}
+        options={silences.map((minutes) => ({
+          value: minutes,
+          label:
+            minutes === 0
+              ? t('alert.noSilence')
+              : minutes < 60
+                ? t('range.minutes', { count: minutes })
+                : minutes < 1_440
+                  ? t('range.hours', { count: minutes / 60 })
+                  : t('range.days', { count: minutes / 1_440 }),
+        }))}
       />
     </FormDialog>
   )

@@ -29,7 +29,10 @@ export function ReceiverTable() {
         col.status<Receiver>(
           'last',
           t('receiver.last'),
-          ({ last }) => (last === null ? { tone: 'rest', text: t('receiver.never') } : { tone: deliveryTones[last.status], text: t(`delivery.status.${last.status}`), note: last.error }),
+          ({ last }) =>
+            last === null
+              ? { tone: 'rest', text: t('receiver.never') }
+              : { tone: deliveryTones[last.status], text: t(`delivery.status.${last.status}`), note: last.error },
           { width: 200 },
         ),
         col.organisation<Receiver>(t('column.organisation'), { when: platform }),

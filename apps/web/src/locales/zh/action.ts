@@ -31,6 +31,7 @@ export default {
     market_node_test: '自检',
     market_node_withdraw: '下架',
     models_model_accept: '接受使用条款',
+    omc_alarm_apply: '加载规则',
     omc_alarm_metrics: '查看可选指标',
     omc_receiver_test: '发送测试',
     omc_stat_nodes: '查看节点曲线',

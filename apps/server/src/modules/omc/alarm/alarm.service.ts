@@ -135,7 +135,11 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       if (!isEngineError(error)) throw error
     }
   }
-  const columnsOf = ({ rule, receiver_ids, ...body }: BodyOf<Alarms['create']>) => ({ ...body, rule: JSON.stringify(rule), receiver_ids: [...new Set(receiver_ids)] })
+  const columnsOf = ({ rule, receiver_ids, ...body }: BodyOf<Alarms['create']>) => ({
+    ...body,
+    rule: JSON.stringify(rule),
+    receiver_ids: [...new Set(receiver_ids)],
+  })
   const change = async <T>(names: Parameters<typeof refusing>[0], act: (tx: Tx) => Promise<T>): Promise<T> =>
     refusing(names, () =>
       db.transaction().execute(async (tx) => {
@@ -212,7 +216,8 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       return show(actor, id)
     },
 
-    logs: (actor: Actor, query: QueryOf<Logs['list']>): Promise<ResponseOf<Logs['list']>> => shapedPage(store.listAlertLogs(db, scopeOf(actor), query), shapeLog),
+    logs: (actor: Actor, query: QueryOf<Logs['list']>): Promise<ResponseOf<Logs['list']>> =>
+      shapedPage(store.listAlertLogs(db, scopeOf(actor), query), shapeLog),
     async counts(actor: Actor): Promise<ResponseOf<Logs['counts']>> {
       const { critical, warning, info, unprocessed, today } = await store.countAlertLogs(db, scopeOf(actor), startOf(dayOf(now())))
       return { firing: { critical, warning, info }, unprocessed, today }

@@ -429,7 +429,10 @@ export async function claimDue(tx: Tx, now: Date, until: Date, most: (kind: Rece
     .selectAll()
     .where((of) => of.or([of('next_at', 'is', null), of('next_at', '<=', now)]))
     .where(
-      sql<boolean>`exists (select from alarm_deliveries as d where d.receiver_id = alarm_receivers.id and d.status = 'waiting' and d.next_at <= ${now} and (d.claimed_until is null or d.claimed_until < ${now}))`,
+      sql<boolean>`exists (
+        select from alarm_deliveries as d
+        where d.receiver_id = alarm_receivers.id and d.status = 'waiting' and d.next_at <= ${now} and (d.claimed_until is null or d.claimed_until < ${now})
+      )`,
     )
     .limit(1)
     .forUpdate()

@@ -51,7 +51,10 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     stranger = await someone(app)
     const made = await call(app, integrations.create, { token: admin.token, body: { name: 'old', component: 'prometheus', connection: { url: running.url } } })
     inbox = { id: made.id, token: /credentials: '([^']{40,})'/.exec('scrape_config' in made ? (made.scrape_config ?? '') : '')?.[1] ?? '' }
-    receiver = await call(app, receivers.create, { token: owner.token, body: { name: 'hook', kind: 'webhook', url: `${url}/hook?key=hidden`, secret: 'shared' } })
+    receiver = await call(app, receivers.create, {
+      token: owner.token,
+      body: { name: 'hook', kind: 'webhook', url: `${url}/hook?key=hidden`, secret: 'shared' },
+    })
     alarm = await call(app, alarms.create, {
       token: owner.token,
       body: { name: 'CPU', severity: 'critical', rule: { kind: 'metric', metric: 'node_cpu', comparison: '>', threshold: 90 }, receiver_ids: [receiver.id] },
@@ -89,7 +92,9 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
       text: '[严重] 告警：CPU CPU 使用率 n1 当前值 95.25%',
       alerts: [{ what: 'firing', severity: 'critical' }],
     })
-    const signed = createHmac('sha256', 'shared').update(`${first?.headers['x-zhisuan-timestamp'] as string}.${first?.body}`).digest('hex')
+    const signed = createHmac('sha256', 'shared')
+      .update(`${first?.headers['x-zhisuan-timestamp'] as string}.${first?.body}`)
+      .digest('hex')
     expect(first?.headers['x-zhisuan-signature']).toBe(`sha256=${signed}`)
     expect(await logs()).toMatchObject([{ status: 'firing', alarm: { name: 'CPU' }, labels: { node: 'n1' }, value: '95.25', ends_at: null }])
     for (let times = 0; times < 2; times++) await told({ node: 'n1' }, began, new Date(Date.now() - 1_000))
@@ -133,7 +138,12 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     await vi.waitFor(() => expect(hooks('/hook').length).toBeGreaterThan(before))
     answers.delete('/hook')
     app.clock.advance(60_000)
-    const seen = () => new Set(hooks('/hook').slice(before + 1).flatMap(({ body }) => (JSON.parse(body) as { text: string }).text.match(/storm-\d+/g) ?? []))
+    const seen = () =>
+      new Set(
+        hooks('/hook')
+          .slice(before + 1)
+          .flatMap(({ body }) => (JSON.parse(body) as { text: string }).text.match(/storm-\d+/g) ?? []),
+      )
     await vi.waitFor(() => expect(seen().size).toBe(30))
     expect(await call(app, alertLogs.counts, { token: owner.token })).toMatchObject({ firing: { critical: 30, warning: 0, info: 0 }, unprocessed: 30 })
     const { items } = await call(app, alertLogs.trend, { token: owner.token, query: { days: 7 } })
@@ -148,9 +158,13 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     expect(await refused(app, receivers.deliveries, { token, params: { id: receiver.id }, query: {} })).toMatchObject({ status: 404 })
     const body = { name: 'x', severity: 'info', rule: { kind: 'metric', metric: 'node_cpu', comparison: '>', threshold: 1 }, receiver_ids: [receiver.id] }
     expect(await refused(app, alarms.create, { token, body })).toMatchObject({ code: 98623, fields: [{ field: 'receiver_ids' }] })
-    expect(await refused(app, alarms.create, { token, body: { ...body, receiver_ids: [], rule: { kind: 'promql', query: 'up{bp_id="x"}' } } })).toMatchObject({ code: 98609 })
+    expect(await refused(app, alarms.create, { token, body: { ...body, receiver_ids: [], rule: { kind: 'promql', query: 'up{bp_id="x"}' } } })).toMatchObject({
+      code: 98609,
+    })
     expect((await told({}, new Date())).statusCode).toBe(200)
-    expect((await app.http.inject({ method: 'POST', url: `/api/omc/v1/monitor/prometheus/${inbox.id}/scrape/api/v2/alerts`, payload: [] })).statusCode).toBe(401)
+    expect((await app.http.inject({ method: 'POST', url: `/api/omc/v1/monitor/prometheus/${inbox.id}/scrape/api/v2/alerts`, payload: [] })).statusCode).toBe(
+      401,
+    )
   })
 
   it('are told where that may be: at no address of ours', async () => {
@@ -162,7 +176,10 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
   })
 
   it('end when they are deleted, and stay in the log', async () => {
-    expect(await call(app, alarms.activate, { token: owner.token, params: { id: alarm.id }, query: { action: 'deactive' } })).toMatchObject({ status: 'deactive', firing_count: 0 })
+    expect(await call(app, alarms.activate, { token: owner.token, params: { id: alarm.id }, query: { action: 'deactive' } })).toMatchObject({
+      status: 'deactive',
+      firing_count: 0,
+    })
     await call(app, alarms.delete, { token: owner.token, params: { id: alarm.id } })
     const ended = await logs({ page_size: '50' })
     expect(ended.length).toBeGreaterThan(30)

@@ -21,10 +21,11 @@ export const sealedAt = (id: string): string => `alarm_receivers.sealed:${id}`
 /** Sends what waits: of each receiver one message after the other, and all that is due in one. */
 export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' | 'log' | 'now' | 'secrets'>, channels: Channels) {
   let timer: NodeJS.Timeout | undefined
-  let stopping = false
+  const stopping = new AbortController()
   const running = new Set<Promise<void>>()
 
-  const placeOf = ({ id, sealed }: Pick<store.ReceiverRow, 'id' | 'sealed'>): ReceiverPlace => receiverPlace.parse(JSON.parse(secrets.open(sealed, sealedAt(id))))
+  const placeOf = ({ id, sealed }: Pick<store.ReceiverRow, 'id' | 'sealed'>): ReceiverPlace =>
+    receiverPlace.parse(JSON.parse(secrets.open(sealed, sealedAt(id))))
 
   const deliver = async ({ receiver, deliveries }: store.Claimed): Promise<void> => {
     const ids = deliveries.map(({ id }) => id)
@@ -54,7 +55,7 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
   }
 
   const lookNow = async (): Promise<void> => {
-    while (running.size < atOnce && !stopping) {
+    while (running.size < atOnce && !stopping.signal.aborted) {
       const at = now()
       const claimed = await db.transaction().execute((tx) => store.claimDue(tx, at, new Date(at.getTime() + claimMs), togetherMost))
       if (claimed === null) return
@@ -72,7 +73,7 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
     await lookNow().catch((error: unknown) => {
       if (!isConnectionError(error)) log.warn({ err: error }, 'telling of alarms')
     })
-    if (!stopping) timer = setTimeout(() => void loop(), lookEveryMs).unref()
+    if (!stopping.signal.aborted) timer = setTimeout(() => void loop(), lookEveryMs).unref()
   }
 
   return {
@@ -81,7 +82,7 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
       timer = setTimeout(() => void loop(), lookEveryMs).unref()
     },
     async stop(): Promise<void> {
-      stopping = true
+      stopping.abort()
       clearTimeout(timer)
       await Promise.all(running)
       await channels.agent.close()

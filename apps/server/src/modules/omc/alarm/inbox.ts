@@ -104,7 +104,11 @@ export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
 }
 
 /** What one alert is as a row. Its alarm says whose it is and how bad, and not what was posted. */
-function episodeOf({ labels, annotations, startsAt, endsAt }: PostedAlert, alarm: store.AlarmRow | undefined, at: Date): store.NewEpisode & { fingerprint: Buffer } {
+function episodeOf(
+  { labels, annotations, startsAt, endsAt }: PostedAlert,
+  alarm: store.AlarmRow | undefined,
+  at: Date,
+): store.NewEpisode & { fingerprint: Buffer } {
   const pairs = Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const ends = endsAt === undefined ? null : new Date(endsAt)
   const isOver = ends !== null && ends <= at
@@ -113,7 +117,12 @@ function episodeOf({ labels, annotations, startsAt, endsAt }: PostedAlert, alarm
   const organisation = labels[organisationLabel]
   return {
     id: uuidv7(),
-    bp_id: alarm === undefined ? (organisation === undefined || organisation === platformOrganisation ? null : (byId.safeParse({ id: organisation }).data?.id ?? null)) : alarm.bp_id,
+    bp_id:
+      alarm === undefined
+        ? organisation === undefined || organisation === platformOrganisation
+          ? null
+          : (byId.safeParse({ id: organisation }).data?.id ?? null)
+        : alarm.bp_id,
     alarm_id: alarm?.id ?? null,
     alarm_name: (alarm?.name ?? labels['alertname'] ?? texts.external).slice(0, 200),
     fingerprint: createHash('sha256').update(JSON.stringify(pairs)).digest(),
@@ -138,17 +147,17 @@ const severityOf = (text: string | undefined): Severity => severities.find((one)
 function summaryOf(alarm: store.AlarmRow | undefined, labels: PostedAlert['labels'], annotations: PostedAlert['annotations']): string {
   const of = ['node', 'mount', 'gpu', 'device'].flatMap((name) => labels[name] ?? [])
   const where = of.length === 0 ? [labels['instance'] ?? ''] : of
-  if (alarm === undefined) return [labels['alertname'] ?? texts.external, ...where, annotations['summary'] ?? annotations['description'] ?? ''].filter((part) => part !== '').join(' ')
+  if (alarm === undefined)
+    return [labels['alertname'] ?? texts.external, ...where, annotations['summary'] ?? annotations['description'] ?? ''].filter((part) => part !== '').join(' ')
   const isMissing = labels['alertname'] === `${alarm.id}-missing`
   const metric = alarm.rule.kind === 'metric' ? alarm.rule.metric : null
   const figure = Number(annotations['value'])
-  const value =
-    isMissing
-      ? texts.missing
-      : metric !== null && alarmMetrics[metric].fixed
-        ? ''
-        : Number.isFinite(figure)
-          ? fillText(texts.value, { value: String(Math.round(figure * 100) / 100), unit: metric === null ? '' : alarmMetrics[metric].unit })
-          : ''
+  const value = isMissing
+    ? texts.missing
+    : metric !== null && alarmMetrics[metric].fixed
+      ? ''
+      : Number.isFinite(figure)
+        ? fillText(texts.value, { value: String(Math.round(figure * 100) / 100), unit: metric === null ? '' : alarmMetrics[metric].unit })
+        : ''
   return [alarm.name, metric === null ? '' : texts.metrics[metric], ...where, value].filter((part) => part !== '').join(' ')
 }

@@ -45,7 +45,15 @@ describe('rules of alarms', () => {
   it('name whose they are in each selector', () => {
     const bp_id = '0198c7a4-0000-7000-8000-000000000001'
     const text = rulesFile([
-      { id: 'a', bp_id, name: 'x', severity: 'info', for_seconds: 60, no_data: 'alarm', rule: { kind: 'metric', metric: 'node_memory', comparison: '>', threshold: 90, node_ids: [] } },
+      {
+        id: 'a',
+        bp_id,
+        name: 'x',
+        severity: 'info',
+        for_seconds: 60,
+        no_data: 'alarm',
+        rule: { kind: 'metric', metric: 'node_memory', comparison: '>', threshold: 90, node_ids: [] },
+      },
     ])
     expect(text.match(/bp_id="0198c7a4/g)).toHaveLength(4)
   })
@@ -53,7 +61,12 @@ describe('rules of alarms', () => {
 
 describe('a message of many', () => {
   const told = (count: number): Told[] =>
-    Array.from({ length: count }, (_, index) => ({ id: String(index), what: 'firing', severity: 'critical', summary: `内存告警 内存使用率 节点-${index} 当前值 95.2%` }))
+    Array.from({ length: count }, (_, index) => ({
+      id: String(index),
+      what: 'firing',
+      severity: 'critical',
+      summary: `内存告警 内存使用率 节点-${index} 当前值 95.2%`,
+    }))
 
   it('has all of them as long as that fits, each made short before any is left out', () => {
     expect(digestOf(told(1), 4_000, 'http://x')).toBe('[严重] 告警：内存告警 内存使用率 节点-0 当前值 95.2%')

@@ -9,8 +9,9 @@ export const platformOrganisation = 'platform'
 /** What they select is not all in what they are given. */
 const refusedFunctions: ReadonlySet<string> = new Set(['info'])
 /** A literal as every reader of PromQL ends it where this one does. */
-const wholeLiteral =
-  /^(?:"(?:[^"\\\n\r]|\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}))*"|'(?:[^'\\\n\r]|\\(?:[abfnrtv\\']|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}))*'|`[^`\r]*`)$/
+const escapes = String.raw`x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}`
+const within = (quote: string): string => String.raw`${quote}(?:[^${quote}\\\n\r]|\\(?:[abfnrtv\\${quote}]|${escapes}))*${quote}`
+const wholeLiteral = new RegExp(`^(?:${within('"')}|${within("'")}|\`[^\`\\r]*\`)$`)
 
 interface Edit {
   readonly from: number

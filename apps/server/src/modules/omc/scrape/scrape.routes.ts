@@ -106,13 +106,17 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
   })
 
   // As an Alertmanager: what goes on, and what is over, again and again until it is taken.
-  http.post<{ Params: { id: string }; Body: unknown }>(`${path}/api/v2/alerts`, { config: { rateLimit }, bodyLimit: alertsMostBytes }, async (request, reply) => {
-    await allowed(request)
-    const parsed = postedAlerts.safeParse(request.body)
-    if (!parsed.success) throw new Refusal('requestInvalid')
-    await inbox.take(parsed.data)
-    return reply.code(200).send({})
-  })
+  http.post<{ Params: { id: string }; Body: unknown }>(
+    `${path}/api/v2/alerts`,
+    { config: { rateLimit }, bodyLimit: alertsMostBytes },
+    async (request, reply) => {
+      await allowed(request)
+      const parsed = postedAlerts.safeParse(request.body)
+      if (!parsed.success) throw new Refusal('requestInvalid')
+      await inbox.take(parsed.data)
+      return reply.code(200).send({})
+    },
+  )
 
   const passOn = async (reply: FastifyReply, node: string, port: number): Promise<FastifyReply> => {
     try {
