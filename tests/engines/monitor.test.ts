@@ -104,9 +104,9 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     expect([monitor, exporter]).toMatchObject([{ health: 'reachable', version: expect.stringMatching(/^\d/) as string }, { health: 'reachable' }])
     const jobs = await until(async () => {
       const { items } = await admin.call(prometheus.jobs, { params: { id: monitor.id } })
-      return items.length === 3 && items.every(({ target_count, up_count }) => target_count === up_count) && items
+      return items.length === 4 && items.every(({ target_count, up_count }) => target_count === up_count) && items
     }, 'all targets to be up')
-    expect(jobs.map(({ job }) => job)).toEqual(['node', 'node-exporter', 'platform'])
+    expect(jobs.map(({ job }) => job)).toEqual(['instance', 'node', 'node-exporter', 'platform'])
     expect((await answered(admin, 'zhisuan_node_memory_total_bytes')).series).toMatchObject([{ labels: { bp_id: 'platform', node_id: nodeId, node: 'node' } }])
     expect((await answered(admin, 'node_load1')).series).toMatchObject([{ labels: { job: 'node-exporter', node_id: nodeId } }])
     const now = Math.floor(Date.now() / 1_000)

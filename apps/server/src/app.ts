@@ -76,7 +76,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
-  const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
+  const { publicKeys, quotas, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode, nodeMetrics } = add(createEcrm(platform, { tell }))
   const { kept } = add(
@@ -111,7 +111,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
-  add(createOmc(platform, { edges, nodeMetrics, kept, settings, notices }))
+  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

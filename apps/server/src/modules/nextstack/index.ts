@@ -43,7 +43,7 @@ import { snapshotCounter } from './snapshot/snapshot.store.ts'
 import { createStorage, forgetStorage, refuseWhileVolumes, storageCounters, storageMigrations } from './storage.ts'
 import { terminalRoutes } from './terminal/terminal.routes.ts'
 import { createTerminalService } from './terminal/terminal.service.ts'
-import { createMetrics } from './vm/vm.metrics.ts'
+import { createMetrics, type Metrics } from './vm/vm.metrics.ts'
 import { createVmOperations } from './vm/vm.operations.ts'
 import { vmRoutes } from './vm/vm.routes.ts'
 import { createVmService } from './vm/vm.service.ts'
@@ -74,6 +74,8 @@ export function createNextstack(
   }
   /** What organisations may have, also of what other modules keep and count themselves. */
   quotas: Pick<QuotaService, 'limit' | 'mayGrow'>
+  /** What instances use now, by clouds. */
+  usages: Metrics['newest']
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
@@ -143,6 +145,7 @@ export function createNextstack(
       'nextstack.host': { table: 'hosts' },
     },
     quotas,
+    usages: metrics.newest,
     contentsOfProject: quotas.used,
     contentsOfCloud: {
       count: countByCloud,

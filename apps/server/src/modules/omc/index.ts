@@ -1,3 +1,4 @@
+import type { InstanceUsage } from '@zhisuan/engines/compute'
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import { z } from 'zod'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
@@ -41,6 +42,8 @@ export interface OmcParts {
     last(nodeId: string): NodeMetrics | null
     of(nodeId: string, minutes: number): Promise<{ items: NodeMetrics[]; interval_seconds: number }>
   }
+  /** What instances use now, by clouds. */
+  readonly usages: () => ReadonlyMap<string, readonly InstanceUsage[]>
   readonly kept: Kept
   readonly settings: Settings
   readonly notices: {
@@ -50,7 +53,7 @@ export interface OmcParts {
 }
 
 /** Operations: what is scraped and asked. */
-export function createOmc(platform: Platform, { edges, nodeMetrics, kept, settings, notices }: OmcParts): ModuleParts {
+export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept, settings, notices }: OmcParts): ModuleParts {
   const { db, config, log, now } = platform
   const endpoints = createPrometheusEndpoints(platform, edges.connected)
   const calls = createCallRecorder(platform)
@@ -107,7 +110,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, kept, settin
     ],
     serve: (http) => {
       calls.serve(http)
-      serveScrapes(http, { db, base, connected: edges.connected, lastOf: nodeMetrics.last, inbox })
+      serveScrapes(http, { db, base, connected: edges.connected, lastOf: nodeMetrics.last, usages, inbox })
     },
     start: async () => {
       await calls.start()

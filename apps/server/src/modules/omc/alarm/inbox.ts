@@ -81,9 +81,11 @@ export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
       for (let from = 0; from < episodes.length; from += 200)
         await db.transaction().execute(async (tx) => {
           for (const { alarm, episode } of episodes.slice(from, from + 200)) {
-            // What is over, and was never told here, is no news.
             const recorded = await store.recordEpisode(tx, episode)
-            if (recorded !== null && !(recorded.news === 'firing' && recorded.row.status === 'resolved')) await tellOf(tx, recorded.row, alarm, recorded.news)
+            if (recorded === null) continue
+            await tellOf(tx, recorded.row, alarm, recorded.news)
+            // It began and was over while nobody here was told.
+            if (recorded.news === 'firing' && recorded.row.status === 'resolved') await tellOf(tx, recorded.row, alarm, 'resolved')
           }
         })
     },

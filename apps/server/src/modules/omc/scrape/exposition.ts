@@ -1,4 +1,5 @@
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
+import type { InstanceUsage } from '@zhisuan/engines/compute'
 
 /** A family of samples in the text format of Prometheus ("Exposition formats"). */
 interface Family {
@@ -84,5 +85,23 @@ export function nodeFamilies({ cpu_share, load, memory, disks, nics, gpus }: Nod
       'Memory errors since the last reset that could not be corrected',
       gpus.map(({ uuid, health }) => ({ labels: { gpu: uuid }, value: health?.uncorrected_errors ?? null })),
     ),
+  ]
+}
+
+/** What instances use, each with whose it is: we tell it ourselves, and nobody who runs in one. */
+export function instanceFamilies(instances: readonly { readonly labels: Readonly<Record<string, string>>; readonly usage: InstanceUsage }[]): Family[] {
+  const of = (name: string, help: string, type: Family['type'], value: (usage: InstanceUsage) => number | null): Family => ({
+    name,
+    help,
+    type,
+    samples: instances.map(({ labels, usage }) => ({ labels, value: value(usage) })),
+  })
+  return [
+    of('zhisuan_instance_cpu_seconds_total', 'Processor time since its start', 'counter', ({ cpuSeconds }) => cpuSeconds),
+    of('zhisuan_instance_memory_used_bytes', 'Memory that is used', 'gauge', ({ memoryBytes }) => memoryBytes),
+    of('zhisuan_instance_disk_used_bytes', 'Used of the root disk', 'gauge', ({ diskBytes }) => diskBytes),
+    of('zhisuan_instance_network_received_bytes_total', 'Received since its start', 'counter', ({ networkReceivedBytes }) => networkReceivedBytes),
+    of('zhisuan_instance_network_sent_bytes_total', 'Sent since its start', 'counter', ({ networkSentBytes }) => networkSentBytes),
+    of('zhisuan_instance_processes', 'Processes', 'gauge', ({ processes }) => processes),
   ]
 }

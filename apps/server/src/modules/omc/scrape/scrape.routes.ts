@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { request as askHttp } from 'node:http'
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
+import type { InstanceUsage } from '@zhisuan/engines/compute'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../../platform/db/database.ts'
@@ -10,7 +11,7 @@ import { portOf, type Connected } from '../integration/integration.endpoint.ts'
 import { tokenHash } from '../integration/integration.service.ts'
 import { getIntegration, integrationOnNode, integrationsOf, type IntegrationRow } from '../integration/integration.store.ts'
 import { organisationLabel, platformOrganisation } from '../query/tenant.ts'
-import { exposed, nodeFamilies } from './exposition.ts'
+import { exposed, instanceFamilies, nodeFamilies } from './exposition.ts'
 import { scrapePath } from './paths.ts'
 
 const textFormat = 'text/plain; version=0.0.4; charset=utf-8'
@@ -33,12 +34,14 @@ export interface ScrapeParts {
   readonly connected: Connected
   /** How a node was last, where it said so to this server. */
   readonly lastOf: (nodeId: string) => NodeMetrics | null
+  /** What instances use now, by clouds. */
+  readonly usages: () => ReadonlyMap<string, readonly InstanceUsage[]>
   /** Who takes what it tells. */
   readonly inbox: Pick<Inbox, 'take'>
 }
 
 /** Where a Prometheus of ours asks what there is to scrape, and scrapes what only we reach: by a token that is its own. */
-export function serveScrapes(http: FastifyInstance, { db, base, connected, lastOf, inbox }: ScrapeParts): void {
+export function serveScrapes(http: FastifyInstance, { db, base, connected, lastOf, usages, inbox }: ScrapeParts): void {
   const allowed = async (request: FastifyRequest<{ Params: { id: string } }>): Promise<IntegrationRow> => {
     const row = /^[0-9a-f-]{36}$/.test(request.params.id) ? await getIntegration(db, request.params.id) : undefined
     const secret = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
@@ -79,6 +82,8 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
     const own = scrapePath(self.id)
     return reply.send([
       through('/metrics', { job: 'platform', [organisationLabel]: platformOrganisation, instance: 'platform' }),
+      // Whose each is stands in what we tell: one target of many organisations.
+      through(`${own}/instances`, { job: 'instance', instance: 'instances' }),
       ...all.flatMap((node) => {
         const exporter = exporters.get(node.id)
         return [
@@ -95,6 +100,29 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
     // So that it counts as down: nobody knows how it is.
     if (last === null || connected(request.params.node) === null) throw new Refusal('edgeOffline', { values: { name: '' } })
     return reply.type(textFormat).send(exposed(nodeFamilies(last)))
+  })
+
+  http.get<{ Params: { id: string } }>(`${path}/instances`, { config: { rateLimit } }, async (request, reply) => {
+    await allowed(request)
+    const now = usages()
+    const rows =
+      now.size === 0
+        ? []
+        : await db
+            .selectFrom('vms')
+            .select(['id', 'name', 'bp_id', 'project_id', 'cloud_id', 'engine_name'])
+            .where('cloud_id', 'in', [...now.keys()])
+            .execute()
+    const known = new Map(rows.map((row) => [`${row.cloud_id} ${row.engine_name}`, row]))
+    const instances = [...now].flatMap(([cloudId, of]) =>
+      of.flatMap((usage) => {
+        const row = known.get(`${cloudId} ${usage.name}`)
+        if (row === undefined) return []
+        const labels = { [organisationLabel]: row.bp_id ?? platformOrganisation, instance_id: row.id, name: row.name, project_id: row.project_id ?? '' }
+        return [{ labels, usage }]
+      }),
+    )
+    return reply.type(textFormat).send(exposed(instanceFamilies(instances)))
   })
 
   http.get<{ Params: { id: string; node: string } }>(`${path}/nodes/:node/exporter`, { config: { rateLimit } }, async (request, reply) => {
