@@ -390,7 +390,7 @@ const table = {
       { path: '/component/installationadd/{id}', title: 'componentInstallationadd', asks: 'omc.integration.create' },
       { path: '/component/installationaddTemplate/{id}/{name}', title: 'componentInstallationaddTemplate', asks: 'omc.integration.create' },
     ]),
-    parent({ path: '/component/prometheus', title: 'componentPrometheus', asks: 'omc.prometheus.list', access: admins, section: 'component', sort: 920 }, [
+    parent({ path: '/component/prometheus', title: 'componentPrometheus', asks: 'omc.integration.list', access: admins, section: 'component', sort: 920 }, [
       { path: '/component/prometheus/{id}', title: 'componentPrometheusDetail' },
     ]),
   ],

@@ -44,12 +44,7 @@ export default function IntegrationDetail() {
         {
           key: 'where',
           label: t('component.where'),
-          value:
-            component.node === null ? (
-              component.url
-            ) : (
-              <Link to={paths.container.node.detail(component.node.id, component.node.name)}>{component.node.name}</Link>
-            ),
+          value: component.node === null ? component.url : <Link to={paths.container.node.detail(component.node.id)}>{component.node.name}</Link>,
         },
         {
           key: 'port',

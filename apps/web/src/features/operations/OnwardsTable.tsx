@@ -14,7 +14,7 @@ export function OnwardsTable<Item extends { readonly id: string }, C extends Onw
   const { t } = useTranslation('operations')
   const table = useTableState(parts)
   // Assembled from the address: the server judges what is in it.
-  const pages = useAllPages<Item, C>(call, { page_size: '50', ...query, ...table.state.filters } as Partial<QueryInput<C>>)
+  const pages = useAllPages<Item, C>(call, { page_size: '50', ...query, ...table.state.filters } as unknown as Partial<QueryInput<C>>)
   return (
     <>
       <RowsTable<Item>

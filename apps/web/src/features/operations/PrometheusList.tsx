@@ -1,4 +1,4 @@
-import { prometheus, integrationStatuses, type PrometheusInstance } from '@zhisuan/contract/omc/monitor'
+import { integrations, integrationStatuses, type Integration } from '@zhisuan/contract/omc/monitor'
 import { useTranslation } from '../../i18n.ts'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -13,11 +13,10 @@ export default function PrometheusList() {
   const actionsOf = useIntegrationActions()
   return (
     <ResourceTable
-      call={prometheus.list}
-      // Who opens this page is told all of each.
-      rows={({ items }) => items as PrometheusInstance[]}
-      columns={integrationColumns<PrometheusInstance>(t, ({ id }) => paths.operations.prometheus.detail(id))}
-      passing={(row) => 'origin' in row && isPassing(row)}
+      call={integrations.list}
+      input={{ query: { component: 'prometheus' } }}
+      columns={integrationColumns<Integration>(t, ({ id }) => paths.operations.prometheus.detail(id))}
+      passing={isPassing}
       filters={[filter.oneOf('status', t('column.status'), integrationStatuses, (one) => t(`component.status.${one}`)), filter.keyword(t('component.keyword'))]}
       rowActions={actionsOf}
       empty={{ title: t('prometheus.empty'), note: t('prometheus.emptyNote') }}

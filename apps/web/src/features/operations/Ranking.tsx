@@ -40,7 +40,7 @@ export function Ranking() {
             const value = usage?.[metric] ?? 0
             return (
               <li key={node.id}>
-                <Link to={paths.container.node.detail(node.id, node.name)}>{node.name}</Link>
+                <Link to={paths.container.node.detail(node.id)}>{node.name}</Link>
                 <meter className="om-meter" min={0} max={metric === 'load' ? highest : 1} value={value} aria-label={node.name} />
                 <span className="zs-number">{metric === 'load' ? format.number(value) : format.percent(value)}</span>
               </li>

@@ -12,6 +12,7 @@ export function useAlarmActions(): (alarm: Alarm) => readonly Action[] {
   const act = useChange(alarms.activate, { invalidates: invalidatedByAlarm, silent: true })
   const remove = useChange(alarms.delete, { invalidates: invalidatedByAlarm, silent: true })
   return ({ id, name, status, firing_count: firing }) => {
+    const whyNot = allowed(alarmCan, 'deactivate', status, t(`alarm.status.${status}`))
     const run = (action: Alarm['status']) => () => act.mutateAsync({ params: { id }, query: { action } })
     return [
       { key: 'edit', call: alarms.update, label: t('edit'), href: paths.operations.alarm.edit(id) },
@@ -20,7 +21,7 @@ export function useAlarmActions(): (alarm: Alarm) => readonly Action[] {
             key: 'deactivate',
             call: alarms.activate,
             label: t('alarm.deactivate'),
-            disabledReason: allowed(alarmCan, 'deactivate', status, t(`alarm.status.${status}`)),
+            disabledReason: whyNot,
             confirm: { title: t('alarm.deactivateTitle', { name }), body: t('alarm.deactivateBody', { count: firing }) },
             doneText: t('alarm.deactivated', { name }),
             run: run('deactive'),

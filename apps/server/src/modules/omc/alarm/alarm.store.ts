@@ -311,17 +311,23 @@ export type NewEpisode = Insertable<AlertLogTable>
  * @returns what is new of it; null where nothing is
  */
 export async function recordEpisode(tx: Tx, episode: NewEpisode): Promise<{ row: AlertLogRow; news: 'firing' | 'resolved' } | null> {
-  const before = await tx
+  const same = await tx
     .selectFrom('alert_logs')
     .selectAll()
     .where('fingerprint', '=', episode.fingerprint)
-    .where('starts_at', '=', episode.starts_at)
+    .where((of) => of.or([of('starts_at', '=', episode.starts_at), of('status', '=', 'firing')]))
+    .orderBy('status')
+    .orderBy('starts_at', 'desc')
     .forUpdate()
-    .executeTakeFirst()
-  if (before === undefined) {
+    .execute()
+  const firing = same.find(({ status }) => status === 'firing')
+  const before = firing ?? same[0]
+  // It was taken for over, and goes on: from here on it is another one.
+  const goesOn = before?.status === 'resolved' && episode.status === 'firing'
+  if (before === undefined || goesOn) {
     const made = await tx
       .insertInto('alert_logs')
-      .values(episode)
+      .values(goesOn ? { ...episode, starts_at: episode.told_at } : episode)
       .onConflict((on) => on.doNothing())
       .returningAll()
       .executeTakeFirst()

@@ -150,6 +150,17 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     expect([items.length, items.reduce((sum, { critical }) => sum + critical, 0)]).toEqual([7, 32])
   })
 
+  it('that were taken for over, and go on, are told once more', async () => {
+    const before = (await logs({ page_size: '100' })).length
+    const began = new Date(app.clock.now().getTime() - 1_000)
+    await told({ node: 'again' }, began)
+    for (const action of ['deactive', 'active'] as const) await call(app, alarms.activate, { token: owner.token, params: { id: alarm.id }, query: { action } })
+    for (let times = 0; times < 2; times++) await told({ node: 'again' }, began)
+    const mine = (await logs({ page_size: '100' })).filter(({ labels }) => labels['node'] === 'again')
+    expect(mine.map(({ status }) => status)).toEqual(['firing', 'resolved'])
+    expect((await logs({ page_size: '100' })).length).toBe(before + 2)
+  })
+
   it('of others are not there, and neither are their receivers', async () => {
     const { token } = stranger
     expect((await call(app, alarms.list, { token, query: {} })).items).toEqual([])
