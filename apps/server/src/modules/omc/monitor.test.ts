@@ -61,7 +61,7 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
       '{__name__=~".+"}',
       'sum by (bp_id) (up)',
       'max_over_time(up[1m])',
-      'max_over_time((up or {job="x"})[10s:1s])',
+      'max_over_time((up or up)[10s:1s])',
       'up or on () {job=~".*"}',
     ]) {
       const series = (await ask(owner.token, query)).series

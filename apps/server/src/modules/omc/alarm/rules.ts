@@ -23,11 +23,12 @@ const narrowed = (query: string, bpId: string | null): string => (bpId === null 
 export const firesOf = ({ rule, bp_id }: Pick<Ruled, 'rule' | 'bp_id'>): string =>
   narrowed(rule.kind === 'promql' ? rule.query : `(${selected(rule)}) ${rule.comparison} ${rule.threshold}`, bp_id)
 
-/** That there is nothing to ask of. */
-const missing = ({ rule, bp_id }: Pick<Ruled, 'rule' | 'bp_id'>): string => `absent(${narrowed(selected(rule), bp_id)})`
+/** That there is nothing to ask of. A question may end with a comment. */
+const missing = ({ rule, bp_id }: Pick<Ruled, 'rule' | 'bp_id'>): string => `absent(${narrowed(selected(rule), bp_id)}\n)`
 
-/** Any text as YAML's quoted scalar; what Prometheus would take for a template is none. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+/** Any text as YAML's scalar in double quotes, which is JSON's: lines of it stay lines. */
+const quoted = (text: string): string => JSON.stringify(text)
+/** What Prometheus would take for a template is none. */
 const plain = (text: string): string => text.replaceAll(/[{}]/g, '')
 
 /**

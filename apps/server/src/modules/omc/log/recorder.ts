@@ -43,6 +43,8 @@ export function createCallRecorder({ db, log, now }: Pick<Platform, 'db' | 'log'
   let writing: Promise<void> = Promise.resolve()
   const flush = (): Promise<void> => {
     writing = writing.then(write).catch((error: unknown) => {
+      // Somebody may have dropped a day.
+      prepared.clear()
       if (!isConnectionError(error)) log.warn({ err: error, waiting: waiting.length }, 'the log of calls')
       const over = waiting.length - waitingMost
       if (over > 0) {
