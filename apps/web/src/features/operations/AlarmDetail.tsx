@@ -10,6 +10,7 @@ import { paths } from '../../paths.ts'
 import { AlertTable } from './AlertTable.tsx'
 import { ruleText, ruleTones, severityTones } from './alarmRules.ts'
 import { useAlarmActions } from './useAlarmActions.ts'
+import './operations.css'
 
 /** One alarm: its rule, whether it works, and its episodes. */
 export default function AlarmDetail() {

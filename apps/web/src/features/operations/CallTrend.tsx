@@ -41,7 +41,7 @@ export function CallTrend() {
   const common = { from, until: Math.max(until, from + hourMs), loading: isPending, group }
   return (
     <section aria-label={t('log.trend')}>
-      <div className="om-line om-head">
+      <div className="zs-bar om-head">
         <h2 className="zs-title">{t('log.trend')}</h2>
         <Segmented
           aria-label={t('range.label')}

@@ -12,6 +12,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { MetricChart } from '../../kit/MetricChart.tsx'
 import { exploreRanges, linesMost, linesOf, seriesName, stepOf } from './explore.ts'
+import '../../kit/chart.css'
 import '../../kit/codeEditor.css'
 import './operations.css'
 
@@ -64,7 +65,7 @@ export function Explorer({ id }: { readonly id: string }) {
       <Suspense fallback={<div className="zs-editor zs-editor-late zs-late" aria-busy="true" />}>
         <PromqlView instanceId={id} label={t('explorer.query')} value={text} onChange={setText} onRun={() => run()} />
       </Suspense>
-      <div className="om-line">
+      <div className="zs-bar">
         <Button type="primary" loading={range.isFetching || instant.isFetching} onClick={() => run()}>
           {t('explorer.run')}
         </Button>
@@ -79,7 +80,7 @@ export function Explorer({ id }: { readonly id: string }) {
         />
         <span className="zs-soft">{t('explorer.hint')}</span>
       </div>
-      <div className="om-line" aria-label={t('explorer.examples')}>
+      <div className="zs-bar" aria-label={t('explorer.examples')}>
         <span className="zs-soft">{t('explorer.examples')}</span>
         {examples.map((query) => (
           <Button

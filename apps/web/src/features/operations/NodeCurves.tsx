@@ -73,7 +73,7 @@ export function NodeCurves() {
   const hasCards = series.gpu.some(({ points }) => points.some(([, value]) => value !== null))
   return (
     <section aria-label={t('stats.curves')}>
-      <div className="om-line om-head">
+      <div className="zs-bar om-head">
         <h2 className="zs-title">{t('stats.curves')}</h2>
         <Segmented
           aria-label={t('range.label')}

@@ -18,7 +18,7 @@ export function Ranking() {
   const highest = Math.max(1, ...(data?.items ?? []).map(({ usage }) => usage?.load ?? 0))
   return (
     <section className="om-part" aria-labelledby="om-ranking">
-      <div className="om-line om-head">
+      <div className="zs-bar om-head">
         <h2 className="zs-title" id="om-ranking">
           {t('stats.ranking')}
         </h2>

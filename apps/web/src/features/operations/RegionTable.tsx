@@ -18,7 +18,7 @@ export function RegionTable() {
     total_bytes === 0 ? format.nothing : t('stats.usedOf', { share: format.percent(used_bytes / total_bytes), total: format.bytes(total_bytes) })
   return (
     <section className="om-part" aria-labelledby="om-regions">
-      <div className="om-line om-head">
+      <div className="zs-bar om-head">
         <h2 className="zs-title" id="om-regions">
           {t('stats.regions')}
         </h2>

@@ -1,6 +1,7 @@
 import { useSearchParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { MomentInput } from '../../kit/dates.tsx'
+import '../../kit/table.css'
 import './operations.css'
 
 const ends = ['from', 'to'] as const
@@ -30,7 +31,7 @@ export function useTimeFilters() {
 export function TimeFilters({ times: { given, set } }: { readonly times: ReturnType<typeof useTimeFilters> }) {
   const { t } = useTranslation('operations')
   return (
-    <div className="om-line">
+    <div className="zs-bar">
       {ends.map((end) => (
         <span className="zs-labelled" key={end}>
           <label htmlFor={`om-${end}`}>{t(`range.${end}`)}</label>

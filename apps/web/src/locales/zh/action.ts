@@ -51,7 +51,7 @@ export default {
     jobs: '查看采集任务',
     query: '查询',
     reinstall: '重新安装',
-    uninstall: '卸载',
+    uninstall: words.detach,
     amend: '修订',
     sign: '签署',
     try: '试算',
