@@ -39,7 +39,7 @@ export type ApiLog = z.output<typeof apiLog>
 const cursor = z
   .string()
   .max(80)
-  .regex(/^\d{1,20}~[0-9a-f-]{36}$/, fieldTexts.format)
+  .regex(/^\d{1,16}~[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, fieldTexts.format)
   .optional()
 const pageSize = z.coerce.number().int().min(1).max(200).default(20)
 const onwards = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() })

@@ -19,6 +19,7 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { refuseNoPromql } from '../query/tenant.ts'
 import { statNodes } from '../stats/stats.store.ts'
 import * as store from './alarm.store.ts'
 import { alarmTexts as texts } from './alarm.texts.ts'
@@ -123,6 +124,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       const own = new Set((await statNodes(db, scopeOf(actor))).map(({ id }) => id))
       if (rule.node_ids.some((id) => !own.has(id))) throw new Refusal('edgeUnknown', { field: 'rule.node_ids' })
     }
+    if (rule.kind === 'promql') refuseNoPromql(rule.query)
     const expression = firesOf({ rule, bp_id: bpId })
     const prometheus = await keeper.prometheus()
     if (prometheus === null) return

@@ -36,7 +36,7 @@ export function ofOrganisation(query: string, bpId: string): string {
   if (/[^\S \t\n]|\u0085/.test(query)) throw invalid('unexpected white space')
   parser.parse(query).iterate({
     enter(node) {
-      if (node.type.isError) throw invalid(`unexpected ${JSON.stringify(query.slice(node.from, node.from + 20) || 'end of input')} at ${node.from + 1}`)
+      if (node.type.isError) throw invalidAt(query, node.from)
       switch (node.name) {
         case 'LineComment':
           edits.push({ from: node.from, to: node.to, text: ' ' })
@@ -73,3 +73,18 @@ export function ofOrganisation(query: string, bpId: string): string {
   }
   return narrowed + query.slice(at)
 }
+
+/** Whether it is PromQL at all, where nobody is there to ask. @throws Refusal `queryInvalid` */
+export function refuseNoPromql(query: string): void {
+  parser.parse(query).iterate({
+    enter({ type, from }) {
+      if (type.isError) throw invalidAt(query, from)
+    },
+  })
+}
+
+const invalidAt = (query: string, from: number): Refusal =>
+  new Refusal('queryInvalid', {
+    field: 'query',
+    values: { reason: `unexpected ${JSON.stringify(query.slice(from, from + 20) || 'end of input')} at ${from + 1}` },
+  })
