@@ -77,7 +77,7 @@ test.describe('operations', () => {
     await expect(rowOf(page, 'hook')).toBeVisible()
     await visit(page, `${origin}/addalarm`)
     await page.getByText('PromQL', { exact: true }).first().click()
-    await fill(page, { 名称: 'memory', PromQL: 'zhisuan_node_memory_used_bytes > 0', '持续时间（秒）': '0' })
+    await fill(page, { 名称: 'memory', 查询语句: 'zhisuan_node_memory_used_bytes > 0', '持续时间（秒）': '0' })
     await accessible(page)
     await shot(page, 'alarm-add')
     await button(page, '保存').click()
