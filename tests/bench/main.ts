@@ -8,6 +8,7 @@ import { benchCreate } from './create.ts'
 import { benchFiles } from './files.ts'
 import { benchFleet } from './fleet.ts'
 import { benchList } from './list.ts'
+import { benchMarket } from './market.ts'
 import { benchOpenStack } from './openstack.ts'
 import { benchPages } from './pages.ts'
 import { benchPolicy } from './policy.ts'
@@ -44,6 +45,7 @@ const parts = {
   files: benchFiles,
   registry: benchRegistry,
   push: benchPush,
+  market: benchMarket,
   openstack: benchOpenStack,
 }
 const figures: Figure[] = []

@@ -66,7 +66,8 @@ async function checkDialog(page: Page, what: string): Promise<void> {
   await expect(dialog(page)).toHaveCount(0)
 }
 
-test('public pages, and their forms when refused', async ({ page }) => {
+test('public pages, and their forms when refused', async ({ page, trouble }) => {
+  trouble.expect(/^404 GET \/api\/models\/v1\/models\/made-up$/)
   await checkAll(page, [...pagesFor(['public']), '/market', '/warehouse/made-up'])
   await page.goto('/register')
   await button(page, '注册').click()

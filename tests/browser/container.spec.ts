@@ -10,7 +10,7 @@ import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
 import { Client, until } from '../support/server.ts'
-import { accessible, button, countingClicks, rowOf } from './console.ts'
+import { accessible, button, countingClicks, dialog, rowOf, shot } from './console.ts'
 import { field, fill, takeOut } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
@@ -100,7 +100,7 @@ test.describe('containers on a real Docker', () => {
       await page.getByLabel('节点端口 1', { exact: true }).fill(String(port))
       await page.getByLabel('容器端口 1', { exact: true }).fill('80')
       await button(page, '添加变量').click()
-      await page.getByLabel('变量名 1', { exact: true }).fill('1A')
+      await page.getByLabel('变量名 1', { exact: true }).fill('A=B')
       await button(page, '添加挂载').click()
       await page.getByRole('combobox', { name: '类型 1', exact: true }).click()
       await page.locator('.ant-select-item-option', { hasText: '配置文件' }).click()
@@ -111,7 +111,7 @@ test.describe('containers on a real Docker', () => {
       await takeOut(page, '节点', node)
       await button(page, '开始部署').click()
       await expect(page.getByText('引号没有成对')).toBeVisible()
-      await expect(page.getByText('变量名以字母或下划线开头，只能包含字母、数字和下划线')).toBeVisible()
+      await expect(page.getByText('变量名不能为空，不能包含等号和换行')).toBeVisible()
       await expect(page.getByText('请选择节点或设置节点标签')).toBeVisible()
       await accessible(page, 'the form of a deployment')
       await field(page, '启动命令').fill("sh -c 'i=0; while true; do i=$((i+1)); echo tick $i; sleep 1; done'")
@@ -167,6 +167,26 @@ test.describe('containers on a real Docker', () => {
       await button(page, '下载 in.txt').click()
       expect(readFileSync(await (await saved).path(), 'utf8')).toBe('进来\n')
       await accessible(page, 'the files')
+      await button(page, '把 in.txt 存到空间').click()
+      await accessible(page, 'where to in a space')
+      await shot(page, 'machine-to-space')
+      await button(dialog(page), '存到这里').click()
+      await expect(toast(page, '1 项开始传送')).toBeVisible()
+      const copies = page.getByRole('region', { name: '与文件空间之间的传送' })
+      await expect(copies.getByText(/in\.txt → 文件空间/)).toBeVisible()
+      await expect(copies.getByText(/完成 · 7 B/)).toBeVisible({ timeout: 20_000 })
+      trouble.expect(/409 POST .*\/machine-copies\/to$/)
+      await button(page, '从空间传入').click()
+      await dialog(page).getByLabel('in.txt').check()
+      await accessible(page, 'what of a space')
+      await shot(page, 'machine-from-space')
+      await button(dialog(page), '传入选中的内容').click()
+      await expect(dialog(page)).toContainText('已有同名的文件或文件夹：in.txt')
+      await shot(page, 'machine-taken')
+      await button(dialog(page), '继续').click()
+      await expect(page.getByRole('cell', { name: /in \(1\)\.txt/ }).first()).toBeVisible({ timeout: 20_000 })
+      await shot(page, 'machine-copies')
+      await accessible(page, 'the files with what was copied')
     })
 
     await test.step('a terminal', async () => {

@@ -33,6 +33,8 @@ async function look(page: Page, trouble: Trouble, what: string, open: () => Prom
   const dialog = page.getByRole('dialog').first()
   await expect(dialog, `${what} says what it is`).toHaveAccessibleName(/\S/)
   expect.soft(await dialog.innerText(), `${what} fails`).not.toMatch(/加载失败|undefined|\{\{/)
+  // A key goes where the focus is: what opens from a menu has it once that has closed.
+  await page.waitForFunction(() => document.activeElement?.closest('[role=dialog], .ant-modal, .ant-drawer') != null)
   await page.keyboard.press('Escape')
   // Whoever has typed nothing is not asked whether to keep it.
   await expect(opened(page), `${what} closes`).toHaveCount(0)

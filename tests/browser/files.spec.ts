@@ -125,3 +125,45 @@ test('a folder is uploaded through a broken connection, looked at, shared, and o
     await admins.close()
   })
 })
+
+test('a large file goes up by itself behind others, is paused, and goes on after a reload once it is chosen again', async ({ page, context }) => {
+  const name = `${newName('大文件')}.bin`
+  const path = join(mkdtempSync(join(tmpdir(), 'files-')), name)
+  // More than is verified with its last piece.
+  const content = randomBytes(80 * 2 ** 20)
+  writeFileSync(path, content)
+  await signIn(context, 'tenantAdmin')
+  await visit(page, '/personalSpace')
+  let pieceMs = 700
+  await page.route('**/uploads/*/content', async (route) => {
+    if (route.request().method() === 'PATCH') await new Promise((resolve) => setTimeout(resolve, pieceMs))
+    await route.continue().catch(() => undefined)
+  })
+  // Whoever leaves while something is on its way is asked.
+  page.on('dialog', (asked) => void asked.accept())
+  const uploads = page.getByRole('region', { name: '上传', exact: true })
+  const input = page.locator('input[type=file]').first()
+
+  await test.step('its rate and the time that is left are told, and it is paused', async () => {
+    await input.setInputFiles([path])
+    await expect(uploads.getByText(/\d+% · .*\/s · 还需/)).toBeVisible({ timeout: 20_000 })
+    await shot(page, 'files-large')
+    await button(uploads, '暂停').click()
+    await expect(uploads.getByText(/\d+% · 已暂停/)).toBeVisible()
+    await button(uploads, '继续').click()
+    await expect(uploads.getByText(/\d+% · .*\/s/)).toBeVisible({ timeout: 20_000 })
+  })
+
+  await test.step('after a reload its file is asked for, and nothing goes twice', async () => {
+    await page.reload()
+    await expect(uploads.getByText(/已传 \d+%/)).toBeVisible()
+    await shot(page, 'files-left')
+    await accessible(page, 'an upload that was left')
+    pieceMs = 0
+    await uploads.locator('input[type=file]').setInputFiles(path)
+    await expect(uploads.getByText('1 / 1 个已上传')).toBeVisible({ timeout: 30_000 })
+    await expect(rowOf(page, name)).toContainText('80 MB')
+    const { content: saved } = await savedBy(page, () => button(rowOf(page, name), '下载').click())
+    expect(sha256(saved)).toBe(sha256(content))
+  })
+})

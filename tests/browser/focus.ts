@@ -39,6 +39,7 @@ const placeOfFocus = (page: Page, within: string) =>
     return { ...seen, kind: kind.join(' < ') }
   }, within)
 
+const stopsMost = 1_000
 /**
  * Looks at every stop of the Tab key: whether it is on the screen, covered by nothing, and drawn
  * otherwise than without the focus. Answers those that are not.
@@ -48,7 +49,8 @@ export async function unseenStops(page: Page, key: 'Tab' | 'Shift+Tab' = 'Tab', 
   const unseen: string[] = []
   // Of a round before this one, on a page that what is around it stayed for.
   await page.evaluate(() => document.querySelectorAll<HTMLElement & { passed?: boolean }>('*').forEach((element) => delete element.passed))
-  for (let stops = 0; stops < 400; stops++) {
+  // The longest list names each kind of thing that policies may be about.
+  for (let stops = 0; stops < stopsMost; stops++) {
     await page.keyboard.press(key)
     const place = await placeOfFocus(page, within)
     if (place === null) return unseen
@@ -71,5 +73,5 @@ export async function unseenStops(page: Page, key: 'Tab' | 'Shift+Tab' = 'Tab', 
     if (withFocus.equals(without)) unseen.push(`${name}: looks the same`)
     else drawnKinds.add(place.kind)
   }
-  throw new Error(`more than 400 stops, lately ${await focused(page)}`)
+  throw new Error(`more than ${stopsMost} stops, lately ${await focused(page)}`)
 }

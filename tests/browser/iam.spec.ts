@@ -164,6 +164,8 @@ test('a policy is made, given by a role, asked about, changed by another version
   await accessible(page, 'the list of policies')
   await shot(page, 'policies')
   await rowOf(page, policy).getByRole('link', { name: policy }).click()
+  // In the list, too, each row says which version it is of.
+  await expect(heading(page, policy)).toBeVisible()
   await more(rowOf(page, '版本 1'), '删除')
   await button(dialog(page), '删除').click()
   await expect(rowOf(page, '版本 1')).toHaveCount(0)

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from '@playwright/test'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { cards } from '@zhisuan/contract/market/card'
 import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
@@ -11,9 +14,29 @@ import { Client, until } from '../support/server.ts'
 import { accessible, act, button, dialog, more, pick, rowOf, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
-import { expect, signIn, stage, test, toast } from './test.ts'
+import { expect, signIn, stage, test, toast, type Trouble } from './test.ts'
 
+const run = promisify(execFile)
 const image = `zs-market-${randomUUID().slice(0, 8)}:1`
+
+/** A tile opens what runs in the machine, on an origin of its own, in a window of its own. */
+async function opensJupyter(page: Page, trouble: Trouble, engine: OwnDocker): Promise<void> {
+  const tile = page.getByRole('button', { name: /^JupyterLab/ })
+  trouble.expect(/^409 POST \/api\/market\/v1\/rentals\/.*\/apps$/)
+  await tile.click()
+  await expect(toast(page, '镜像中没有 jupyter')).toBeVisible()
+  // What an image that has it would do: it takes the same port.
+  const lab = '#!/bin/sh\nexec httpd -f -p 127.0.0.1:8888 -h /workspace\n'
+  const install = `printf '%s' '${lab}' > /bin/jupyter; chmod +x /bin/jupyter; echo '<h1>the lab</h1>' > /workspace/index.html`
+  const made = await engine.docker.containers.list({ labels: ['zhisuan.container'] })
+  for (const { id } of made) await run('docker', ['-H', `unix://${engine.socket}`, 'exec', id, 'sh', '-c', install])
+  const opened = page.context().waitForEvent('page')
+  await tile.click()
+  const shown = await opened
+  await expect(shown.getByRole('heading', { name: 'the lab' })).toBeVisible({ timeout: 30_000 })
+  expect(new URL(shown.url()).hostname).toMatch(/^[0-9a-f]{32}-8888\.localhost$/)
+  await shown.close()
+}
 
 test.describe('the market, on a real Docker with cards that are not there', () => {
   test.skip(!dockerIsThere, 'no Docker Engine on this host')
@@ -42,7 +65,7 @@ test.describe('the market, on a real Docker with cards that are not there', () =
     data?.remove()
   })
 
-  test('a card in a cabinet is offered, found by a visitor, rented, stopped, started and released', async ({ page, context, browser }) => {
+  test('a card in a cabinet is offered, found by a visitor, rented, stopped, started and released', async ({ page, context, browser, trouble }) => {
     test.setTimeout(120_000)
     const machine = newName('train')
 
@@ -126,6 +149,7 @@ test.describe('the market, on a real Docker with cards that are not there', () =
       await expect(theirs.locator('.frame-head').getByText('运行中')).toBeVisible({ timeout: 30_000 })
       await accessible(theirs, 'a machine')
       await shot(theirs, 'market-rental')
+      await opensJupyter(theirs, trouble, engine)
       await act(theirs, '停止')
       await expect(dialog(theirs)).toContainText('磁盘保留 15 天')
       await button(dialog(theirs), '停止').click()

@@ -219,10 +219,7 @@ test('what policies refuse is off before anybody fills anything in, and a refusa
   await button(dialog(page), '封禁').click()
   const said = toast(page, '无操作权限：策略的第 2 条语句拒绝了 ums.accessKey.block')
   await expect(said).toBeVisible()
-  await expect(said.getByRole('link', { name: '为什么' })).toHaveAttribute(
-    'href',
-    `/organisation/authorization?${new URLSearchParams({ tab: 'why', user: id, action: 'ums.accessKey.block' })}`,
-  )
+  await expect(said.getByRole('link', { name: '为什么' })).toHaveAttribute('href', `/organisation/policies/${policy.id}?statement=2`)
 })
 
 test('an access key of a member is blocked, let go and deleted', async ({ page, context }) => {
@@ -286,7 +283,7 @@ test('what is ready-made is found, copied, and given to who is invited', async (
   await signIn(context, administrator)
 
   // Told by a mark, and by it found; nobody changes it.
-  await page.goto('/organisation/policies?owner=system')
+  await page.goto(`/organisation/policies?owner=system&keyword=${encodeURIComponent('全部只读')}`)
   const row = rowOf(page, '全部只读')
   await expect(row).toContainText('系统')
   await expect(button(row, '编辑')).toHaveAttribute('aria-disabled', 'true')

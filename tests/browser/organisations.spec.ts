@@ -435,7 +435,7 @@ test('the audit log is searched, saved and proved', async ({ page, context }) =>
       .trim()
       .split(/\r?\n/)
     expect(lines).toHaveLength(format === 'csv' ? 2 : 1)
-    expect(lines[0]).toContain(format === 'csv' ? 'number,at,call,actor_id,actor_name' : '"call":"ums.user.updateCurrent"')
+    expect(lines[0]).toContain(format === 'csv' ? '编号,时间,操作,操作人ID,操作人' : '"call":"ums.user.updateCurrent"')
     expect(lines.at(-1)).toContain(id)
   }
 

@@ -69,7 +69,7 @@ test.describe('the overview', () => {
     await signIn(context, person)
     await page.goto('/index')
     await expect(page.getByRole('heading', { name: '开始使用' })).toBeVisible()
-    await expect(page.getByText('没有设置上限，也还没有用量。')).toBeVisible()
+    await expect(page.getByRole('table', { name: '配额' }).getByRole('row', { name: /^文件与模型容量 0 B/ })).toBeVisible()
     await expect(page.getByRole('region', { name: '资源' })).toHaveCount(0)
     await accessible(page, 'for a new organisation', [...wcag, 'best-practice'])
     await page.setViewportSize({ width: 390, height: 800 })

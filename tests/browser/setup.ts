@@ -6,6 +6,7 @@ import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { cloudIsThere } from '@zhisuan/engines/openstack/local'
 import { temporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { openWayToOpenStack } from '../support/openstack.ts'
 import { asAdministrator, Client, startServer, until } from '../support/server.ts'
 import { register } from './people.ts'
@@ -52,7 +53,13 @@ async function open(worker: number, ends: (() => Promise<void>)[]): Promise<void
   const data = temporaryFolder('browser')
   ends.push(async () => data.remove())
   // Each test comes from an address of its own, so that none spends another's share of requests.
-  const server = await startServer(begin(join(data.path, 'server')), { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
+  const appsPort = await freePort()
+  const server = await startServer(begin(join(data.path, 'server')), {
+    LOCAL_CLOUD: 'sandbox',
+    TRUST_PROXY: '1',
+    APPS_PORT: String(appsPort),
+    APPS_URL: `http://localhost:${appsPort}`,
+  })
   ends.push(() => server.stop())
   const administrator = await asAdministrator(server)
   const tenant = await register(server.url, 'browser-tenant')

@@ -2,12 +2,15 @@ import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { containers } from '@zhisuan/contract/cis/container'
+import type { BodyInput } from '@zhisuan/contract/define'
+import { audits } from '@zhisuan/contract/iam/audit'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { cards, marketNodes } from '@zhisuan/contract/market/card'
 import { offers } from '@zhisuan/contract/market/offer'
@@ -40,10 +43,18 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
   let other: Client
   let offer_id: string
   let sshPort: number
+  let appsPort: number
   let port: number
 
   const start = async (): Promise<void> => {
-    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', SSH_PORT: String(sshPort), PORT: String(port) })
+    server = await startServer(data.path, {
+      LOCAL_CLOUD: 'none',
+      TRUST_PROXY: '1',
+      SSH_PORT: String(sshPort),
+      PORT: String(port),
+      APPS_PORT: String(appsPort),
+      APPS_URL: `http://localhost:${appsPort}`,
+    })
   }
 
   const signedUp = async (name: string, organisation: string): Promise<Client> => {
@@ -59,6 +70,7 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     engine = await startOwnDocker(join(data.path, 'docker'), { environment })
     await importBusybox(engine.docker, image)
     sshPort = await freePort()
+    appsPort = await freePort()
     port = await freePort()
     await start()
     admin = await asAdministrator(server)
@@ -188,9 +200,46 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
 
     for (const wrong of [() => ssh(theirs, 'true'), () => run('ssh', [...options(mine), `${offer_id}@127.0.0.1`, 'true'])])
       expect(await wrong().catch((error: unknown) => error)).toMatchObject({ code: 255, stderr: expect.stringContaining('Permission denied') as string })
+    // Who entered stands in the audit log, each time.
+    const { items: entered } = await admin.call(audits.list, { query: { call: containers.terminal.id, page_size: '100' } })
+    expect(entered.length).toBeGreaterThanOrEqual(6)
+    for (const entry of entered) expect(entry).toMatchObject({ object_id: rental.container_id, bp_id: rental.bp_id, code: 0 })
     await renter.call(rentals.release, { params: { id: rental.id } })
     await becomes(renter, rental.id, 'released')
     expect(await ssh(mine, 'true').catch((error: unknown) => error)).toMatchObject({ code: 255 })
+  })
+
+  it('show JupyterLab to the browser of whose they are, started where it is not, and of nobody else', async () => {
+    const rental = await rent(renter, 'lab', 1)
+    expect(rental.apps).toBe(true)
+    const params = { id: rental.id }
+    const open = (who: Client, body: BodyInput<typeof rentals.open>) => who.call(rentals.open, { params, body })
+    expect(await open(renter, { app: 'jupyter' }).catch((error: unknown) => String(error))).toContain('98022')
+    expect(await open(renter, { app: 'port', port: 8888 }).catch((error: unknown) => String(error))).toContain('98024')
+    expect(await open(other, { app: 'jupyter' }).catch((error: unknown) => String(error))).toContain('404')
+    // What the image would have under this name: it takes the same port.
+    const lab = '#!/bin/sh\necho "$@" > /workspace/arguments\nexec httpd -f -p 127.0.0.1:8888 -h /workspace\n'
+    await inside(rental, 'sh', '-c', `printf '%s' '${lab}' > /bin/jupyter; chmod +x /bin/jupyter; echo the-lab > /workspace/index.html`)
+    const { url } = await open(renter, { app: 'jupyter' })
+    const { host, pathname, search } = new URL(url)
+    const browse = async (path: string, cookie = ''): Promise<{ status: number | undefined; cookie: string; body: string }> => {
+      const sent = request({ port: appsPort, path, headers: { host, cookie } }).end()
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      return { status: answer.statusCode, cookie: (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '', body: String(await buffer(answer)) }
+    }
+    expect((await browse('/')).status).toBe(401)
+    const { status, cookie } = await browse(`${pathname}${search}`)
+    expect(status).toBe(302)
+    expect(await browse('/', cookie)).toMatchObject({ status: 200, body: 'the-lab\n' })
+    expect((await browse('/arguments', cookie)).body).toContain('--ip=127.0.0.1 --port=8888')
+    // Once more it is there already.
+    expect((await open(renter, { app: 'port', port: 8888 })).url).toContain(host)
+    // Nothing listens where the node's other neighbours could come.
+    expect(await inside(rental, 'sh', '-c', 'netstat -ltn | grep -cE "^tcp +[0-9]+ +[0-9]+ +0.0.0.0:" || true')).toBe('0\n')
+    await renter.call(rentals.release, { params })
+    await becomes(renter, rental.id, 'released')
+    // It is asked again every ten seconds; there is nothing inside any more in any case.
+    expect([401, 502]).toContain((await browse('/', cookie)).status)
   })
 
   it('come to run or leave nothing behind, whenever the server is killed', async () => {
@@ -236,8 +285,8 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
           if (rental.status === 'running') await who.call(rentals.release, { params: { id: rental.id } }).catch(() => undefined)
         return left.length === 0
       }, 'all to be released')
-      const stock = await owner.call(cards.list, { query: {} })
-      expect(stock.items.map(({ state }) => state)).toEqual(['free', 'free', 'free'])
+      // Its agent comes back to the server in its own time.
+      await until(async () => (await owner.call(cards.list, { query: {} })).items.every(({ state }) => state === 'free'), 'all cards to be free', 30_000)
       expect(await engine.docker.containers.list({ all: true, labels: ['zhisuan.container'] })).toEqual([])
       expect(await engine.docker.volumes.list()).toEqual([])
     }

@@ -76,7 +76,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
-  const { publicKeys, quotas, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
+  const { publicKeys, quotas, machines: instances, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode, nodeMetrics } = add(createEcrm(platform, { tell }))
   const { kept } = add(
@@ -87,18 +87,26 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
     }),
   )
-  const { imageAuth } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }))
-  const { configs, serviceContainers, observe, usesCards, rented } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth }))
-  add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
+  const { imageAuth, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
+  const {
+    configs,
+    serviceContainers,
+    observe,
+    usesCards,
+    rented,
+    machines: containers,
+  } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }))
+  add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
     createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
   )
-  add(createFilesModule(platform, { bytes, passwords }))
+  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
   add(createModelsModule(platform, { bytes, settings }))
   add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(
     createMarket(platform, {
+      settings,
       edges,
       refusedByNode,
       tell,
@@ -108,6 +116,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       mayMake,
       sumsOfProvider,
       personOf,
+      actorOf,
       personOfKey: publicKeys.personOf,
     }),
   )
@@ -159,7 +168,10 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
     const authorising: Authorising = {
       authenticate,
       tags: (scope, kind, id) => tagsOf(platform.kinds(), scope, kind, id),
-      owner: (of, id, kind) => ownerOf(platform.db, platform.kinds(), { of, id, kind }),
+      owner: (of, id, kind) => {
+        const named = modules.flatMap((module) => module.named?.[of] ?? [])[0]
+        return named === undefined ? ownerOf(platform.db, platform.kinds(), { of, id, kind }) : named(platform.db, id)
+      },
     }
     const audit = createAudit(platform.db)
     await http.register(cookie)

@@ -128,6 +128,17 @@ const bodies: Readonly<Record<string, unknown>> = {
   'files.entry.download': { ids: [someId] },
   'files.share.create': { entry_id: someId },
   'files.entry.publish': { ids: [someId] },
+  'ecrm.edge.pullImage': { image: 'alpine' },
+  'cis.container.action': { action: 'start' },
+  'ims.project.create': { name: 'team', keep_rules: [{ newest: 1 }] },
+  'ims.project.update': { keep_rules: [{ newest: 1 }] },
+  'ims.registry.update': { name: 'a', connection: { engine: 'distribution', url: 'https://example.com', account: { username: 'a', password: 'a' } } },
+  'ims.preheat.create': { images: [{ repository: 'team/app', tag: '1' }], nodes: { node_ids: [someId] } },
+  'ims.preheat.createThird': { images: [{ repository: 'team/app', tag: '1' }], nodes: { node_ids: [someId] } },
+  'market.rental.create': { name: 'a', offer_id: someId, image: 'alpine' },
+  'market.rental.limit': { idle_minutes: 5 },
+  'files.machine.toMachine': { machine: { kind: 'cis.container', id: someId }, path: '/', entry_id: someId },
+  'files.machine.fromMachine': { machine: { kind: 'cis.container', id: someId }, path: '/', space_id: someId },
 }
 
 /** What a call does besides, made as the sweep makes it. */
@@ -170,6 +181,7 @@ export function customPolicies(calls: readonly Call[]): void {
   const resourceOf = (call: Call): string => {
     const subject = bodies[call.id] === undefined ? undefined : call.subjects?.(bodies[call.id])[0]
     const [service, type] = (subject?.kind ?? call.id).split('.')
+    if (call.subjectId !== undefined) return `zrn:${service}:${organisation}:${type}/${call.subjectId(params(call)) ?? '*'}`
     return `zrn:${service}:${organisation}:${type}/${subject !== undefined || call.path.includes('{id}') ? someId : '*'}`
   }
   /** What belongs to something belongs to nothing here: nothing is there. */

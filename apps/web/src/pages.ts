@@ -28,7 +28,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/nextStack/vm/add': { load: () => import('./features/nextstack/vm/VmAdd.tsx'), messages: ['nextstack', 'price'] },
   '/nextStack/vm/detail/{id}': {
     load: () => import('./features/nextstack/vm/VmDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'price'],
+    messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'price', 'files'],
   },
   '/nextStack/vmCommand': { load: () => import('./features/nextstack/command/CommandPage.tsx'), messages: ['nextstack', 'nextstackCompute'] },
   '/nextStack/flavors': { load: () => import('./features/nextstack/flavor/FlavorList.tsx'), messages: ['nextstackCompute'] },
@@ -152,7 +152,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   },
   '/containerApplicationService/deployContainDetail/{id}': {
     load: () => import('./features/container/ContainerDetail.tsx'),
-    messages: ['container', 'nextstackCompute'],
+    messages: ['container', 'nextstackCompute', 'files'],
   },
   '/containerApplicationService/applicationDeploy': { load: () => import('./features/stack/ApplicationDeploy.tsx'), messages: ['application', 'container'] },
   '/containerApplicationService/deploySystemContainer/{id}/{name}': {
@@ -169,7 +169,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   },
   '/containerApplicationService/serviceContainDetail/{id}': {
     load: () => import('./features/container/ServiceContainer.tsx'),
-    messages: ['application', 'container', 'nextstackCompute'],
+    messages: ['application', 'container', 'nextstackCompute', 'files'],
   },
   '/containerApplicationService/appTemplate': { load: () => import('./features/stack/TemplateList.tsx'), messages: ['application'] },
   '/containerApplicationService/version': { load: () => import('./features/stack/TemplateVersion.tsx'), messages: ['application', 'container'] },

@@ -29,6 +29,7 @@ import { preheats, thirdRegistries } from './ims/preheat.ts'
 import { registryProjects, repositories, repositoryAccess, tagBin } from './ims/project.ts'
 import { registries, registryCommands, registryUsers } from './ims/registry.ts'
 import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads } from './files/file.ts'
+import { machineCopies } from './files/machine.ts'
 import { audits } from './iam/audit.ts'
 import { decisions } from './iam/decision.ts'
 import { boundaries, grants } from './iam/grant.ts'
@@ -171,7 +172,7 @@ export const calls = {
   ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },
   iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
   ims: { registries, registryUsers, registryCommands, registryProjects, repositories, repositoryAccess, tagBin, preheats, thirdRegistries },
-  files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers },
+  files: { fileSpaces, fileEntries, fileUploads, fileShares, fileTransfers, machineCopies },
   models: { models, modelFiles, modelRevisions, modelImports },
   market: { providers, marketNodes, cards, offers, rentals, incomes, waits },
   issue: { projects },

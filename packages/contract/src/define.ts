@@ -25,6 +25,11 @@ export interface Call<
    */
   readonly subjects: ((body: unknown) => readonly Subject[]) | undefined
   /**
+   * How policies name what it is about, where that is not `{id}` of its path: of a part of the path as it was asked for,
+   * such as a repository within its project. Undefined is the whole kind.
+   */
+  readonly subjectId: ((params: PathParts) => string | undefined) | undefined
+  /**
    * What it does besides, which has to be allowed as well: another call whose work it does, or its own action on something
    * else that it acts in or on. Asked before the body is read, without one, and once it is.
    */
@@ -97,9 +102,17 @@ export interface AlsoSubject {
   readonly of?: string
 }
 
+/** Parts of a path, as they were asked for. */
+export interface PathParts {
+  readonly id?: string | undefined
+  readonly volume_id?: string | undefined
+  readonly pid?: string | undefined
+  readonly name?: string | undefined
+}
+
 /** Of the path as it was asked for, and of the body once it is read. */
 export interface AlsoInput<B = unknown> {
-  readonly params: { readonly id?: string | undefined; readonly volume_id?: string | undefined }
+  readonly params: PathParts
   readonly body: B | undefined
 }
 
@@ -110,7 +123,7 @@ export const actsOn = (action: string, on: AlsoSubject): readonly Also[] => [
 ]
 
 type Definition<P, Q, B extends z.ZodType, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
-  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines' | 'outside' | 'keyed'>> & {
+  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines' | 'outside' | 'keyed' | 'subjectId'>> & {
     params?: P
     query?: Q
     body?: B
@@ -145,6 +158,7 @@ export const defineCall = <R extends z.ZodType, P extends z.ZodType = Nothing, Q
   keyed: definition.keyed ?? false,
   // They are asked only about bodies that the call's own schema took.
   subjects: definition.subjects as Call['subjects'],
+  subjectId: definition.subjectId,
   requestTags: definition.requestTags as Call['requestTags'],
   also: definition.also as Call['also'],
   // The defaults stand in exactly where the type parameter fell back to its own default.

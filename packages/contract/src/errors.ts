@@ -368,6 +368,7 @@ export const errors = catalogue({
   computeProjectDisabled: { code: 93114, status: 409, text: '组织在该云平台上的项目已被停用，请联系平台管理员启用' },
   computeProjectGone: { code: 93115, status: 409, text: '组织在该云平台上的项目已被删除，其中的资源不再可用，请联系平台管理员' },
   computeProjectRole: { code: 93116, status: 409, text: '平台在该云平台的项目中没有权限，请联系平台管理员恢复授权' },
+  computeReleaseUnsupported: { code: 93117, status: 409, text: '该云平台不能让已挂载的云硬盘随实例一起删除，请先删除实例，再删除云硬盘' },
 
   // 94xxx: instances
   vmNameTaken: { code: 94001, status: 400, text: '实例名称已存在' },
@@ -471,6 +472,7 @@ export const errors = catalogue({
   volumePathUnfit: { code: 94189, status: 400, text: '块设备类型的云硬盘没有挂载路径' },
   volumeSizeUnchanged: { code: 94188, status: 400, text: '新容量与当前容量相同' },
   volumeRefused: { code: 94191, status: 400, text: '云平台不接受该云硬盘的容量或类型' },
+  vmFilesUnreadable: { code: 94195, status: 400, text: '该实例不能列出此目录中的文件' },
   scheduleNoPerson: { code: 94194, status: 403, text: '最后设置该计划的用户已不能登录，或不再允许为该实例创建快照；由有权限的用户再保存一次计划即可恢复' },
   volumeAttachRefused: { code: 94192, status: 400, text: '云平台不能把云硬盘挂载到该实例的这个路径' },
   guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
@@ -521,6 +523,10 @@ export const errors = catalogue({
   fileUploadWrong: { code: 97609, status: 409, text: '收到的内容与校验值不符，请重新上传' },
   fileUploadOver: { code: 97610, status: 409, text: '该上传已结束或已被放弃' },
   fileNotInBin: { code: 97611, status: 409, text: '“{name}”不在回收站中' },
+  machineFileMissing: { code: 97612, status: 400, text: '“{path}”不存在，或不是文件或目录' },
+  machineFileName: { code: 97613, status: 400, text: '“{name}”的名称不能用在文件空间中，请先在机器上改名' },
+  machineCopyOver: { code: 97614, status: 409, text: '传送已经结束' },
+  machineCopyRefused: { code: 97615, status: 400, text: '机器拒绝了：{said}' },
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
@@ -544,6 +550,11 @@ export const errors = catalogue({
   rentalCardsTooMany: { code: 98017, status: 400, text: '该报价一台机器最多{limit}张卡' },
   waitsAlready: { code: 98019, status: 409, text: '已经在等待这个报价的空闲通知' },
   waitsTooMany: { code: 98020, status: 409, text: '一个组织最多同时等待{limit}个报价' },
+  offerBelowFloor: { code: 98025, status: 400, text: '显卡每小时的价格不能低于平台的最低价{floor}元' },
+  appsNowhere: { code: 98021, status: 409, text: '平台没有开启网页访问，请联系平台管理员设置 APPS_URL' },
+  appMissing: { code: 98022, status: 409, text: '镜像中没有 {app}，请换用带有它的镜像，或在机器里安装' },
+  appUnreachable: { code: 98023, status: 409, text: '镜像中没有 Python 或 nc，网页进不去，请改用终端' },
+  appSilent: { code: 98024, status: 409, text: '机器的 127.0.0.1:{port} 没有程序在监听' },
   rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 

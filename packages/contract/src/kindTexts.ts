@@ -133,6 +133,7 @@ export const kindTexts = {
     upload: '上传',
     share: '分享',
     transfer: '传输记录',
+    machine: '机器中的文件',
   },
   models: {
     model: '模型',

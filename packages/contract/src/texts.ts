@@ -388,6 +388,7 @@ export const billTexts = {
 
 /** What is told of machines, by {@link file://./sys/message.ts}'s kinds; what is told of money and of sign-in is made where it is sent, too. */
 export const messageTexts = {
+  registryProjectOver: '镜像项目“{name}”已使用{used}，超出配额{limit}，在删除镜像或提高配额之前不能再推送。',
   edgeAway: '节点“{name}”已离线超过{minutes}分钟，其上的容器是否在运行不再可知。请检查节点的电源、网络和节点程序。',
   cloudUnreachable: '云平台“{name}”连接不上，其上的资源暂时不能管理。请检查云平台和到它的网络。',
   cloudUnauthorised: '云平台“{name}”不再接受登记的凭据，其上的资源暂时不能管理。请更新连接凭据。',
@@ -401,11 +402,12 @@ export const messageTexts = {
   rightsRequestedBounded: '“{person}”申请执行“{action}”的权限。其权限边界不含它，只授予角色不会生效，请先调整权限边界。',
   rentalFault: {
     host: '租用的机器“{name}”所在的主机离线，恢复前不计费。',
-    card: '租用的机器“{name}”的显卡出现故障，已停止计费。可以停止后重新启动以换卡，或释放后另租。',
+    card: '租用的机器“{name}”的显卡出现故障，已停止计费，{minutes}分钟内没有恢复会自动停止。停止后重新启动可以换卡，也可以释放后另租。',
   },
   rentalStopped: {
     spend: '租用的机器“{name}”达到费用上限，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
     idle: '租用的机器“{name}”已空闲很久，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+    fault: '租用的机器“{name}”的显卡没有恢复，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用；重新启动时会换用健康的卡。',
     end: '租用的机器“{name}”到达设定的停止时间，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
     ended: '租用的机器“{name}”中的程序已退出，机器已停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
   },
@@ -440,6 +442,8 @@ export const marketTexts = {
   card: '{provider} {model} 显卡',
   disk: '{provider} {model} 运行中的磁盘',
   stoppedDisk: '{provider} {model} 停止后的磁盘',
+  appClosed: '登录已失效，或没有权限进入这台机器。请回到控制台，从机器的页面重新打开。',
+  appSilent: '机器里的程序没有应答。它可能还在启动，请稍后刷新；或在终端里查看它的日志。',
 } as const
 
 /** What a project of a cloud of the second family still holds. */

@@ -24,6 +24,9 @@ const environment = z.object({
   PORT: withDefault(z.coerce.number().int().min(0).max(65_535), '8080'),
   /** Where people's SSH clients reach what they rent, on HOST; left out: nowhere. */
   SSH_PORT: optional(z.coerce.number().int().min(0).max(65_535)),
+  /** Where browsers are led into what people rent, on HOST; with APPS_URL, under which they reach it: each machine at a name of its own below it. */
+  APPS_PORT: optional(z.coerce.number().int().min(0).max(65_535)),
+  APPS_URL: optional(z.url({ protocol: /^https?$/ })),
   /** Address under which people reach the console; decides whether cookies are marked Secure. */
   PUBLIC_URL: optional(z.url({ protocol: /^https?$/ })),
   /** Database, keys, images, sandbox state. */
@@ -99,6 +102,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   const set = (key: keyof z.output<typeof environment>): boolean => trimmed(env[key]) !== undefined
   if (set('SMTP_URL') && !set('SMTP_FROM')) wrong.push('SMTP_FROM: required with SMTP_URL')
+  if (set('APPS_PORT') !== set('APPS_URL')) wrong.push('APPS_URL, APPS_PORT: one needs the other')
   const bucket = ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const
   if (set('S3_ENDPOINT') || bucket.some(set)) wrong.push(...bucket.filter((key) => !set(key)).map((key) => `${key}: required with the other keys of S3`))
   if (set('FAULT_FILE') && trimmed(env['ZHISUAN_ENV']) !== 'test') wrong.push('FAULT_FILE: only with ZHISUAN_ENV=test')

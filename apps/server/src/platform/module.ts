@@ -25,6 +25,11 @@ export interface ModuleParts {
   readonly mayBegin?: MayBegin
   /** Its kinds of things, each as the calls about it begin. */
   readonly kinds?: Readonly<Partial<Record<Kind, KindParts>>>
+  /**
+   * What calls do besides may be about what has no id, such as an image: to what each such name belongs (`ReadOwner`). Null where
+   * there is nothing to ask about.
+   */
+  readonly named?: Readonly<Record<string, (on: Sql, name: string) => Promise<string | null | undefined>>>
   /** What it keeps in clouds, on nodes, and in projects. */
   readonly contentsOfCloud?: CloudContents
   readonly contentsOfNode?: NodeContents

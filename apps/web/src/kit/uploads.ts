@@ -53,8 +53,9 @@ const statusOf = (error: Error | DetailedError): number | null => ('originalResp
  * Sends a file to where what was announced takes it (tus 1.0.0), from where it was: the server says how much is
  * there. Resolves when it is on its way.
  * @param id of what was announced
+ * @param onFail told where the line broke for good, until somebody says that it is to go on
  */
-export async function startUpload(id: string, path: string, file: File, onDone: () => void): Promise<void> {
+export async function startUpload(id: string, path: string, file: File, onDone: () => void, onFail?: (error: Error) => void): Promise<void> {
   if (entries.has(id)) return
   const { Upload } = await import('tus-js-client')
   const upload = new Upload(file, {
@@ -76,7 +77,10 @@ export async function startUpload(id: string, path: string, file: File, onDone: 
       const pace = paceOf(entry.samples, file.size)
       change(id, { sentBytes, bytesPerSecond: pace?.bytesPerSecond ?? null, leftMs: pace?.leftMs ?? null })
     },
-    onError: () => change(id, { state: 'failed', bytesPerSecond: null, leftMs: null }),
+    onError: (error) => {
+      change(id, { state: 'failed', bytesPerSecond: null, leftMs: null })
+      onFail?.(error)
+    },
     onSuccess: () => {
       forgetUpload(id)
       onDone()

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { directoryEntry, machinePath } from '../directory.ts'
 import { can } from '../can.ts'
 import { actsOn, byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { label, labelKey } from '../ecrm/edge.ts'
+import { pulls } from '../ims/rights.ts'
 import { operation } from '../operation.ts'
 import { sizeBetween } from '../resource.ts'
 import { tenants } from '../roles.ts'
@@ -234,7 +236,10 @@ export const containers = {
     method: 'POST',
     path: base,
     summary: 'Run a container on one or many nodes',
-    also: ({ body }) => (body?.placement.edge_ids ?? []).flatMap((id) => actsOn('cis.container.deploy', { kind: 'ecrm.edge', id })),
+    also: ({ body }) => [
+      ...(body?.placement.edge_ids ?? []).flatMap((id) => actsOn('cis.container.deploy', { kind: 'ecrm.edge', id })),
+      ...pulls(body?.spec.image),
+    ],
     access: tenants,
     status: 202,
     body: z.object({ name, description: description.default(''), spec: containerSpec, placement }),
@@ -261,6 +266,7 @@ export const containers = {
     method: 'POST',
     path: `${base}/{id}`,
     summary: 'Start, stop, restart, kill, rename, or make anew, with another specification or as it was',
+    also: ({ body }) => (body?.action === 'update' ? pulls(body.spec.image) : []),
     status: 202,
     // As the specification writes it, by parameters, or by a body: which then says no action.
     query: z.object({
@@ -349,24 +355,8 @@ export const containers = {
     method: 'GET',
     path: `${base}/{id}/files`,
     summary: 'What is in a directory of a container',
-    query: z.object({
-      path: z
-        .string()
-        .max(1_024)
-        .regex(/^\/[^\0]*$/, fieldTexts.containerPath),
-    }),
-    response: z.object({
-      items: z.array(
-        z.object({
-          name: z.string(),
-          kind: z.enum(['file', 'directory', 'link', 'other']),
-          size_bytes: z.number(),
-          mode: z.string(),
-          modified_at: moment.nullable(),
-          target: z.string().nullable(),
-        }),
-      ),
-    }),
+    query: z.object({ path: machinePath }),
+    response: z.object({ items: z.array(directoryEntry) }),
   }),
   fileLink: defineCall({
     ...one,
@@ -376,10 +366,7 @@ export const containers = {
     summary: 'A link that is good once, for a minute: `PUT` the bytes of the file `path`, or `GET` it (directories as tar)',
     body: z.object({
       how: z.enum(['upload', 'download']),
-      path: z
-        .string()
-        .max(1_024)
-        .regex(/^\/[^\0]*$/, fieldTexts.containerPath),
+      path: machinePath,
     }),
     response: z.object({ path: z.string(), expires_at: moment }),
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { defineCall, empty, moment } from '../define.ts'
+import { defineCall, empty, moment, flag } from '../define.ts'
 import { inProject, sizeBytes } from '../resource.ts'
 import { problem } from '../problem.ts'
 import { admins, tenants } from '../roles.ts'
@@ -475,13 +475,18 @@ export const computeInstances = {
     status: 202,
     response: recycledInstance,
   }),
+  /**
+   * Its floating IPs and the volumes that do not go with it stay, and go on being paid for, unless they are to go too,
+   * which asks for `compute.floatingIp.release` and `compute.volume.delete` of them as well.
+   */
   delete: defineCall({
     id: 'compute.instance.delete',
     method: 'DELETE',
     path: `${base}/{id}`,
-    summary: 'Delete for good, with the volumes that go with it',
+    summary: 'Delete for good, with the volumes that go with it; with its floating IPs and its other volumes where that is said',
     access: tenants,
     params: inCloud,
+    query: z.object({ release_floating_ips: flag.optional(), release_volumes: flag.optional() }),
     response: empty,
   }),
   console: defineCall({

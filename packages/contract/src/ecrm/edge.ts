@@ -3,6 +3,7 @@ import { agentVersion, publicKeyText } from '../agent/tunnel.ts'
 import { nodeFacts, nodeMetrics } from '../agent/node.ts'
 import { can } from '../can.ts'
 import { byId, defineCall, empty, flag, listOf, listQuery, moment, type Tags } from '../define.ts'
+import { pulls } from '../ims/rights.ts'
 import { sizeBetween } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
@@ -322,6 +323,7 @@ export const edgeImages = {
   pullImage: defineCall({
     outside: true,
     id: 'ecrm.edge.pullImage',
+    also: ({ body }) => pulls(body?.image),
     method: 'POST',
     path: `${base}/{id}/images`,
     summary: 'Pull an image onto a node; progress by layers is in the answer’s events',

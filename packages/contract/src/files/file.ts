@@ -18,6 +18,8 @@ export const fileBinDays = 7
 export const uploadDays = 7
 /** Bytes of one file: what tus clients and JSON count exactly is far more. */
 export const fileBytesMost = 2 ** 44
+/** What is no larger is verified before the answer to its last bytes; what is larger a little later. */
+export const verifiedAtOnceBytes = 64 * 1024 * 1024
 /** Entries that one request is about, and that one archive holds. */
 export const entriesAtOnce = 1_000
 export const archiveEntriesMost = 10_000
@@ -116,7 +118,8 @@ export const fileShare = z.object({
 })
 export type FileShare = z.output<typeof fileShare>
 
-export const transferKinds = ['upload', 'download', 'publish', 'share'] as const
+/** `to_machine`, `from_machine`: into and out of a container or an instance. */
+export const transferKinds = ['upload', 'download', 'publish', 'share', 'to_machine', 'from_machine'] as const
 export type TransferKind = (typeof transferKinds)[number]
 export const transferOutcomes = ['running', 'done', 'failed', 'cancelled'] as const
 export type TransferOutcome = (typeof transferOutcomes)[number]
@@ -125,6 +128,8 @@ export const fileTransfer = z.object({
   kind: z.enum(transferKinds),
   name: z.string(),
   space_kind: z.enum(spaceKinds),
+  /** The machine that it went to or came from, and where there; null where there was none. */
+  machine: z.string().nullable(),
   bp_id: z.uuid().nullable(),
   bp_name: z.string().nullable(),
   /** Of who came by a share: null. */
@@ -279,6 +284,7 @@ export const fileEntries = {
   }),
   purge: defineCall({
     id: 'files.entry.purge',
+    also: ({ body }) => (body?.ids ?? []).map((id) => ({ action: 'files.entry.delete', on: { kind: 'files.entry', id } })),
     method: 'POST',
     path: `${filesPath}/entries/purge`,
     summary: 'Delete what is in the bin for good',

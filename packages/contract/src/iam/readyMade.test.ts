@@ -109,6 +109,10 @@ it('allows with each call what that does besides', () => {
   for (const one of readyMade) {
     const allowed = new Set(actionsOf(one))
     for (const call of tenantCalls.filter(({ id }) => allowed.has(id)))
-      for (const { action } of call.also?.({ params: {}, body: undefined }) ?? []) expect(allowed, `${call.id} of ${one.key}`).toContain(action)
+      for (const { action, on } of call.also?.({ params: {}, body: undefined }) ?? [])
+        expect(
+          allowed.has(action) || (one.on?.calls.includes(action) === true && one.on.resource === `zrn:${on?.kind.replace('.', ':*:')}/*`),
+          `${call.id} of ${one.key}: ${action}`,
+        ).toBe(true)
   }
 })

@@ -21,6 +21,8 @@ export interface ReadyMade {
   readonly all: readonly string[]
   /** Single calls beside. */
   readonly calls: readonly string[]
+  /** Calls whose work others do on things of one kind only: `zrn:<service>:*:<type>/*`. */
+  readonly on?: { readonly resource: string; readonly calls: readonly string[] }
 }
 
 /** Made by people of an organisation. Calls for everybody are no part of a policy: nobody is kept from them by its absence. */
@@ -71,11 +73,12 @@ export const readyMade: readonly ReadyMade[] = [
   {
     key: 'containers',
     name: '容器与应用运维',
-    about: '部署和管理容器、应用、模板、配置与镜像仓库中的镜像；节点只读',
+    about: '部署和管理容器、应用、模板、配置与镜像仓库中的镜像，在文件空间与容器之间传送文件；节点只读',
     base: 'TENANT',
-    reads: ['ecrm'],
-    all: ['cis', 'aos', 'ims'],
-    calls: ['bill.quote.ask'],
+    reads: ['ecrm', 'files'],
+    all: ['cis', 'aos', 'ims', 'files.machine'],
+    // Images are brought to nodes.
+    calls: ['bill.quote.ask', 'ecrm.edge.pullImage', 'files.entry.download', 'files.space.upload'],
   },
   {
     key: 'nodes',
@@ -84,7 +87,8 @@ export const readyMade: readonly ReadyMade[] = [
     base: 'TENANT',
     reads: ['cis', 'aos', 'omc'],
     all: ['ecrm', 'omc.alarm', 'omc.alertLog', 'omc.receiver'],
-    calls: [],
+    // Images are pulled to nodes.
+    calls: ['ims.repository.pull'],
   },
   {
     key: 'network',
@@ -134,7 +138,7 @@ export const readyMade: readonly ReadyMade[] = [
     about: '上传、下载、整理和分享自己与组织的文件，维护组织的模型；不能发布到公共空间',
     base: 'TENANT',
     reads: [],
-    all: ['files', 'models'],
+    all: ['files.space', 'files.entry', 'files.upload', 'files.share', 'models'],
     calls: [],
   },
   {
@@ -144,7 +148,9 @@ export const readyMade: readonly ReadyMade[] = [
     base: 'TENANT',
     reads: ['cis', 'ecrm'],
     all: ['market'],
-    calls: ['bill.quote.ask', 'cis.container.terminal', 'cis.container.fileLink', 'cis.container.logLink'],
+    calls: ['bill.quote.ask', 'cis.container.terminal', 'cis.container.fileLink', 'cis.container.logLink', 'ims.repository.pull'],
+    // A machine that is rented is a container; others stay as they are.
+    on: { resource: 'zrn:market:*:rental/*', calls: ['cis.container.deploy', 'cis.container.action', 'cis.container.delete'] },
   },
   {
     key: 'finance',
@@ -196,6 +202,9 @@ export function documentOf(made: ReadyMade): PolicyDocument {
   const families = Map.groupBy(actionsOf(made), (id) => id.slice(0, id.indexOf('.')))
   return {
     Version: policyLanguage,
-    Statement: [...families].map(([family, Action]) => ({ Sid: family, Effect: 'Allow' as const, Action, Resource: '*' })),
+    Statement: [
+      ...[...families].map(([family, Action]) => ({ Sid: family, Effect: 'Allow' as const, Action, Resource: '*' })),
+      ...(made.on === undefined ? [] : [{ Sid: `${made.key}On`, Effect: 'Allow' as const, Action: [...made.on.calls], Resource: made.on.resource }]),
+    ],
   }
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
-import { byId, defineCall, empty, flag, listOf, listQuery, moment } from '../define.ts'
+import { actsOn, byId, defineCall, empty, flag, listOf, listQuery, moment, type Also } from '../define.ts'
 import { reference } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
 import { repositoryName, tagName } from './names.ts'
 import { registriesPath, registryAccount } from './registry.ts'
+import { pullsFrom } from './rights.ts'
 
 /** `waiting`: for its time, or its turn. `partial`: it has ended, and some nodes do not have all images. */
 export const preheatStatuses = ['waiting', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const
@@ -84,6 +85,12 @@ const wish = z.object({
 })
 export type PreheatWish = z.output<typeof wish>
 
+/** Each node pulls: which those of a region or with labels are is not known yet. */
+const pullsOn = (wanted: PreheatWish['nodes'] | undefined): readonly Also[] => [
+  { action: 'ecrm.edge.pullImage' },
+  ...(wanted?.node_ids ?? []).flatMap((id) => actsOn('ecrm.edge.pullImage', { kind: 'ecrm.edge', id })),
+]
+
 /** Ids with commas between them. */
 const idList = z
   .string()
@@ -128,6 +135,13 @@ export const preheats = {
   create: defineCall({
     ...one,
     id: 'ims.preheat.create',
+    also: ({ params, body }) => [
+      ...pullsOn(body?.nodes),
+      ...pullsFrom(
+        params.id,
+        (body?.images ?? []).map(({ repository }) => repository),
+      ),
+    ],
     method: 'POST',
     path: `${registriesPath}/{id}/pre-download`,
     summary: 'Bring images of a registry to nodes',
@@ -144,6 +158,7 @@ export const preheats = {
   createThird: defineCall({
     ...one,
     id: 'ims.preheat.createThird',
+    also: ({ params, body }) => [{ action: 'ims.thirdRegistry.get', on: { kind: 'ims.thirdRegistry', id: params.id } }, ...pullsOn(body?.nodes)],
     method: 'POST',
     path: '/api/ims/v1/docker/3rd-registries/{id}/pre-download',
     summary: 'Bring images of a third party’s registry to nodes that one has',
@@ -155,6 +170,7 @@ export const preheats = {
   retry: defineCall({
     ...one,
     id: 'ims.preheat.retry',
+    also: () => pullsOn(undefined),
     method: 'POST',
     path: `${registriesPath}/pre-downloads/{id}/retry`,
     summary: 'Try again where it failed or was cancelled',

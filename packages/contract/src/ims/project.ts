@@ -6,6 +6,7 @@ import { fieldTexts } from '../texts.ts'
 import { description, keyword, plainLine, plainText } from '../validation.ts'
 import { digest, projectName, repositoryName, tagName, tagPattern } from './names.ts'
 import { registriesPath } from './registry.ts'
+import { alsoInProject, subjectInProject, subjectProject } from './rights.ts'
 
 /** `public`: everybody pulls, signed in or not. `private`: who may in its organisation. */
 export const projectVisibilities = ['public', 'private'] as const
@@ -70,6 +71,7 @@ export const registryProjects = {
   }),
   create: defineCall({
     id: 'ims.project.create',
+    also: ({ body }) => ((body?.keep_rules.length ?? 0) > 0 ? [{ action: 'ims.tag.delete' }] : []),
     method: 'POST',
     path: projectsPath,
     summary: 'Make a project',
@@ -81,6 +83,8 @@ export const registryProjects = {
   }),
   update: defineCall({
     id: 'ims.project.update',
+    subjectId: subjectProject,
+    also: ({ params, body }) => ((body?.keep_rules.length ?? 0) > 0 ? [alsoInProject('ims.tag.delete', params)] : []),
     method: 'PUT',
     path: `${projectsPath}/{pid}`,
     summary: 'Change a project; its name stays. Whose it is, and how much it may hold, only the platform’s administrators say',
@@ -91,6 +95,8 @@ export const registryProjects = {
   }),
   delete: defineCall({
     id: 'ims.project.delete',
+    subjectId: subjectProject,
+    also: ({ params }) => [alsoInProject('ims.repository.delete', params), alsoInProject('ims.tag.delete', params)],
     method: 'DELETE',
     path: `${projectsPath}/{pid}`,
     summary: 'Delete a project; with repositories in it only by force, and then for good',
@@ -101,6 +107,7 @@ export const registryProjects = {
   }),
   keepPreview: defineCall({
     id: 'ims.project.keepPreview',
+    subjectId: subjectProject,
     method: 'POST',
     path: `${projectsPath}/{pid}/keep-rules/preview`,
     summary: 'What these rules would send to the bin now, the first thousand, and how much that is',
@@ -179,6 +186,7 @@ export const repositories = {
   }),
   list: defineCall({
     id: 'ims.repository.list',
+    subjectId: subjectInProject,
     method: 'GET',
     path: repositoriesPath,
     summary: 'Repositories of a project',
@@ -189,6 +197,7 @@ export const repositories = {
   }),
   get: defineCall({
     id: 'ims.repository.get',
+    subjectId: subjectInProject,
     method: 'GET',
     path: `${repositoriesPath}/{name}`,
     summary: 'One repository, with how its size became what it is',
@@ -198,6 +207,7 @@ export const repositories = {
   }),
   update: defineCall({
     id: 'ims.repository.update',
+    subjectId: subjectInProject,
     method: 'PUT',
     path: `${repositoriesPath}/{name}`,
     summary: 'Change what is told of it: Markdown, without raw HTML',
@@ -209,6 +219,8 @@ export const repositories = {
   delete: defineCall({
     outside: true,
     id: 'ims.repository.delete',
+    subjectId: subjectInProject,
+    also: ({ params }) => [alsoInProject('ims.tag.delete', params)],
     method: 'DELETE',
     path: `${repositoriesPath}/{name}`,
     summary: 'Send all its tags to the bin; a repository without any goes',
@@ -218,6 +230,7 @@ export const repositories = {
   }),
   tags: defineCall({
     id: 'ims.tag.list',
+    subjectId: subjectInProject,
     method: 'GET',
     path: `${repositoriesPath}/{name}/tags`,
     summary: 'Tags of a repository',
@@ -229,6 +242,7 @@ export const repositories = {
   deleteTag: defineCall({
     outside: true,
     id: 'ims.tag.delete',
+    subjectId: subjectInProject,
     method: 'DELETE',
     path: `${repositoriesPath}/{name}/tags/{tag}`,
     summary: 'Send a tag to the bin; other tags of the same digest stay',
@@ -238,6 +252,8 @@ export const repositories = {
   }),
   buildHistory: defineCall({
     id: 'ims.repository.buildHistory',
+    subjectId: subjectInProject,
+    also: ({ params }) => [alsoInProject('ims.repository.pull', params)],
     method: 'GET',
     path: `${repositoriesPath}/{name}/build-history`,
     summary: 'How an image was built: a line for each step, with the layer that it made',
@@ -278,6 +294,7 @@ const byBinned = byProject.extend({ bin_id: z.uuid() })
 export const tagBin = {
   list: defineCall({
     id: 'ims.tagBin.list',
+    subjectId: subjectInProject,
     method: 'GET',
     path: `${projectsPath}/{pid}/bin`,
     summary: 'Tags that were deleted and can be brought back',
@@ -289,6 +306,8 @@ export const tagBin = {
   restore: defineCall({
     outside: true,
     id: 'ims.tagBin.restore',
+    subjectId: subjectInProject,
+    also: ({ params }) => [alsoInProject('ims.repository.push', params)],
     method: 'POST',
     path: `${projectsPath}/{pid}/bin/{bin_id}`,
     summary: 'Bring a tag back, with its digest. 409 where a tag has that name meanwhile',
@@ -299,6 +318,8 @@ export const tagBin = {
   delete: defineCall({
     outside: true,
     id: 'ims.tagBin.delete',
+    subjectId: subjectInProject,
+    also: ({ params }) => [alsoInProject('ims.tag.delete', params)],
     method: 'DELETE',
     path: `${projectsPath}/{pid}/bin/{bin_id}`,
     summary: 'Delete it for good',
@@ -321,6 +342,7 @@ const registryToken = z.object({
 export const repositoryAccess = {
   pull: defineCall({
     id: 'ims.repository.pull',
+    subjectId: subjectInProject,
     method: 'POST',
     path: `${repositoriesPath}/{name}/pull-tokens`,
     summary: 'A token that pulls from a repository, for some minutes',
@@ -331,6 +353,8 @@ export const repositoryAccess = {
   }),
   push: defineCall({
     id: 'ims.repository.push',
+    subjectId: subjectInProject,
+    also: ({ params }) => [alsoInProject('ims.repository.pull', params)],
     method: 'POST',
     path: `${repositoriesPath}/{name}/push-tokens`,
     summary: 'A token that pushes to a repository, and pulls from it, for some minutes',

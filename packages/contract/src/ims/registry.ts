@@ -213,6 +213,8 @@ export const registries = {
   update: defineCall({
     ...one,
     id: 'ims.registry.update',
+    also: ({ params, body }) =>
+      body?.connection?.account?.password === undefined ? [] : [{ action: 'ims.registry.password', on: { kind: 'ims.registry', id: params.id } }],
     method: 'PUT',
     path: `${registriesPath}/{id}`,
     summary:
@@ -229,6 +231,7 @@ export const registries = {
   delete: defineCall({
     ...one,
     id: 'ims.registry.delete',
+    also: () => [{ action: 'ims.project.delete' }],
     method: 'DELETE',
     path: `${registriesPath}/{id}`,
     summary:
@@ -256,6 +259,16 @@ export const registries = {
     access: admins,
     status: 202,
     response: registry,
+  }),
+  log: defineCall({
+    ...one,
+    id: 'ims.registry.log',
+    method: 'GET',
+    path: `${registriesPath}/{id}/log`,
+    summary: 'The last lines that one which the platform runs has written',
+    access: admins,
+    query: z.object({ lines: z.coerce.number().int().min(1).max(2_000).default(200) }),
+    response: z.object({ text: z.string() }),
   }),
   password: defineCall({
     ...one,

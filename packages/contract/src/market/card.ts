@@ -21,7 +21,7 @@ export type CardHealth = (typeof cardHealths)[number]
 /** Faults that a restart or their provider ends; the others end by themselves. */
 export const cardCan = can<CardTrouble>()({ clear: ['xid'] })
 
-export const cardStates = ['free', 'rented', 'sick', 'away', 'unlisted'] as const
+export const cardStates = ['free', 'rented', 'sick', 'away', 'unlisted', 'elsewhere'] as const
 export type CardState = (typeof cardStates)[number]
 
 /** A card in a node, as its agent tells of it. */
@@ -42,7 +42,7 @@ export const card = z.object({
   /** Such as the number of the Xid. */
   trouble_detail: z.string(),
   health_since: moment,
-  /** `away`: its node is not there, or takes nothing new. `unlisted`: its node is not in the market, or its provider not verified. */
+  /** `elsewhere`: another node told of the very card before, and still does. `away`: its node is not there, or takes nothing new. `unlisted`: its node is not in the market, or its provider not verified. */
   state: z.enum(cardStates),
   seen_at: moment,
 })

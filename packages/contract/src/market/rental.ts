@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { amountGiven, money } from '../bill/money.ts'
 import { can } from '../can.ts'
 import { containerSpec } from '../cis/container.ts'
-import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { byId, defineCall, empty, listOf, listQuery, moment, type Also } from '../define.ts'
+import { pulls } from '../ims/rights.ts'
 import { tenants } from '../roles.ts'
 import { billTexts } from '../texts.ts'
 import { keyword, name } from '../validation.ts'
@@ -26,9 +27,15 @@ export const rentalCan = can<RentalStatus>()({
 /** Why the machine is not there although it should be: while that is so, nothing of it is charged. */
 export const rentalFaults = ['host', 'card'] as const
 export type RentalFault = (typeof rentalFaults)[number]
-/** Who stopped it. `ended`: its program ended by itself. */
-export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears'] as const
+/** A machine whose cards are sick is not charged for and may go on for so long; then it is stopped, so that nobody has the others of it for nothing. */
+export const faultMinutes = 10
+/** Who stopped it. `ended`: its program ended by itself; `fault`: its cards were sick for {@link faultMinutes}. */
+export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault'] as const
 export type StopReason = (typeof stopReasons)[number]
+
+/** Programs in a machine that a browser is led to, and where they listen; what is not there yet is started where its image has it. */
+export const rentalApps = { jupyter: 8888, tensorboard: 6006 } as const
+export type RentalApp = keyof typeof rentalApps
 
 /** Where its disk is in it: what lies there outlives every stop. */
 export const workspacePath = '/workspace'
@@ -58,6 +65,8 @@ export const rental = z.object({
   container_id: z.uuid().nullable(),
   /** `ssh -p <port> <id>@<platform>` enters it, by the keys that its organisation’s people registered; null where that is not so, or not now. */
   ssh_port: z.int().nullable(),
+  /** Whether browsers are led into it: to JupyterLab, TensorBoard, or a port. */
+  apps: z.boolean(),
   count: z.int(),
   /** Those that it has now. */
   cards: z.array(z.object({ id: z.uuid(), index: z.int(), uuid: z.string() })),
@@ -98,6 +107,9 @@ export type Rental = z.output<typeof rental>
 
 const one = { access: tenants, params: byId, response: rental } as const
 
+/** A machine that is rented is a container: what is done to it as such has to be allowed too, on what is rented. */
+const asContainer = (verb: 'deploy' | 'action' | 'delete', id?: string): Also => ({ action: `cis.container.${verb}`, on: { kind: 'market.rental', id } })
+
 export const rentals = {
   list: defineCall({
     id: 'market.rental.list',
@@ -112,6 +124,8 @@ export const rentals = {
   /** Refused with 98011 where nothing is free, with reasons; 98012, 98013, 98014; 24011, 24018, 96043. */
   create: defineCall({
     id: 'market.rental.create',
+    also: ({ body }) => [asContainer('deploy'), ...pulls(body?.image)],
+    keyed: true,
     method: 'POST',
     path: `${marketPath}/rentals`,
     summary: 'Rent a machine of an offer: which it becomes is decided as its cards are held',
@@ -134,6 +148,7 @@ export const rentals = {
   stop: defineCall({
     ...one,
     id: 'market.rental.stop',
+    also: ({ params }) => [asContainer('action', params.id)],
     method: 'POST',
     path: `${marketPath}/rentals/{id}/stop`,
     summary: 'Stop it: its cards are given back, its disk stays and is charged for',
@@ -143,6 +158,7 @@ export const rentals = {
   start: defineCall({
     ...one,
     id: 'market.rental.start',
+    also: ({ params }) => [asContainer('action', params.id)],
     method: 'POST',
     path: `${marketPath}/rentals/{id}/start`,
     summary: 'Start it again where its disk is; on other cards what was changed outside of its disk is as its image has it',
@@ -151,14 +167,41 @@ export const rentals = {
   limit: defineCall({
     ...one,
     id: 'market.rental.limit',
+    also: ({ params, body }) =>
+      body?.spend_limit == null && body?.ends_at == null && body?.idle_minutes == null
+        ? []
+        : [{ action: 'market.rental.stop', on: { kind: 'market.rental', id: params.id } }, asContainer('action', params.id)],
     method: 'PUT',
     path: `${marketPath}/rentals/{id}/limits`,
     summary: 'Change the limits at which it is stopped',
     body: z.object(limits),
   }),
+  /**
+   * Asks for `cis.container.terminal` of its container as well: whoever is inside may do there what a terminal may.
+   * Refused with 98021 where this platform leads browsers nowhere, 98022 without such a program, 98023 without a way in, 98024 where nothing listens.
+   */
+  open: defineCall({
+    id: 'market.rental.open',
+    method: 'POST',
+    path: `${marketPath}/rentals/{id}/apps`,
+    summary: 'Lead one’s browser to a program in it, on an origin of its own; JupyterLab and TensorBoard are started where they are not',
+    access: tenants,
+    params: byId,
+    perMinute: 60,
+    body: z.discriminatedUnion('app', [
+      z.object({ app: z.enum(Object.keys(rentalApps) as [RentalApp, ...RentalApp[]]) }),
+      z.object({ app: z.literal('port'), port: z.int().min(1).max(65_535) }),
+    ]),
+    response: z.object({
+      /** For the next half minute, and once. */
+      url: z.string(),
+      expires_at: moment,
+    }),
+  }),
   release: defineCall({
     ...one,
     id: 'market.rental.release',
+    also: ({ params }) => [asContainer('delete', params.id)],
     method: 'POST',
     path: `${marketPath}/rentals/{id}/release`,
     summary: 'Give it back for good, with all that is on its disk; nothing is charged from now on',

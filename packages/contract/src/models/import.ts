@@ -42,6 +42,10 @@ export const modelImports = {
   }),
   create: defineCall({
     id: 'models.import.create',
+    also: ({ params }) => [
+      { action: 'models.file.upload', on: { kind: 'models.file', id: params.id } },
+      { action: 'models.revision.create', on: { kind: 'models.revision', id: params.id } },
+    ],
     method: 'POST',
     path,
     summary: 'Bring a model in from a hub that speaks the API of Hugging Face: all its files, each verified, as one revision',

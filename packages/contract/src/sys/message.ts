@@ -21,6 +21,7 @@ export const messageKinds = {
   'ums.attacked': 'security',
   'iam.requested': 'security',
   'ecrm.edgeAway': 'resource',
+  'ims.projectOver': 'resource',
   'market.cardSick': 'resource',
   'market.cardsFree': 'resource',
   'market.nodeWithdrawn': 'resource',

@@ -51,6 +51,11 @@ export const settings = {
     .regex(/^\d{1,2}$/),
   /** Addresses of hubs that models may be imported from, by commas. */
   model_hubs: z.string().trim().max(1_000).regex(plainLine, fieldTexts.controlCharacters),
+  /** Least price of a card for an hour, in yuan, at which it may be offered in the market; 0: none. */
+  market_floor_price: z
+    .string()
+    .trim()
+    .regex(/^\d{1,6}(\.\d{1,4})?$/),
   /** For so many days messages are kept. */
   message_days: z
     .string()
@@ -91,6 +96,8 @@ export const environmentKeys = [
   'HOST',
   'PORT',
   'SSH_PORT',
+  'APPS_PORT',
+  'APPS_URL',
   'PUBLIC_URL',
   'TRUST_PROXY',
   'DATA_DIR',

@@ -78,6 +78,7 @@ export const ticketDesk = {
   answer: defineCall({
     ...one,
     id: 'ticket.desk.answer',
+    also: ({ params }) => [{ action: 'ticket.desk.claim', on: { kind: 'ticket.desk', id: params.id } }],
     method: 'POST',
     path: `${desk}/tickets/{id}/answers`,
     summary: 'Write to who opened it; whoever does so first has taken it. `ask`: they have to say more; `resolve`: it is solved, and they confirm',

@@ -39,6 +39,17 @@ describe('versions of the API', () => {
   })
 })
 
+describe('what a pull is let in by', () => {
+  // Docker reads whole groups of four characters; of what is cut short it makes nobody.
+  it.each(['t', 'to', 'tok', 'toke'])('is read by Docker however long it is: %s', async (token) => {
+    const { docker, asked } = fake({ '/images/create': { body: '' } })
+    for await (const _ of docker.images.pull('example.com/app:1', { auth: { username: '', password: '', token } }));
+    const header = asked.at(-1)?.headers?.['x-registry-auth'] ?? ''
+    expect(header).toMatch(/^(?:[\w-]{4})*(?:[\w-]{2}==|[\w-]{3}=)?$/)
+    expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toEqual({ registrytoken: token })
+  })
+})
+
 describe('errors', () => {
   const kindOf = async (status: number, message: string): Promise<unknown> =>
     fake({ '/version': { status, body: { message } } })

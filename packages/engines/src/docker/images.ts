@@ -24,8 +24,12 @@ export function nameAndTag(image: string): { name: string; tag: string } {
   return colon > image.lastIndexOf('/') ? { name: image.slice(0, colon), tag: image.slice(colon + 1) } : { name: image, tag: 'latest' }
 }
 
+/** With its padding: Docker reads none without, says nothing of that, and pulls as nobody. */
 const authOf = ({ username, password, serverAddress, token }: RegistryAuth): string =>
-  Buffer.from(JSON.stringify(token === undefined ? { username, password, serveraddress: serverAddress ?? '' } : { registrytoken: token })).toString('base64url')
+  Buffer.from(JSON.stringify(token === undefined ? { username, password, serveraddress: serverAddress ?? '' } : { registrytoken: token }))
+    .toString('base64')
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
 
 export function createImages(asker: DockerAsker): Images {
   /** Says how it goes; what goes wrong after the head stands in a line. */

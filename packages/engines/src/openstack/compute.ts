@@ -506,6 +506,17 @@ export function createCompute(session: Session) {
         },
         detach: (id: string, volumeId: string, signal?: AbortSignal) =>
           session.done('compute', { method: 'DELETE', path: path('servers', id, 'os-volume_attachments', volumeId), signal }),
+        /**
+         * Whether it goes with the server; since microversion 2.85.
+         * @throws OpenStackError `unsupported` or `invalid` where the cloud is older
+         */
+        deleteWithServer: (id: string, volumeId: string, goes: boolean, signal?: AbortSignal) =>
+          session.done('compute', {
+            method: 'PUT',
+            path: path('servers', id, 'os-volume_attachments', volumeId),
+            body: { volumeAttachment: { volumeId, delete_on_termination: goes } },
+            signal,
+          }),
       },
     },
     flavors: {

@@ -243,6 +243,15 @@ export function createRegistryWithMore(connection: RegistryConnection): { readon
         throw error
       }
     },
+    async blobSize(repository, digest, options = {}) {
+      const answer = await asked(
+        `${repository}@${digest}`,
+        { ...optionsOf(options), method: 'HEAD', path: `/v2/${repository}/blobs/${digest}`, scopes: of(repository, 'pull') },
+        404,
+      )
+      const size = answer.status === 404 ? Number.NaN : Number(one(answer.headers['content-length']) ?? Number.NaN)
+      return Number.isSafeInteger(size) && size >= 0 ? size : null
+    },
     async putBlob(repository, bytes, options = {}) {
       const digest = digestOf(bytes)
       const scopes = of(repository, 'pull', 'push')

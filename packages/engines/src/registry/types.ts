@@ -69,6 +69,8 @@ export interface Registry {
   deleteManifest(repository: string, digest: string, options?: AskOptions): Promise<void>
   /** Of a few kilobytes, such as a configuration; null where there is none. */
   blob(repository: string, digest: string, options?: AskOptions & { readonly mostBytes?: number }): Promise<Buffer | null>
+  /** How large it is there, whatever a manifest says of it; null where there is none, or that is not told. */
+  blobSize(repository: string, digest: string, options?: AskOptions): Promise<number | null>
   putBlob(repository: string, bytes: Buffer, options?: AskOptions): Promise<string>
   close(): Promise<void>
 }

@@ -7,6 +7,7 @@ import type { ServiceContainers } from '../cis/container/service.containers.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { UsualRefusal } from '../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
+import type { RefusePulls } from '../ims/imageRights.ts'
 import { stackRoutes, templateRoutes } from './aos.routes.ts'
 import { createComposer } from './compose/compose.apart.ts'
 import { stackConfigMigrations, usesOfConfig } from './stack/config.store.ts'
@@ -31,16 +32,17 @@ export function createAos(
     configs: Pick<ConfigService, 'contents' | 'usedBy'>
     serviceContainers: ServiceContainers
     observe: (observer: ContainerObserver) => void
+    refusePulls: RefusePulls
   },
 ): ModuleParts {
-  const { edges, workOnNode, usualRefusal, configs, serviceContainers: containers, observe } = others
+  const { edges, workOnNode, usualRefusal, configs, serviceContainers: containers, observe, refusePulls } = others
   configs.usedBy(usesOfConfig)
   const watch = createStackWatch({ db: platform.db, containers })
   observe(watch.observer)
   const composer = createComposer()
   const { dropStack, ...operations } = createStackOperations(platform, { edges, workOnNode, usualRefusal, configs, containers, watch, composer })
   const templates = createTemplates(platform, composer)
-  const stacks = createStacks(platform, { edges, operations: { ...operations, dropStack }, templates, configs, containers, composer })
+  const stacks = createStacks(platform, { edges, operations: { ...operations, dropStack }, templates, configs, containers, composer, refusePulls })
   return {
     migrations: {
       ...templateMigrations,

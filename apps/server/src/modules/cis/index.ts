@@ -4,9 +4,12 @@ import type { Platform } from '../../platform/platform.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
+import type { StandingService } from '../bill/arrears/standing.service.ts'
+import type { Machines } from '../files/machine/machine.ts'
 import type { ImageAuth } from '../ims/imageAuth.ts'
 import { serveAccess } from './access/access.routes.ts'
 import { createEntry, type ActorOf } from './access/entry.ts'
+import { createContainerMachines } from './access/file.machine.ts'
 import { createFiles } from './access/file.service.ts'
 import { linkMigrations } from './access/link.store.ts'
 import { createLinks } from './access/links.ts'
@@ -32,7 +35,15 @@ const lookTopic = 'cis.container.look'
 /** Containers on nodes: what runs there, and the ways into it. */
 export function createCis(
   platform: Platform,
-  others: { edges: EdgeReach; refusedByNode: RefusedByNode; workOnNode: WorkOnNode; actorOf: ActorOf; imageAuth: ImageAuth },
+  others: {
+    edges: EdgeReach
+    refusedByNode: RefusedByNode
+    workOnNode: WorkOnNode
+    actorOf: ActorOf
+    imageAuth: ImageAuth
+    /** Whether an organisation may have more of what costs by the hour. */
+    mayMake: StandingService['mayMake']
+  },
 ): ModuleParts & {
   configs: Pick<ConfigService, 'contents' | 'usedBy'>
   /** Containers that services of stacks made. */
@@ -42,11 +53,13 @@ export function createCis(
   usesCards: ContainerService['usesCards']
   /** Machines of the market. */
   rented: RentedContainers
+  /** What files of spaces go to and come from. */
+  machines: Machines
 } {
-  const { edges, refusedByNode, workOnNode, imageAuth } = others
+  const { edges, refusedByNode, workOnNode, imageAuth, mayMake } = others
   const { otherProgram } = nodeTexts
   const operations = createContainerOperations(platform, { edges, workOnNode, imageAuth })
-  const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram, imageAuth })
+  const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram, imageAuth, mayMake })
   const watch = createContainerWatch({ db: platform.db, secrets: platform.secrets, edges, log: platform.log })
   const configs = createConfigs(platform, { bring: (tx, edgeId) => platform.bus.publish(tx, lookTopic, edgeId) })
   const links = createLinks(platform)
@@ -64,10 +77,11 @@ export function createCis(
       'cis.config': { table: 'container_configs' },
     },
     configs,
-    serviceContainers: createServiceContainers(containers, createPulling(imageAuth)),
+    serviceContainers: createServiceContainers(containers, createPulling(imageAuth), mayMake),
     observe: watch.observe,
     usesCards: containers.usesCards,
     rented: createRentedContainers(platform, { operations, reach: edges.reach, reached: containers.reached }),
+    machines: createContainerMachines({ containers, edges, refusedByNode, workOnNode }),
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { posix } from 'node:path'
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { buffer } from 'node:stream/consumers'
 import { agentPaths, type nodeListeners } from '@zhisuan/contract/agent/node'
@@ -312,7 +313,7 @@ async function archive(one: Held, method: string, path: string, request: Http2Se
     const reader = extract()
     reader.on('entry', (header, stream, next) => {
       buffer(stream as AsyncIterable<Buffer>).then((content) => {
-        one.files.set(`/${header.name}`, content)
+        if (header.type === 'file') one.files.set(posix.join(path, header.name), content)
         next()
       }, next)
     })

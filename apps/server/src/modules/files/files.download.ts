@@ -1,5 +1,4 @@
 import { finished, type Readable } from 'node:stream'
-import { Readable as ReadableStream } from 'node:stream'
 import { archiveEntriesMost, type fileEntries } from '@zhisuan/contract/files/file'
 import { previewOf } from '@zhisuan/contract/files/preview'
 import type { BodyOf } from '@zhisuan/contract/define'
@@ -12,6 +11,7 @@ import { FileStream } from '../../platform/bytes/fileStream.ts'
 import type { Download } from '../../platform/downloads.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { counted } from './counted.ts'
 import * as store from './files.store.ts'
 import type { EntryRow } from './files.store.ts'
 import { archiveName, transferTexts } from './files.texts.ts'
@@ -113,20 +113,6 @@ export function createFileDownloads(
     linkOfShare: (share: string, entryId: string, ip: string): ExportLink =>
       downloads.link(kind, JSON.stringify({ ids: [entryId], inline: false, ip, holder: null, share } satisfies Asked), { user_id: share }),
   }
-}
-
-/** Counts what is really read of a stream. */
-function counted(source: Readable): { stream: Readable; bytes: () => number } {
-  let bytes = 0
-  async function* counting(): AsyncGenerator<Buffer> {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      yield chunk
-    }
-  }
-  const stream = ReadableStream.from(counting(), { objectMode: false, highWaterMark: 256 * 1024 })
-  stream.once('close', () => source.destroy())
-  return { stream, bytes: () => bytes }
 }
 
 /** Stored, not pressed: most of what is large is pressed already. Names are as they lie in folders below what was chosen. */

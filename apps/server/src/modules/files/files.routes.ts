@@ -1,13 +1,22 @@
 import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads } from '@zhisuan/contract/files/file'
+import { machineCopies } from '@zhisuan/contract/files/machine'
 import { handle, type Handler } from '../../platform/http/handler.ts'
 import type { FileDownloads } from './files.download.ts'
 import type { FileService } from './files.service.ts'
+import type { MachineCopies } from './machine/machine.service.ts'
 import type { Shares } from './shares.ts'
 import type { Transfers } from './transfers.ts'
 import type { FileUploads } from './uploads.ts'
 
-export const filesRoutes = (parts: { files: FileService; uploads: FileUploads; downloads: FileDownloads; shares: Shares; transfers: Transfers }): Handler[] => {
-  const { files, uploads, downloads, shares, transfers } = parts
+export const filesRoutes = (parts: {
+  files: FileService
+  uploads: FileUploads
+  downloads: FileDownloads
+  shares: Shares
+  transfers: Transfers
+  copies: MachineCopies
+}): Handler[] => {
+  const { files, uploads, downloads, shares, transfers, copies } = parts
   return [
     handle(fileSpaces.list, ({ actor }) => files.spaces(actor)),
     handle(fileSpaces.entries, ({ actor, params, query }) => files.list(actor, params.id, query)),
@@ -32,5 +41,9 @@ export const filesRoutes = (parts: { files: FileService; uploads: FileUploads; d
     handle(fileShares.open, ({ params, body, request }) => shares.open(params.token, body.password, request.ip)),
     handle(fileTransfers.list, ({ query }) => transfers.list(query)),
     handle(fileTransfers.export, async ({ actor, body }) => transfers.export(actor, body)),
+    handle(machineCopies.list, ({ actor, params }) => copies.list(actor, params.kind, params.id)),
+    handle(machineCopies.toMachine, ({ actor, body, request }) => copies.toMachine(actor, body, request.ip)),
+    handle(machineCopies.fromMachine, ({ actor, body, request }) => copies.fromMachine(actor, body, request.ip)),
+    handle(machineCopies.cancel, ({ actor, params }) => copies.cancel(actor, params.id)),
   ]
 }

@@ -73,6 +73,8 @@ interface FileTransferTable {
   sha256: string | null
   outcome: TransferOutcome
   reason: string | null
+  /** Which, and where on it. */
+  machine: string | null
   started_at: Generated<Date>
   ended_at: Date | null
 }
@@ -175,6 +177,12 @@ export const fileMigrations: Migrations = {
       return null;
     end $$;
     create trigger file_spaces_end_usage after delete on file_spaces for each row execute function file_spaces_end_usage();
+  `),
+  '20261129_30_file_transfers_of_machines': migration(`
+    alter table file_transfers add column machine text;
+    alter table file_transfers drop constraint file_transfers_kind_check;
+    alter table file_transfers add constraint file_transfers_kind_check
+      check (kind in ('upload', 'download', 'publish', 'share', 'to_machine', 'from_machine'));
   `),
 }
 
@@ -386,7 +394,7 @@ export const insertTransfer = insertsInto('file_transfers')
 export const endTransfer = async (
   on: Sql,
   which: { readonly id: string } | { readonly upload_id: string },
-  ended: { outcome: TransferOutcome; reason?: string | null; bytes?: number; sha256?: string },
+  ended: { outcome: TransferOutcome; reason?: string | null; bytes?: number; size_bytes?: number; sha256?: string },
 ): Promise<void> => {
   const [[column, id] = ['id', '']] = Object.entries(which)
   await on
@@ -403,6 +411,8 @@ export const forgetRunning = async (on: Sql, before: Date, reason: string): Prom
     .set({ outcome: 'failed', reason, ended_at: sql`now()` })
     .where('outcome', '=', 'running')
     .where('upload_id', 'is', null)
+    // Those of machines go on, and are ended by what does.
+    .where('machine', 'is', null)
     .where('started_at', '<', before)
     .execute()
 }

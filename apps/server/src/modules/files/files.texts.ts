@@ -7,7 +7,11 @@ export const transferTexts = {
   file: '传输记录',
   serverEnded: '服务在传输途中停止',
   leftOff: '对方中断了连接',
-  kinds: { upload: '上传', download: '下载', publish: '发布', share: '分享下载' } as const satisfies Record<TransferKind, string>,
+  cancelled: '已取消',
+  kinds: { upload: '上传', download: '下载', publish: '发布', share: '分享下载', to_machine: '传到机器', from_machine: '从机器取回' } as const satisfies Record<
+    TransferKind,
+    string
+  >,
   outcomes: { running: '进行中', done: '完成', failed: '失败', cancelled: '已取消' } as const satisfies Record<TransferOutcome, string>,
   columns: {
     startedAt: '开始时间',
@@ -15,6 +19,7 @@ export const transferTexts = {
     kind: '类型',
     name: '名称',
     space: '空间',
+    machine: '机器',
     organisation: '组织',
     user: '用户',
     ip: '来源地址',
@@ -28,3 +33,6 @@ export const transferTexts = {
 } as const
 
 export const archiveName = (first: string, count: number): string => (count === 1 ? `${first}.zip` : `${first}等${count}项.zip`)
+
+/** Which machine, and where on it. */
+export const machineText = (name: string, path: string): string => `${name}：${path}`

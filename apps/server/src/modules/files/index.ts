@@ -1,3 +1,4 @@
+import type { MachineKind } from '@zhisuan/contract/files/machine'
 import { z } from 'zod'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
@@ -7,6 +8,9 @@ import { createFileDownloads } from './files.download.ts'
 import { filesRoutes } from './files.routes.ts'
 import { createFiles } from './files.service.ts'
 import { fileMigrations, tellUsage } from './files.store.ts'
+import type { Machines } from './machine/machine.ts'
+import { createMachineCopies } from './machine/machine.service.ts'
+import { machineMigrations } from './machine/machine.store.ts'
 import { createShares, type Passwords } from './shares.ts'
 import { createTransfers } from './transfers.ts'
 import { createFileUploads } from './uploads.ts'
@@ -15,25 +19,33 @@ const usageJob = defineJob({ name: 'files.usage.tell', input: z.object({}), conc
 const purgeJob = defineJob({ name: 'files.bin.purge', input: z.object({}), concurrency: 1, schedule: '17 * * * *' })
 
 /** Spaces of people and organisations, and the public one: what they keep, how it comes and goes. */
-export function createFilesModule(platform: Platform, { bytes, passwords }: { bytes: Bytes; passwords: Passwords }): ModuleParts {
+export function createFilesModule(
+  platform: Platform,
+  { bytes, passwords, machines }: { bytes: Bytes; passwords: Passwords; machines: Readonly<Record<MachineKind, Machines>> },
+): ModuleParts {
   const transfers = createTransfers(platform)
   const files = createFiles(platform, { bytes, transfers })
   const uploads = createFileUploads(platform, { bytes, files, transfers })
   const downloads = createFileDownloads(platform, { bytes, transfers })
   const shares = createShares(platform, { passwords, downloads })
+  const copies = createMachineCopies(platform, { bytes, files, transfers, machines })
   return {
-    migrations: fileMigrations,
+    migrations: { ...fileMigrations, ...machineMigrations },
     kinds: { 'files.space': {}, 'files.entry': { table: 'file_entries' }, 'files.transfer': { table: 'file_transfers' } },
-    handlers: filesRoutes({ files, uploads, downloads, shares, transfers }),
+    handlers: filesRoutes({ files, uploads, downloads, shares, transfers, copies }),
     personDeleted: files.personDeleted,
-    jobs: [purgeJob, usageJob],
+    jobs: [purgeJob, usageJob, ...copies.jobs],
     jobHandlers: [
+      ...copies.jobHandlers,
       handleJob(usageJob, () => tellUsage(platform.db)),
       handleJob(purgeJob, async () => {
         await files.purgeEnded()
         await transfers.forgetRunning()
       }),
     ],
+    start: async () => copies.start(),
+    stop: async () => copies.stop(),
+    drain: copies.drain,
     serve: (http, authorising) => uploads.serve(http, authorising),
   }
 }

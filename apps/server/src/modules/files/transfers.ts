@@ -24,7 +24,7 @@ const filters = z.object({
 export type Transfers = ReturnType<typeof createTransfers>
 
 type Told = Pick<store.ShownTransfer, 'kind' | 'name' | 'space_kind' | 'size_bytes' | 'ip'> &
-  Partial<Pick<store.ShownTransfer, 'sha256' | 'upload_id' | 'outcome'>>
+  Partial<Pick<store.ShownTransfer, 'sha256' | 'upload_id' | 'outcome' | 'machine'>>
 
 /** What went in and out, who moved it, and how it ended. */
 export function createTransfers({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>) {
@@ -38,6 +38,7 @@ export function createTransfers({ db, downloads, now }: Pick<Platform, 'db' | 'd
       { title: texts.columns.kind, cell: (row) => texts.kinds[row.kind] },
       { title: texts.columns.name, cell: (row) => row.name },
       { title: texts.columns.space, cell: (row) => spaceTexts[row.space_kind] },
+      { title: texts.columns.machine, cell: (row) => row.machine },
       { title: texts.columns.organisation, cell: (row) => row.bp_name },
       { title: texts.columns.user, cell: (row) => row.user_name },
       { title: texts.columns.ip, cell: (row) => row.ip },
@@ -63,6 +64,7 @@ export function createTransfers({ db, downloads, now }: Pick<Platform, 'db' | 'd
         user_name: 'name' in by ? by.name : null,
         sha256: null,
         upload_id: null,
+        machine: null,
         reason: null,
         ...told,
         outcome: over ? 'done' : 'running',
@@ -90,6 +92,7 @@ const shape = (row: store.ShownTransfer): FileTransfer => ({
   kind: row.kind,
   name: row.name,
   space_kind: row.space_kind,
+  machine: row.machine,
   bp_id: row.bp_id,
   bp_name: row.bp_name,
   user_name: row.user_name,

@@ -1,14 +1,15 @@
 import { conflictWays, type FileUpload, type fileSpaces, type fileUploads } from '@zhisuan/contract/files/file'
-import { byId, type BodyOf, type ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { fileUploads as uploadCalls, filesPath } from '@zhisuan/contract/files/file'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
+import { serveUploads } from '../../platform/bytes/serveUploads.ts'
 import { iso, type Tx } from '../../platform/db/database.ts'
 import { found } from '../../platform/errors.ts'
-import { authorise, type Authorising } from '../../platform/http/bind.ts'
+import type { Authorising } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { FileService } from './files.service.ts'
@@ -99,21 +100,8 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     },
 
     /** Where their bytes come in, by tus 1.0.0. */
-    async serve(http: FastifyInstance, authorising: Authorising): Promise<void> {
-      await http.register(async (app) => {
-        // The bytes flow to the file as they come.
-        app.addContentTypeParser('application/offset+octet-stream', (_request, _payload, done) => done(null))
-        app.route<{ Params: { id: string } }>({
-          method: ['HEAD', 'PATCH'],
-          url: uploadPath(':id'),
-          onRequest: (request) => authorise(request, uploadCalls.get, authorising),
-          handler: async (request, reply) => {
-            const { id } = found(byId.safeParse(request.params).data)
-            await bytes.door(await mine(found(request.actor), id), request, reply)
-          },
-        })
-      })
-    },
+    serve: (http: FastifyInstance, authorising: Authorising): Promise<void> =>
+      serveUploads(http, authorising, { path: uploadPath(':id'), call: uploadCalls.get, bytes, uploadOf: mine }),
   }
 
   function shape(upload: UploadRow): FileUpload {

@@ -1,3 +1,4 @@
+import { hasRegistry } from '@zhisuan/contract/ims/rights'
 import type { RegistryAuth } from '@zhisuan/engines/docker/types'
 import type { Db } from '../../platform/db/database.ts'
 import { projectForToken } from './project/project.store.ts'
@@ -21,8 +22,7 @@ export type ImageAuth = (image: string, bpId: string | null) => Promise<Registry
 export function imageParts(image: string): { readonly address: string; readonly name: string } | null {
   const slash = image.indexOf('/')
   const [address, rest] = [image.slice(0, slash), image.slice(slash + 1)]
-  // Without a dot, a port or this name it is a part of a name at Docker Hub (distribution, "reference").
-  if (slash <= 0 || !(/[.:]/.test(address) || address === 'localhost')) return null
+  if (!hasRegistry(image)) return null
   return { address, name: rest.replace(/@.*$/, '').replace(/:[\w.-]+$/, '') }
 }
 

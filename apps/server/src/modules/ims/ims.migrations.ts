@@ -173,6 +173,8 @@ interface RegistryManifestTable {
   children: string[]
   pushed_by: string | null
   created_at: Generated<Date>
+  /** Its bytes, so that it can be put back where somebody deleted it by the registry's own way; null of what was seen before they were kept. */
+  content: Buffer | null
 }
 interface RegistryBlobTable {
   repository_id: string
@@ -202,6 +204,13 @@ interface RegistrySizeTable {
   used_bytes: number
   tag_count: number
 }
+/** A project that was deleted: its name is nobody else's until nothing of it is left and no token for it is good any more. */
+interface LeftProjectTable {
+  registry_id: string
+  name: string
+  bp_id: string | null
+  deleted_at: Date
+}
 declare module '../../platform/db/database.ts' {
   interface Tables {
     registries: RegistryTable
@@ -217,6 +226,7 @@ declare module '../../platform/db/database.ts' {
     registry_blobs: RegistryBlobTable
     registry_tags: RegistryTagTable
     registry_sizes: RegistrySizeTable
+    registry_left_projects: LeftProjectTable
   }
 }
 
@@ -422,5 +432,15 @@ export const imsMigrations: Migrations = {
     create trigger registry_projects_tell_usage after insert or delete or update of used_bytes, bp_id, name on registry_projects
       for each row execute function tell_usage('ims.project');
     select record_usage('ims.project', id, name, bp_id, null, usage_of(registry_projects)) from registry_projects where used_bytes > 0;
+  `),
+  '20261129_10_registry_contents': migration(`
+    alter table registry_manifests add column content bytea;
+    create table registry_left_projects (
+      registry_id uuid not null references registries on delete cascade,
+      name text not null,
+      bp_id uuid,
+      deleted_at timestamptz not null,
+      primary key (registry_id, name)
+    );
   `),
 }

@@ -29,6 +29,7 @@ export const imsRoutes = (parts: {
     handle(registryCalls.delete, ({ actor, params, query }) => registries.delete(actor, params.id, query.force)),
     handle(registryCalls.action, ({ params, query }) => registries.act(params.id, query.action)),
     handle(registryCalls.collect, ({ actor, params }) => registries.collect(actor, params.id)),
+    handle(registryCalls.log, ({ params, query }) => registries.log(params.id, query.lines)),
     handle(registryCalls.password, ({ params, body }) => registries.password(params.id, body)),
     handle(registryUsers.list, ({ query }) => users.list(query)),
     handle(registryUsers.create, ({ actor, body }) => users.set(actor, body)),

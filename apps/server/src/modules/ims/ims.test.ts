@@ -1,14 +1,19 @@
-import { writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { registryProjects, repositories, repositoryAccess, tagBin, type RegistryProject } from '@zhisuan/contract/ims/project'
 import { registries, registryCommands, registryUsers, type Registry } from '@zhisuan/contract/ims/registry'
+import { messages } from '@zhisuan/contract/sys/message'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { createRegistry } from '@zhisuan/engines/registry/client'
-import { anyPort, pushImage, pushIndex, registryIsThere, startRegistry, type RunningRegistry } from '@zhisuan/engines/registry/testing'
+import { mediaTypes } from '@zhisuan/engines/registry/manifest'
+import { anyPort, pushImage, pushIndex, registryIsThere, registryProgram, startRegistry, type RunningRegistry } from '@zhisuan/engines/registry/testing'
 import type { Registry as Client, RegistryCredentials } from '@zhisuan/engines/registry/types'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
-import { call, refused } from '../../testing/call.ts'
+import { call, refused, send } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { deny, keeping } from '../../testing/policies.ts'
 import { tokenPath } from './registry/registry.service.ts'
@@ -33,6 +38,18 @@ describe.skipIf(!registryIsThere)('registries', () => {
     return client
   }
   const account = (username: string, password: string): RegistryCredentials => ({ kind: 'account', username, password })
+  const projectNow = async (): Promise<RegistryProject> => {
+    const { items } = await call(app, registryProjects.list, { token: owner.token, params: { id: registry.id }, query: { keyword: 'team' } })
+    const [found] = items
+    if (found === undefined) throw new Error('the project is gone')
+    return found
+  }
+  /** As the registry's own collector does it, which takes whatever no manifest leads to. */
+  const collectGarbage = () => promisify(execFile)(registryProgram, ['garbage-collect', join(running.folder, 'config.yml')])
+  const blobFile = (content: string): string => {
+    const hash = createHash('sha256').update(content).digest('hex')
+    return join(running.folder, 'data/docker/registry/v2/blobs/sha256', hash.slice(0, 2), hash, 'data')
+  }
   const at = (name: string) => ({ id: registry.id, pid: project.id, name })
   const tagsOf = async (name: string) => (await call(app, repositories.tags, { token: owner.token, params: at(name), query: {} })).items
   const tokenFor = async (scope: string, login?: string): Promise<Response> =>
@@ -241,6 +258,169 @@ describe.skipIf(!registryIsThere)('registries', () => {
     expect(await refused(app, repositories.get, { token: owner.token, params: at('bin') })).toMatchObject({ status: 404 })
   })
 
+  it('put what programs delete there into the bin, from which it comes back with its digest', async () => {
+    const client = as(account(owner.name, registryPassword))
+    const [amd, arm] = [
+      await pushImage(client, 'team/told', null, { layer: 'amd' }),
+      await pushImage(client, 'team/told', null, { layer: 'arm', architecture: 'arm64' }),
+    ]
+    const digest = await pushIndex(client, 'team/told', 'a', [
+      { ...amd, os: 'linux', architecture: 'amd64' },
+      { ...arm, os: 'linux', architecture: 'arm64' },
+    ])
+    await vi.waitFor(async () => expect(await tagsOf('told')).toHaveLength(1))
+    const before = (await projectNow()).used_bytes
+    await client.deleteManifest('team/told', digest)
+    await vi.waitFor(async () => expect(await tagsOf('told')).toEqual([]))
+    const [binned] = (await call(app, tagBin.list, { token: owner.token, params: { id: registry.id, pid: project.id }, query: { keyword: 'told' } })).items
+    expect(binned).toMatchObject({ name: 'a', digest, deleted_by: owner.name })
+    // It takes up its room until its days are over, and what nobody uses is collected meanwhile.
+    expect((await projectNow()).used_bytes).toBe(before)
+    await collectGarbage()
+    await call(app, tagBin.restore, { token: owner.token, params: { id: registry.id, pid: project.id, bin_id: binned?.id ?? '' } })
+    expect(await client.head('team/told', 'a')).toBe(digest)
+    expect(await client.manifest('team/told', amd.digest)).not.toBeNull()
+    expect(await tagsOf('told')).toMatchObject([{ name: 'a', digest }])
+  })
+
+  it('free what a tag led to before something else was pushed under it, once its days in the bin are over', async () => {
+    const client = as(account(owner.name, registryPassword))
+    const place = { id: registry.id, pid: project.id }
+    const start = (await projectNow()).used_bytes
+    const first = await pushImage(client, 'team/over', 'v1', { layer: 'first '.repeat(5_000) })
+    await vi.waitFor(async () => expect(await tagsOf('over')).toMatchObject([{ digest: first.digest }]))
+    const second = await pushImage(client, 'team/over', 'v1', { layer: 'second '.repeat(5_000) })
+    await vi.waitFor(async () => expect(await tagsOf('over')).toMatchObject([{ digest: second.digest }]))
+    expect((await projectNow()).used_bytes - start).toBe(first.sizeBytes + second.sizeBytes)
+    const layer = blobFile(`first `.repeat(5_000))
+    await collectGarbage()
+    expect(existsSync(layer)).toBe(true)
+    const [binned] = (await call(app, tagBin.list, { token: owner.token, params: place, query: { keyword: 'over' } })).items
+    expect(binned).toMatchObject({ name: 'v1', digest: first.digest })
+    await call(app, tagBin.delete, { token: owner.token, params: { ...place, bin_id: binned?.id ?? '' } })
+    expect(await client.manifest('team/over', first.digest)).toBeNull()
+    expect((await projectNow()).used_bytes - start).toBe(second.sizeBytes)
+    await collectGarbage()
+    expect(existsSync(layer)).toBe(false)
+    expect(await client.head('team/over', 'v1')).toBe(second.digest)
+    // Pushed again it is there again, and rests no longer.
+    await pushImage(client, 'team/over', 'v1', { layer: 'first '.repeat(5_000) })
+    await vi.waitFor(async () => expect(await tagsOf('over')).toMatchObject([{ digest: first.digest }]))
+    await pushImage(client, 'team/over', 'v1', { layer: 'second '.repeat(5_000) })
+    await vi.waitFor(async () => expect(await tagsOf('over')).toMatchObject([{ digest: second.digest }]))
+    expect((await call(app, tagBin.list, { token: owner.token, params: place, query: { keyword: 'over' } })).items).toMatchObject([{ digest: first.digest }])
+  })
+
+  it('free it at once where the project has no bin', async () => {
+    const made = await call(app, registryProjects.create, { token: owner.token, params: { id: registry.id }, body: { name: 'nobin', bin_days: 0 } })
+    const client = as(account(owner.name, registryPassword))
+    const first = await pushImage(client, 'nobin/app', 'v1', { layer: 'one' })
+    const used = async () =>
+      (await call(app, registryProjects.list, { token: owner.token, params: { id: registry.id }, query: { keyword: 'nobin' } })).items[0]?.used_bytes
+    await vi.waitFor(async () => expect(await used()).toBe(first.sizeBytes))
+    const second = await pushImage(client, 'nobin/app', 'v1', { layer: 'number two' })
+    await vi.waitFor(async () => expect(await used()).toBe(second.sizeBytes))
+    expect(await client.manifest('nobin/app', first.digest)).toBeNull()
+    await client.deleteManifest('nobin/app', second.digest)
+    await vi.waitFor(async () => expect(await used()).toBe(0))
+    expect((await call(app, tagBin.list, { token: owner.token, params: { id: registry.id, pid: made.id }, query: {} })).items).toEqual([])
+  })
+
+  it('hear of whoever pushes, whatever they are called', async () => {
+    const person = await someone(app, { kind: 4, organisation: owner.bp_id, name: 'zhisuan' })
+    await call(app, registryUsers.create, { token: person.token, body: { password: registryPassword } })
+    await pushImage(as(account(person.name, registryPassword)), 'team/named', '1', { layer: 'named' })
+    await vi.waitFor(async () => expect(await tagsOf('named')).toMatchObject([{ pushed_by: 'zhisuan' }]))
+  })
+
+  it('count what content takes up, and not what a manifest says of it', async () => {
+    const client = as(account(owner.name, registryPassword))
+    const before = (await projectNow()).used_bytes
+    const layer = Buffer.alloc(300_000, 'liar')
+    const config = Buffer.from('{"os":"linux","architecture":"amd64","rootfs":{"type":"layers","diff_ids":[]}}')
+    const described = async (bytes: Buffer, mediaType: string) => ({ mediaType, digest: await client.putBlob('team/liar', bytes), size: 1 })
+    const bytes = Buffer.from(
+      JSON.stringify({
+        schemaVersion: 2,
+        mediaType: mediaTypes.ociManifest,
+        config: await described(config, 'application/vnd.oci.image.config.v1+json'),
+        layers: [await described(layer, 'application/vnd.oci.image.layer.v1.tar')],
+      }),
+    )
+    await client.putManifest('team/liar', '1', { mediaType: mediaTypes.ociManifest, bytes })
+    await vi.waitFor(async () => expect((await projectNow()).used_bytes - before).toBe(layer.length + config.length + bytes.length))
+  })
+
+  it('count what has no name, tell who has pushed more than there was room for, and take no more', async () => {
+    const client = as(account(owner.name, registryPassword))
+    const before = (await projectNow()).used_bytes
+    const set = (quota_bytes: number | null) =>
+      call(app, registryProjects.update, { token: admin.token, params: { id: registry.id, pid: project.id }, body: { quota_bytes } })
+    await set(before + 1)
+    const { digest, sizeBytes } = await pushImage(client, 'team/nameless', null, { layer: 'nameless' })
+    await vi.waitFor(async () => expect((await projectNow()).used_bytes).toBe(before + sizeBytes))
+    const told = async () => (await call(app, messages.list, { token: owner.token, query: {} })).items.filter(({ kind }) => kind === 'ims.projectOver')
+    await vi.waitFor(async () => expect(await told()).toMatchObject([{ text: expect.stringContaining('镜像项目“team”') as string, about: { id: project.id } }]))
+    expect(await (await tokenFor('repository:team/app:push', `${owner.name}:${registryPassword}`)).json()).toMatchObject({ errors: [{ code: 'DENIED' }] })
+    await set(null)
+    // It is deleted with its repository, rests and comes back as what it is.
+    await call(app, repositories.delete, { token: owner.token, params: at('nameless') })
+    const place = { id: registry.id, pid: project.id }
+    const [binned] = (await call(app, tagBin.list, { token: owner.token, params: place, query: { keyword: 'nameless' } })).items
+    expect(binned).toMatchObject({ name: digest, digest })
+    await call(app, tagBin.delete, { token: owner.token, params: { ...place, bin_id: binned?.id ?? '' } })
+    expect(await client.manifest('team/nameless', digest)).toBeNull()
+    expect((await projectNow()).used_bytes).toBe(before)
+  })
+
+  it('keep a deleted project deleted, and its name for whose it was while something of it may come', async () => {
+    const made = await call(app, registryProjects.create, { token: owner.token, params: { id: registry.id }, body: { name: 'gone' } })
+    const client = as(account(owner.name, registryPassword))
+    await pushImage(client, 'gone/app', '1', { layer: 'gone' })
+    await vi.waitFor(async () =>
+      expect((await call(app, registryProjects.list, { token: owner.token, params: { id: registry.id }, query: { keyword: 'gone' } })).items).toMatchObject([
+        { tag_count: 1 },
+      ]),
+    )
+    const late = await call(app, repositoryAccess.push, { token: owner.token, params: { id: registry.id, pid: made.id, name: 'app' } })
+    await call(app, registryProjects.delete, { token: owner.token, params: { id: registry.id, pid: made.id }, query: { force: 'true' } })
+    // By a token that was out.
+    await pushImage(as({ kind: 'minted', mint: async () => late.token }), 'gone/app', 'late', { layer: 'late' })
+    await call(app, registries.action, { token: admin.token, params: { id: registry.id }, query: { action: 'reconcile' } })
+    expect((await call(app, registryProjects.list, { token: admin.token, params: { id: registry.id }, query: { keyword: 'gone' } })).items).toEqual([])
+    const again = (who: SignedIn) => send(app, registryProjects.create, { token: who.token, params: { id: registry.id }, body: { name: 'gone' } })
+    expect(await again(stranger)).toMatchObject({ body: { code: 97010 } })
+    expect(await again(owner)).toMatchObject({ status: 201 })
+    expect((await call(app, repositories.all, { token: owner.token, params: { id: registry.id }, query: { keyword: 'gone' } })).items).toEqual([])
+  })
+
+  it('that had images before they were registered give them to nobody who makes a project of that name', async () => {
+    const full = await startRegistry()
+    try {
+      const bare = createRegistry({ url: full.url, credentials: { kind: 'none' } })
+      clients.push(bare)
+      await pushImage(bare, 'before/app', '1', { layer: 'before' })
+      const made = await call(app, registries.create, { token: admin.token, body: { name: 'full', connection: { engine: 'distribution', url: full.url } } })
+      const claim = (name: string) => send(app, registryProjects.create, { token: stranger.token, params: { id: made.id }, body: { name } })
+      expect(await claim('before')).toMatchObject({ body: { code: 97010 } })
+      expect(await claim('after')).toMatchObject({ status: 201 })
+      await call(app, registries.delete, { token: admin.token, params: { id: made.id }, query: { force: 'true' } })
+    } finally {
+      await full.stop()
+    }
+  })
+
+  it('are not collected while a token to push or delete by is good, which is longer than it says', async () => {
+    const at = Date.now()
+    for (const action of ['push', 'delete']) {
+      await app.platform.db.updateTable('registries').set({ push_until: null }).execute()
+      await tokenFor(`repository:team/app:${action}`, `${owner.name}:${registryPassword}`)
+      const { push_until } = await app.platform.db.selectFrom('registries').select('push_until').where('id', '=', registry.id).executeTakeFirstOrThrow()
+      // Registries take it for a minute more.
+      expect((push_until?.getTime() ?? 0) - at).toBeGreaterThan(360_000)
+    }
+  })
+
   it('keep tags that must not move where they are', async () => {
     const fixed = await call(app, registryProjects.create, { token: owner.token, params: { id: registry.id }, body: { name: 'fixed', immutable_tags: ['v*'] } })
     const client = as(account(owner.name, registryPassword))
@@ -252,6 +432,9 @@ describe.skipIf(!registryIsThere)('registries', () => {
     await vi.waitFor(async () => expect(await client.head('fixed/app', 'v1')).toBe(digest))
     expect(await tags()).toMatchObject([{ digest }])
     expect(await refused(app, repositories.deleteTag, { token: owner.token, params: { ...params, tag: 'v1' } })).toMatchObject({ code: 97013 })
+    // By its digest neither.
+    expect(await grantedBy(await tokenFor('repository:fixed/app:pull,delete', `${owner.name}:${registryPassword}`))).toMatchObject([{ actions: ['pull'] }])
+    await expect(client.deleteManifest('fixed/app', digest)).rejects.toMatchObject({ kind: 'unauthorized' })
   })
 
   it('show an index of several platforms as one thing, and how each was built', async () => {

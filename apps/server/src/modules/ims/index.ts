@@ -1,3 +1,4 @@
+import { imageKind } from '@zhisuan/contract/ims/rights'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
@@ -5,10 +6,13 @@ import type { ModuleParts } from '../../platform/module.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
 import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Tell } from '../sys/message/message.service.ts'
+import type { StandingService } from '../bill/arrears/standing.service.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import { createImageAuth, type ImageAuth } from './imageAuth.ts'
+import { createRefusePulls, repositoryOfImage, type RefusePulls } from './imageRights.ts'
 import { imsMigrations } from './ims.migrations.ts'
 import { imsRoutes } from './ims.routes.ts'
 import { createPreheatRunner } from './preheat/preheat.runner.ts'
@@ -45,16 +49,19 @@ export interface ImsParts {
   readonly edges: Pick<EdgeReach, 'reach' | 'connected' | 'onUp'>
   readonly refusedByNode: RefusedByNode
   readonly kept: Kept
+  /** Whether an organisation may have more of what costs by the hour. */
+  readonly mayMake: StandingService['mayMake']
+  readonly tell: Tell
 }
 
 /** Registries: who pushes and pulls by our rights, and what is there. */
 export function createIms(
   platform: Platform,
-  { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept }: ImsParts,
-): ModuleParts & { readonly imageAuth: ImageAuth } {
+  { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }: ImsParts,
+): ModuleParts & { readonly imageAuth: ImageAuth; readonly refusePulls: RefusePulls } {
   const tokens = createTokens(platform)
   const endpoints = createRegistryEndpoints(platform, tokens)
-  const index = createIndex(platform, { endpoints })
+  const index = createIndex(platform, { endpoints, tell })
   const repositories = createRepositories(platform, { index })
   const tokenService = createTokenService(platform, {
     tokens,
@@ -62,9 +69,10 @@ export function createIms(
     isAccessKey: accessKeys.isOne,
     ofAccessKey: accessKeys.actorOf,
     personOf,
+    mayMake,
   })
   const authority = createAuthority(platform)
-  const { notQuiet, ...operations } = createRegistryOperations(platform, { endpoints, kept })
+  const { notQuiet, ...operations } = createRegistryOperations(platform, { endpoints, kept, reconcile: (id) => index.reconcile(id) })
   const registries = createRegistryService(platform, {
     endpoints,
     tokens,
@@ -79,6 +87,8 @@ export function createIms(
   edges.onUp(() => runner.begin())
   return {
     imageAuth: createImageAuth({ db: platform.db, endpoints, tokens, third }),
+    refusePulls: createRefusePulls(platform),
+    named: { [imageKind]: repositoryOfImage },
     migrations: imsMigrations,
     kinds: {
       'ims.registry': { table: 'registries' },
@@ -93,7 +103,7 @@ export function createIms(
     handlers: imsRoutes({
       registries,
       users: createRegistryUsers(platform, { hash: passwords.hash }),
-      projects: createProjects(platform, { limits }),
+      projects: createProjects(platform, { limits, mayMake, isThere: index.isThere }),
       repositories,
       tokens: tokenService,
       third,
@@ -103,7 +113,7 @@ export function createIms(
     contentsOfNode: { count: countByNode, owners: ownersOnNode },
     jobs: [reconcileJob, purgeJob, rulesJob, collectJob, renewJob, thirdJob],
     jobHandlers: [
-      handleJob(reconcileJob, () => index.reconcileAll()),
+      handleJob(reconcileJob, async () => void (await index.reconcileAll())),
       handleJob(purgeJob, () => repositories.purgeEnded()),
       handleJob(rulesJob, () => repositories.applyRules()),
       handleJob(collectJob, () => registries.collectAll()),
@@ -117,6 +127,7 @@ export function createIms(
     start: async () => {
       endpoints.start()
       runner.begin()
+      index.begin()
     },
     stop: async () => {
       index.stop()

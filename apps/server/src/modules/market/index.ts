@@ -3,6 +3,7 @@ import { offers as offerCalls } from '@zhisuan/contract/market/offer'
 import { providers as providerCalls } from '@zhisuan/contract/market/provider'
 import { incomes, rentals as rentalCalls, waits as waitCalls } from '@zhisuan/contract/market/rental'
 import { z } from 'zod'
+import { contextOf } from '../../platform/http/bind.ts'
 import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
@@ -14,6 +15,8 @@ import type { RentedContainers } from '../cis/container/rented.containers.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { Tell } from '../sys/message/message.service.ts'
+import { createAppsProxy } from './apps/apps.proxy.ts'
+import { createApps } from './apps/apps.service.ts'
 import { createCards } from './card/card.service.ts'
 import { isListed } from './card/card.store.ts'
 import { createNodes } from './card/node.service.ts'
@@ -38,7 +41,9 @@ export function createMarket(
     usesCards: ContainerService['usesCards']
     rented: RentedContainers
     mayMake: StandingService['mayMake']
+    settings: Parameters<typeof createOffers>[1]['settings']
     personOf: Parameters<typeof createDoor>[1]['personOf']
+    actorOf: Parameters<typeof createAppsProxy>[1]['actorOf']
     personOfKey: Parameters<typeof createDoor>[1]['personOfKey']
     sumsOfProvider: Parameters<typeof createRentals>[1]['sumsOfProvider']
   },
@@ -48,8 +53,10 @@ export function createMarket(
   const nodes = createNodes(platform, others)
   const offers = createOffers(platform, others)
   const door = createDoor(platform, others)
+  const proxy = createAppsProxy(platform, others)
+  const apps = createApps(platform, { ...others, proxy })
   const waits = createWaits(platform, others)
-  const rentals = createRentals(platform, { ...others, beside: waits.look, sharesOf: cards.sharesOf, doorPort: door.port })
+  const rentals = createRentals(platform, { ...others, beside: waits.look, sharesOf: cards.sharesOf, doorPort: door.port, apps: proxy.offered })
   const listings = createListings(platform)
   others.edges.onReport(cards.reported)
   return {
@@ -87,6 +94,7 @@ export function createMarket(
       handle(rentalCalls.stop, ({ actor, params }) => rentals.stop(actor, params.id)),
       handle(rentalCalls.start, ({ actor, params }) => rentals.start(actor, params.id)),
       handle(rentalCalls.limit, ({ actor, params, body }) => rentals.limit(actor, params.id, body)),
+      handle(rentalCalls.open, ({ actor, params, body, request }) => apps.open(actor, params.id, body, contextOf(actor, request))),
       handle(rentalCalls.release, ({ actor, params }) => rentals.release(actor, params.id)),
       handle(waitCalls.list, ({ actor, query }) => waits.list(actor, query)),
       handle(waitCalls.create, ({ actor, body }) => waits.create(actor, body)),
@@ -95,10 +103,17 @@ export function createMarket(
     ],
     jobs: [noticeJob],
     jobHandlers: [handleJob(noticeJob, () => rentals.notify())],
-    serve: (_http, { tags }) => door.reading(tags),
-    drain: door.drain,
+    serve: (_http, { tags }) => {
+      door.reading(tags)
+      proxy.reading(tags)
+    },
+    drain: () => {
+      door.drain()
+      proxy.drain()
+    },
     start: async () => {
       await door.start()
+      await proxy.start()
       rentals.begin()
     },
     stop: () => rentals.end(),

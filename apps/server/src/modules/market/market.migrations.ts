@@ -227,4 +227,37 @@ export const marketMigrations: Migrations = {
   `),
   // The key by which people's clients know the door, sealed.
   '20261128_99_market_door': migration('create table market_door (one boolean primary key check (one), sealed text not null)'),
+  // By which browsers came into machines: once each.
+  '20261129_91_market_tickets': migration('create table market_tickets (id uuid primary key, spent_at timestamptz not null default now())'),
+  '20261129_90_market_faults': migration(`
+    -- Since when something of it is at fault: a machine whose cards are sick is stopped after some minutes.
+    alter table market_rentals add column fault_at timestamptz;
+    update market_rentals set fault_at = now() where fault is not null;
+    alter table market_rentals add constraint market_rentals_fault_at check ((fault is null) = (fault_at is null));
+    alter table market_rentals drop constraint market_rentals_stop_reason_check;
+    alter table market_rentals add constraint market_rentals_stop_reason_check
+      check (stop_reason in ('person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault'));
+    create index market_cards_uuid on market_cards (uuid);
+    -- One card that two nodes tell of is that one's which told of it first, and of the other once the first is silent.
+    alter table market_cards add column elsewhere boolean not null default false;
+    -- Joined to what is held and not asked for each card: ten thousand are looked through each time somebody rents one.
+    create or replace view market_stock as
+      select
+        cards.id, cards.edge_id, edges.name as edge_name, edges.bp_id, cards.uuid, cards."index", cards.model, cards.memory_bytes, cards.driver, cards.cuda,
+        cards.health, cards.trouble, cards.trouble_detail, cards.health_since, cards.seen_at,
+        providers.id as provider_id, providers.name as provider_name, regions.id as region_id, regions.name as region_name,
+        coalesce(nodes.listed, false) as listed,
+        holds.id is not null as held,
+        edges.status = 'online' and not edges.docker_away and edges.activation = 'active' as reachable,
+        coalesce(nodes.listed, false) and coalesce(providers.status, '') = 'verified' and cards.health = 'healthy' and not cards.elsewhere
+          and edges.status = 'online' and not edges.docker_away and edges.activation = 'active' as rentable,
+        cards.elsewhere
+      from market_cards as cards
+      join edges on edges.id = cards.edge_id
+      left join market_holds as holds on holds.card_id = cards.id and holds.released_at is null
+      left join market_nodes as nodes on nodes.id = edges.id
+      left join market_providers as providers on providers.bp_id is not distinct from edges.bp_id
+      left join sites on sites.id = edges.site_id
+      left join regions on regions.id = sites.region_id;
+  `),
 }

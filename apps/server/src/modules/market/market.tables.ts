@@ -50,6 +50,8 @@ interface CardTable {
   health_since: Generated<Date>
   cleared_at: Date | null
   seen_at: Generated<Date>
+  /** Another node told of the very card before, and still does. */
+  elsewhere: Generated<boolean>
 }
 interface HoldTable {
   id: string
@@ -107,6 +109,7 @@ interface RentalTable extends Authored {
   alternatives: boolean
   status: Generated<RentalStatus>
   fault: ColumnType<RentalFault | null, undefined, RentalFault | null>
+  fault_at: ColumnType<Date | null, undefined, Date | null>
   stop_reason: ColumnType<StopReason | null, undefined, StopReason | null>
   error_text: ColumnType<string | null, undefined, string | null>
   attempts: ColumnType<Attempt[], string | undefined, string>
@@ -132,6 +135,10 @@ export interface Attempt {
 interface DoorTable {
   one: boolean
   sealed: string
+}
+interface TicketTable {
+  id: string
+  spent_at: Generated<Date>
 }
 interface WaitTable {
   id: string
@@ -159,6 +166,7 @@ declare module '../../platform/db/database.ts' {
     market_clock: ClockTable
     market_waits: WaitTable
     market_door: DoorTable
+    market_tickets: TicketTable
   }
 }
 export type ProviderRow = Selectable<ProviderTable>

@@ -1,5 +1,6 @@
 import { hubPath, models as modelCalls } from '@zhisuan/contract/models/model'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { iso, type Db } from '../../platform/db/database.ts'
@@ -18,6 +19,17 @@ interface At extends Repository {
   readonly revision: string
   readonly '*': string
 }
+
+const pathsAsked = z.object({ paths: z.array(z.string().max(1_024)).max(1_000) })
+
+/** As tools know a file: all are kept as Git LFS keeps large ones. */
+const shapeFile = ({ path, size_bytes, sha256 }: { readonly path: string; readonly size_bytes: number; readonly sha256: string }) => ({
+  type: 'file',
+  path,
+  size: size_bytes,
+  oid: sha256.slice(0, 40),
+  lfs: { oid: sha256, size: size_bytes, pointerSize: 134 },
+})
 
 /** A token as tools give it is an access key with `hf_` in front. */
 export function readToken(request: FastifyRequest): void {
@@ -85,19 +97,21 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
     }
     return [
       ...[...folders].map((folder) => ({ type: 'directory', path: folder, size: 0, oid: revision?.id })),
-      ...files
-        .filter((file) => deep || !file.path.slice(start.length).includes('/'))
-        .map((file) => ({
-          type: 'file',
-          path: file.path,
-          size: file.size_bytes,
-          oid: file.sha256.slice(0, 40),
-          lfs: { oid: file.sha256, size: file.size_bytes, pointerSize: 134 },
-        })),
+      ...files.filter((file) => deep || !file.path.slice(start.length).includes('/')).map(shapeFile),
     ]
   }
   http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision`, { onRequest }, tree)
   http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision/*`, { onRequest }, tree)
+  // What tools ask before they put a file into their cache; of what is not there nothing is said.
+  http.post(`${hubPath}/api/models/:namespace/:name/paths-info/:revision`, { onRequest }, async (request) => {
+    const parsed = pathsAsked.safeParse(request.body)
+    if (!parsed.success) throw new Refusal('requestInvalid', { field: 'paths' })
+    const { revision } = await at(request)
+    if (revision === null) return []
+    const wanted = new Set(parsed.data.paths)
+    const lastCommit = { id: revision.id, title: revision.message, date: iso(revision.created_at) }
+    return (await store.filesOf(db, revision.id)).filter(({ path }) => wanted.has(path)).map((file) => ({ ...shapeFile(file), lastCommit }))
+  })
 
   http.route({
     method: ['GET', 'HEAD'],

@@ -1,6 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { randomBytes } from 'node:crypto'
 import { modelImports, type ModelImport } from '@zhisuan/contract/models/import'
 import { modelFiles, models } from '@zhisuan/contract/models/model'
 import { configs } from '@zhisuan/contract/sys/sys'
@@ -8,57 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
+import { startHub, type Hub } from '../../testing/hub.ts'
 import { sha256Of } from '../../testing/uploads.ts'
-
-/** A hub as they speak, with one model; of which what a test wants is wrong. */
-interface Hub {
-  readonly url: string
-  readonly files: Map<string, Buffer>
-  /** Digests that it tells, where they are not those of the bytes. */
-  readonly told: Map<string, string>
-  /** Bytes after which it breaks off, once each. */
-  readonly breaks: number[]
-  /** Ranges that were asked for. */
-  readonly ranges: (string | undefined)[]
-  readonly server: Server
-}
-async function startHub(): Promise<Hub> {
-  const [files, told, breaks, ranges] = [new Map<string, Buffer>(), new Map<string, string>(), [] as number[], [] as (string | undefined)[]]
-  const commit = 'a'.repeat(40)
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://hub')
-    const answer = (body: unknown) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
-    if (pathname === '/api/models/team/model/revision/main') return answer({ sha: commit })
-    if (pathname === `/api/models/team/model/tree/${commit}`)
-      return answer(
-        [...files].map(([path, content]) => {
-          const large = content.length > 1_000
-          const git = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
-          return {
-            type: 'file',
-            path,
-            size: content.length,
-            oid: git,
-            ...(large && { lfs: { oid: told.get(path) ?? sha256Of(content), size: content.length } }),
-          }
-        }),
-      )
-    const content = files.get(decodeURIComponent(pathname.replace(`/team/model/resolve/${commit}/`, '')))
-    if (content === undefined) return response.writeHead(404).end()
-    const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
-    ranges.push(request.headers.range)
-    response.writeHead(from > 0 ? 206 : 200, {
-      etag: `"${sha256Of(content)}"`,
-      'content-length': content.length - from,
-      ...(from > 0 && { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }),
-    })
-    const most = content.length > 1_000 ? breaks.shift() : undefined
-    if (most === undefined) return response.end(content.subarray(from))
-    response.write(content.subarray(from, from + most), () => setTimeout(() => response.destroy(), 50))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, files, told, breaks, ranges, server }
-}
 
 let app: TestApp
 let hub: Hub
@@ -72,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await app.close()
-  hub.server.close()
+  hub.close()
 })
 
 let made = 0

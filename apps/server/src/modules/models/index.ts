@@ -1,11 +1,8 @@
 import { modelFiles, modelRevisions, models as modelCalls } from '@zhisuan/contract/models/model'
 import { modelImports } from '@zhisuan/contract/models/import'
-import { byId } from '@zhisuan/contract/define'
-import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
-import { found } from '../../platform/errors.ts'
-import { authorise, type Authorising } from '../../platform/http/bind.ts'
+import { serveUploads } from '../../platform/bytes/serveUploads.ts'
 import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
@@ -16,7 +13,7 @@ import { serveHub } from './hub.ts'
 import { serveHubUploads } from './hub.uploads.ts'
 import { createImports } from './imports.ts'
 import { importMigrations } from './imports.store.ts'
-import { createModels, modelUploadPath, shapeUpload, type ModelService } from './models.service.ts'
+import { createModels, modelUploadPath, shapeUpload } from './models.service.ts'
 import { modelMigrations, seenModel, tellUsage } from './models.store.ts'
 
 const forgetJob = defineJob({ name: 'models.staged.forget', input: z.object({}), concurrency: 1, schedule: '41 * * * *' })
@@ -64,23 +61,7 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
     serve: async (http, authorising, changing) => {
       serveHub(http, authorising, { db: platform.db, models, bytes })
       await serveHubUploads(http, authorising, { platform, models, bytes, changing })
-      await serveUploads(http, authorising, { models, bytes })
+      await serveUploads(http, authorising, { path: modelUploadPath(':id'), call: modelFiles.staged, bytes, uploadOf: models.upload })
     },
   }
-}
-
-/** Where bytes of announced files come in, by tus 1.0.0. */
-async function serveUploads(http: FastifyInstance, authorising: Authorising, { models, bytes }: { models: ModelService; bytes: Bytes }): Promise<void> {
-  await http.register(async (app) => {
-    app.addContentTypeParser('application/offset+octet-stream', (_request, _payload, done) => done(null))
-    app.route({
-      method: ['HEAD', 'PATCH'],
-      url: modelUploadPath(':id'),
-      onRequest: (request) => authorise(request, modelFiles.staged, authorising),
-      handler: async (request, reply) => {
-        const { id } = found(byId.safeParse(request.params).data)
-        await bytes.door(await models.upload(found(request.actor), id), request, reply)
-      },
-    })
-  })
 }

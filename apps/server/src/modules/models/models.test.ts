@@ -1,5 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { commit as commitTo, createRepo, deleteFiles, downloadFile, fileDownloadInfo, listFiles, modelInfo, uploadFiles } from '@huggingface/hub'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  commit as commitTo,
+  createRepo,
+  deleteFiles,
+  downloadFile,
+  fileDownloadInfo,
+  listFiles,
+  modelInfo,
+  snapshotDownload,
+  uploadFiles,
+} from '@huggingface/hub'
 import { modelFiles, modelRevisions, models, type Model } from '@zhisuan/contract/models/model'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { anyPort } from '@zhisuan/engines/registry/testing'
@@ -256,6 +269,69 @@ describe('the door of the hub', () => {
     expect([size, rest.status, Buffer.from(await rest.arrayBuffer()).equals(weights.subarray(1_000_000))]).toEqual([3_000_000, 206, true])
     // Another file by now: it comes whole.
     expect((await from(repo, 'weights/model.safetensors', 1_000_000, `"${'0'.repeat(64)}"`)).status).toBe(200)
+  })
+
+  it('lets @huggingface/hub go on with a download that was cut: a file by a slice of it, a model by its cache', async () => {
+    const model = await create(owner)
+    const [first, second] = [randomBytes(200_000), randomBytes(3_000_000)]
+    await commit(owner, model, { 'a.bin': first, 'b.safetensors': second })
+    await publish(model)
+    const asked: string[] = []
+    /** Cuts the first answer with bytes of a file after so many; says which were asked for. */
+    const cutting = (path: string, after: number): typeof fetch => {
+      let cuts = 1
+      return async (input, init) => {
+        const response = await fetch(input, init)
+        const { pathname } = new URL(input instanceof Request ? input.url : input)
+        const range = new Headers(init?.headers).get('range')
+        // The library learns what a file is by its first byte.
+        if (!pathname.includes('/resolve/') || range === 'bytes=0-0') return response
+        asked.push(`${pathname.split('/').at(-1)} ${range}`)
+        if (!pathname.endsWith(path) || cuts-- <= 0) return response
+        let left = after
+        const cut = new TransformStream<Uint8Array, Uint8Array>({
+          transform(chunk, to) {
+            if (left > 0) to.enqueue(chunk.subarray(0, left))
+            left -= chunk.length
+            if (left <= 0) to.error(new Error('the line was cut'))
+          },
+        })
+        return new Response(response.body?.pipeThrough(cut), { status: response.status, headers: response.headers })
+      }
+    }
+    const of = { repo: model.repository, hubUrl: hubUrl() }
+
+    const blob = (await downloadFile({ ...of, path: 'b.safetensors', fetch: cutting('b.safetensors', 1_000_000) })) ?? expect.fail('it is there')
+    const parts: Uint8Array[] = []
+    const reading = async (from: Blob): Promise<void> => {
+      const reader = from.stream().getReader()
+      for (let next = await reader.read(); !next.done; next = await reader.read()) parts.push(next.value)
+    }
+    await expect(reading(blob)).rejects.toThrow('cut')
+    const got = Buffer.concat(parts).length
+    expect([got > 0, got < second.length]).toEqual([true, true])
+    await reading(blob.slice(got))
+    expect(sha256Of(Buffer.concat(parts))).toBe(sha256Of(second))
+    expect(asked.at(-1)).toBe(`b.safetensors bytes=${got}-${second.length - 1}`)
+
+    const cacheDir = mkdtempSync(join(tmpdir(), 'hub-cache-'))
+    try {
+      const fetching = cutting('b.safetensors', 500_000)
+      await expect(snapshotDownload({ ...of, cacheDir, fetch: fetching })).rejects.toThrow('cut')
+      asked.length = 0
+      const folder = await snapshotDownload({ ...of, cacheDir, fetch: fetching })
+      // What has come is not asked for again.
+      expect(asked.filter((one) => one.startsWith('a.bin'))).toEqual([])
+      expect([readFileSync(join(folder, 'a.bin')).equals(first), readFileSync(join(folder, 'b.safetensors')).equals(second)]).toEqual([true, true])
+    } finally {
+      rmSync(cacheDir, { recursive: true })
+    }
+    const nonsense = await fetch(`${hubUrl()}/api/models/${model.repository}/paths-info/main`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ paths: 'b.safetensors' }),
+    })
+    expect([nonsense.status, await nonsense.json()]).toMatchObject([400, { fields: [{ field: 'paths' }] }])
   })
 
   it('refuses uploads where somebody may not, and what is not what was announced', async () => {

@@ -1,16 +1,13 @@
-import { byId } from '@zhisuan/contract/define'
 import { cannedAnswers, ticketDesk, ticketGroups, ticketHours } from '@zhisuan/contract/ticket/desk'
 import { tickets as calls } from '@zhisuan/contract/ticket/ticket'
-import type { FastifyInstance } from 'fastify'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
-import { found } from '../../platform/errors.ts'
-import { authorise, type Authorising } from '../../platform/http/bind.ts'
+import { serveUploads } from '../../platform/bytes/serveUploads.ts'
 import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
 import { createDesk } from './desk.service.ts'
-import { createTickets, ticketUploadPath, type TicketMail, type TicketService } from './ticket.service.ts'
+import { createTickets, ticketUploadPath, type TicketMail } from './ticket.service.ts'
 import { ticketMigrations } from './ticket.store.ts'
 
 /** Work orders. */
@@ -61,22 +58,7 @@ export function createTicketModule(platform: Platform, parts: { bytes: Bytes; te
     ],
     jobs: tickets.jobs,
     jobHandlers: tickets.jobHandlers,
-    serve: (http, authorising) => serveUploads(http, authorising, { tickets, bytes: parts.bytes }),
+    serve: (http, authorising) =>
+      serveUploads(http, authorising, { path: ticketUploadPath(':id'), call: calls.uploaded, bytes: parts.bytes, uploadOf: tickets.upload }),
   }
-}
-
-/** Where bytes of announced files come in, by tus 1.0.0. */
-async function serveUploads(http: FastifyInstance, authorising: Authorising, { tickets, bytes }: { tickets: TicketService; bytes: Bytes }): Promise<void> {
-  await http.register(async (app) => {
-    app.addContentTypeParser('application/offset+octet-stream', (_request, _payload, done) => done(null))
-    app.route({
-      method: ['HEAD', 'PATCH'],
-      url: ticketUploadPath(':id'),
-      onRequest: (request) => authorise(request, calls.uploaded, authorising),
-      handler: async (request, reply) => {
-        const { id } = found(byId.safeParse(request.params).data)
-        await bytes.door(await tickets.upload(found(request.actor), id), request, reply)
-      },
-    })
-  })
 }

@@ -83,7 +83,10 @@ interface Step {
 export type TicketService = ReturnType<typeof createTickets>
 
 /** Work orders: whoever has a question, and whoever answers it. Rows are the record, and what was said is never changed. */
-export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes: Bytes; tell: Tell; mail: TicketMail }) {
+/** What work orders need of the storage core. */
+export type TicketBytes = Pick<Bytes, 'receive' | 'announce' | 'upload' | 'uploadsOf' | 'read' | 'release'>
+
+export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes: TicketBytes; tell: Tell; mail: TicketMail }) {
   const { db, downloads, jobs, secrets, now } = platform
 
   const numberOf = ({ serial, created_at }: Pick<TicketRow, 'serial' | 'created_at'>): string =>

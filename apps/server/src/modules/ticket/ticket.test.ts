@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock, testApp, type Clock, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
-import type { Bytes } from '../../platform/bytes/bytes.ts'
-import { createTickets } from './ticket.service.ts'
+import { createTickets, type TicketBytes } from './ticket.service.ts'
 
 type Somebody = Person & SignedIn
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
@@ -26,6 +25,12 @@ describe('a work order', () => {
   let reviewer: Somebody
   let keeper: Somebody
 
+  const never = async (): Promise<never> => {
+    throw new Error('no files come here')
+  }
+  /** Another server's, which receives no files. */
+  const nobodySends: TicketBytes = { receive: () => undefined, announce: never, upload: never, uploadsOf: never, read: never, release: async () => undefined }
+
   const staff = (role: Role) => someone(app, { kind: 4, roles: [role], organisation: null })
   const open = (more: Partial<BodyInput<typeof tickets.create>> = {}, by = asker) =>
     call(app, tickets.create, { token: by.token, body: { title: '连不上', type: 'fault', text: '**SSH** 超时', ...more } })
@@ -35,8 +40,7 @@ describe('a work order', () => {
   const tick = () =>
     createTickets(
       { ...app.platform, downloads: { offer: () => undefined, link: () => ({ path: '', expires_at: '' }) } },
-      // Another server's, which receives no files.
-      { bytes: { receive: () => undefined } as unknown as Bytes, tell: async () => undefined, mail: { signed: (text) => text, send: () => null } },
+      { bytes: nobodySends, tell: async () => undefined, mail: { signed: (text) => text, send: () => null } },
     ).tick()
 
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { allCalls } from '@zhisuan/contract/calls'
-import type { Also, Call, Tags } from '@zhisuan/contract/define'
+import { byId, type Also, type Call, type PathParts, type Tags } from '@zhisuan/contract/define'
 import { policyLanguage, type PolicyDocument } from '@zhisuan/contract/policy/document'
 import { asksForTags, compilePolicies, decide, type Decision, type Policies, type PolicySource } from '@zhisuan/contract/policy/evaluate'
 import type { TagPrefix } from '@zhisuan/contract/policy/keys'
@@ -76,7 +76,7 @@ export type ReadTags = (kind: string, id: string) => Promise<Tags>
 export type ReadOwner = (of: string, id: string, kind: string) => Promise<string | null | undefined>
 
 /** A call as far as deciding it goes. */
-export type Decided = Pick<Call, 'id' | 'subjects' | 'requestTags'> & Partial<Pick<Call, 'also'>>
+export type Decided = Pick<Call, 'id' | 'subjects' | 'requestTags'> & Partial<Pick<Call, 'also' | 'subjectId'>>
 
 const asks = ({ policies, boundaries }: Rules, call: Pick<Call, 'id'>, prefix: TagPrefix): boolean => asksForTags([policies, ...boundaries], call.id, prefix)
 
@@ -113,14 +113,14 @@ export async function decideAlso(
   readTags: ReadTags,
   readOwner: ReadOwner = async () => undefined,
 ): Promise<(Decision & { readonly action: string }) | null> {
-  for (const { action, on } of call.also?.({ params: { id: partOf(params, 'id'), volume_id: partOf(params, 'volume_id') }, body }) ?? []) {
+  for (const { action, on } of call.also?.({ params: textsOf(params), body }) ?? []) {
     const id = await subjectId(on, readOwner)
     if (id === null) continue
     const { service, type } = subjectOf({ id: on?.kind ?? action })
     const tagged = id !== undefined && asks(rules, { id: action }, 'zs:ResourceTag/')
     const decision = decide(rules.policies, rules.boundaries, {
       action,
-      resource: resourceName(service, type, bp_id, id),
+      resource: resourceName(service, type, bp_id, written(id)),
       context: tagged ? { ...context, ...prefixed('zs:ResourceTag/', await readTags(`${service}.${type}`, id)) } : context,
     })
     if (decision.outcome !== 'allowed') return { ...decision, action }
@@ -132,11 +132,12 @@ export async function decideAlso(
 const subjectId = async (on: Also['on'], readOwner: ReadOwner): Promise<string | null | undefined> =>
   on?.of === undefined || on.id === undefined ? (on?.of === undefined ? on?.id : undefined) : readOwner(on.of, on.id, on.kind)
 
-/** A part of the path, as it was asked for. */
-function partOf(params: unknown, name: string): string | undefined {
-  const value: unknown = typeof params === 'object' && params !== null ? new Map(Object.entries(params)).get(name) : undefined
-  return typeof value === 'string' ? value : undefined
-}
+/** Parts of the path, as they were asked for. */
+const textsOf = (params: unknown): PathParts =>
+  Object.fromEntries(Object.entries(typeof params === 'object' ? (params ?? {}) : {}).filter((part): part is [string, string] => typeof part[1] === 'string'))
+
+/** An id as policies write it: one in capitals means the same thing. */
+const written = (id: string | undefined): string | undefined => (id !== undefined && byId.safeParse({ id }).success ? id.toLowerCase() : id)
 
 async function decideItself(
   { rules, bp_id }: Asking,
@@ -153,7 +154,7 @@ async function decideItself(
     const tags = tagged && id !== undefined ? prefixed('zs:ResourceTag/', await readTags(`${service}.${type}`, id)) : null
     decision = decide(rules.policies, rules.boundaries, {
       action: call.id,
-      resource: resourceName(service, type, bp_id, id),
+      resource: resourceName(service, type, bp_id, written(id)),
       context: tags === null ? about : { ...about, ...tags },
     })
     if (decision.outcome !== 'allowed') return decision
@@ -162,12 +163,13 @@ async function decideItself(
 }
 
 function subjectsOf(
-  call: Pick<Call, 'id' | 'subjects'>,
+  call: Pick<Decided, 'id' | 'subjects' | 'subjectId'>,
   { params, body }: { params: unknown; body?: unknown },
 ): readonly { service: string; type: string; id?: string | undefined }[] {
   const named = body === undefined ? [] : (call.subjects?.(body) ?? [])
   if (named.length > 0) {
     return named.map(({ kind, id }) => ({ ...subjectOf({ id: kind }), id }))
   }
-  return [{ ...subjectOf(call), id: partOf(params, 'id') }]
+  const parts = textsOf(params)
+  return [{ ...subjectOf(call), id: call.subjectId === undefined ? parts.id : call.subjectId(parts) }]
 }

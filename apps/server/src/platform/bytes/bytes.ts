@@ -1,3 +1,4 @@
+import { verifiedAtOnceBytes } from '@zhisuan/contract/files/file'
 import { sizeText } from '@zhisuan/contract/resource'
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
@@ -23,8 +24,6 @@ import { createS3Contents } from './s3.ts'
 export const committedEveryBytes = 8 * 1024 * 1024
 /** What comes is gathered to so much before it is written. */
 const writtenBytes = 512 * 1024
-/** What is no larger is verified before it is answered. */
-const atOnceBytes = 64 * 1024 * 1024
 const uploadDays = 7
 const dayMs = 86_400_000
 
@@ -56,7 +55,8 @@ export interface Announced {
   readonly keptMs?: number
 }
 
-const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 1 })
+/** What is large is verified beside what comes; a few at once, so that a small one does not wait behind a large one for long. */
+const finishJob = defineJob({ name: 'bytes.upload.finish', input: z.object({ id: z.uuid() }), concurrency: 3 })
 /** What has ended goes: exported for tests, which do not wait for the clock. */
 export const sweepJob = defineJob({ name: 'bytes.sweep', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 
@@ -106,7 +106,7 @@ export function createBytes(
       if (upload?.status !== 'uploading' || upload.offset_bytes !== upload.size_bytes) return false
       await store.closeLease(tx, id)
       await store.updateUpload(tx, id, { status: 'verifying' })
-      const atOnce = upload.size_bytes <= atOnceBytes
+      const atOnce = upload.size_bytes <= verifiedAtOnceBytes
       if (!atOnce) await jobs.send(tx, finishJob, { id })
       return atOnce
     })
@@ -185,7 +185,7 @@ export function createBytes(
 
   const sweep = async (): Promise<void> => {
     for (const { id } of await store.wholeUploads(db)) await whole(id)
-    for (const { id } of await store.unverifiedUploads(db, atOnceBytes)) await finish(id)
+    for (const { id } of await store.unverifiedUploads(db, verifiedAtOnceBytes)) await finish(id)
     for (const { id } of await store.expiredUploads(db, now())) {
       await db.transaction().execute(async (tx) => {
         const upload = await store.lockUpload(tx, id)

@@ -1,12 +1,13 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 
-const pieceBytes = 256 * 1024
-/** Pieces of one reader that are read, or wait to be sent. */
-const piecesAhead = 4
-/** What readers that have ended give to the next ones: to make and to forget them again and again takes more time than to send what is in them. */
-const spare: Buffer[] = []
-const spareMost = 256
+/** Of a few readers each takes large pieces, which go fastest; of many small ones, so that together they take little. */
+const pieces = { large: { bytes: 1024 * 1024, ahead: 3 }, small: { bytes: 256 * 1024, ahead: 4 } } as const
+const fewReaders = 8
+let readers = 0
+/** What readers that have ended give to the next ones, by its length: to make and to forget them again and again takes more time than to send what is in them. */
+const spare = new Map<number, Buffer[]>(Object.values(pieces).map(({ bytes }) => [bytes, []]))
+const spareBytesMost = 24 * 1024 * 1024
 
 /**
  * Bytes `start` to `end` of a file, which it closes: while one piece is sent the next ones are read, so that neither the
@@ -17,13 +18,17 @@ export class FileStream extends Readable {
   readonly #end: number
   readonly #asked: Promise<Buffer>[] = []
   readonly #outcome = Promise.withResolvers<{ bytes: number; whole: boolean }>()
+  readonly #piece: (typeof pieces)[keyof typeof pieces]
   #at: number
   /** Not yet taken. */
   #left: number
   #taken = 0
 
   constructor(file: FileHandle, start: number, end: number) {
-    super({ highWaterMark: pieceBytes })
+    const piece = readers < fewReaders ? pieces.large : pieces.small
+    super({ highWaterMark: piece.bytes })
+    readers++
+    this.#piece = piece
     this.#file = file
     this.#at = start
     this.#end = end
@@ -37,9 +42,11 @@ export class FileStream extends Readable {
 
   /** To its end, into the same few buffers over and over. */
   async sendTo(to: Writable): Promise<void> {
+    const { bytes } = this.#piece
+    const kept = spare.get(bytes) ?? []
     try {
       for (;;) {
-        this.#ask(() => spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes))
+        this.#ask(() => kept.pop() ?? Buffer.allocUnsafeSlow(bytes))
         const next = this.#asked.shift()
         if (next === undefined) break
         const piece = await next
@@ -53,7 +60,7 @@ export class FileStream extends Readable {
           })
         })
         this.#count(piece)
-        if (spare.length < spareMost && piece.buffer.byteLength === pieceBytes) spare.push(Buffer.from(piece.buffer))
+        if (kept.length * bytes < spareBytesMost) kept.push(Buffer.from(piece.buffer))
       }
       to.end()
     } finally {
@@ -76,6 +83,7 @@ export class FileStream extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    readers--
     this.#outcome.resolve({ bytes: this.#taken, whole: this.#left === 0 })
     void Promise.allSettled(this.#asked)
       .then(() => this.#file.close())
@@ -83,8 +91,10 @@ export class FileStream extends Readable {
   }
 
   #ask(allocate: (length: number) => Buffer): void {
-    for (; this.#asked.length < piecesAhead && this.#at <= this.#end; this.#at += pieceBytes) {
-      const reading = this.#piece(allocate, this.#at, Math.min(pieceBytes, this.#end - this.#at + 1))
+    const { bytes, ahead } = this.#piece
+    for (; this.#asked.length < ahead && this.#at <= this.#end; this.#at += bytes) {
+      const length = Math.min(bytes, this.#end - this.#at + 1)
+      const reading = this.#read(allocate(length), this.#at, length)
       // Whoever takes it hears of it; nobody does of one that is left.
       reading.catch(() => undefined)
       this.#asked.push(reading)
@@ -94,8 +104,8 @@ export class FileStream extends Readable {
     this.#taken += length
     this.#left -= length
   }
-  async #piece(allocate: (length: number) => Buffer, from: number, length: number): Promise<Buffer> {
-    const { buffer, bytesRead } = await this.#file.read(allocate(length), 0, length, from)
+  async #read(into: Buffer, from: number, length: number): Promise<Buffer> {
+    const { buffer, bytesRead } = await this.#file.read(into, 0, length, from)
     if (bytesRead !== length) throw new Error('a content is shorter than it was')
     return buffer.subarray(0, length)
   }

@@ -226,7 +226,7 @@ async function checkSignedBody(request: FastifyRequest, _reply: unknown, payload
 /** The one place that decides whether a request may reach its handler. */
 export async function authorise(
   request: FastifyRequest,
-  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags' | 'also'>,
+  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'subjectId' | 'requestTags' | 'also'>,
   options: Authorising,
 ): Promise<void> {
   const credential = readCredential(request)

@@ -7,8 +7,9 @@ import Input from 'antd/es/input'
 import Skeleton from 'antd/es/skeleton'
 import Table from 'antd/es/table'
 import { containers, type Container } from '@zhisuan/contract/cis/container'
+import { machineCopies } from '@zhisuan/contract/files/machine'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { Link, useSearchParams } from 'react-router'
 import { useBlocker } from '../../kit/navigation.ts'
@@ -18,10 +19,13 @@ import { ConfirmDialog } from '../../kit/ConfirmDialog.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
+import { PathCrumbs, PathForm } from '../../kit/PathForm.tsx'
 import { saveFrom } from '../../kit/save.ts'
-import { childPath, cleanPath, modeText, pathParts } from './containerPath.ts'
+import { childPath, cleanPath, modeText } from '../../kit/directoryPath.ts'
 import { whyNotContainer } from './containerRules.ts'
 import { tellError } from '../../api/tellError.ts'
+import { useMayCall } from '../../session/user.ts'
+import { MachineCopies, useMachineCopy } from '../files/MachineCopies.tsx'
 import { UploadList } from './UploadList.tsx'
 import { useUploads } from './useUploads.ts'
 import './container.css'
@@ -39,7 +43,9 @@ export function ContainerFiles({ container }: { readonly container: Container })
 }
 
 function Files({ containerId }: { readonly containerId: string }) {
-  const { t } = useTranslation(['container', 'kit'])
+  const { t } = useTranslation(['container', 'kit', 'files'])
+  const openCopy = useMachineCopy()
+  const [mayBring, mayKeep] = [useMayCall(machineCopies.toMachine), useMayCall(machineCopies.fromMachine)]
   const [search, setSearch] = useSearchParams()
   const directory = cleanPath(search.get('path') ?? '/')
   const { data, error, isFetching, isPlaceholderData, refetch } = useCall(
@@ -49,6 +55,9 @@ function Files({ containerId }: { readonly containerId: string }) {
   )
   const [wanted, setWanted] = useState({ of: directory, text: '' })
   const link = useChange(containers.fileLink)
+  const machine = { kind: 'cis.container', id: containerId } as const
+  const reread = useCallback(() => void refetch(), [refetch])
+  const copy = (how: 'to_machine' | 'from_machine', path: string): void => openCopy(how, { machine, path })
   const uploads = useUploads(containerId, () => void refetch())
   const chooser = useRef<HTMLInputElement>(null)
   const [replacing, setReplacing] = useState<{ files: readonly File[]; names: readonly string[] } | null>(null)
@@ -80,11 +89,16 @@ function Files({ containerId }: { readonly containerId: string }) {
 
   return (
     <>
-      <div className="zs-bar cn-file-bar">
+      <div className="zs-bar">
         <PathForm key={directory} directory={directory} onGo={(path) => setSearch(new URLSearchParams(address(path)))} />
         <Button icon={<UploadOutlined aria-hidden />} disabled={known === undefined} onClick={() => chooser.current?.click()}>
           {t('file.upload')}
         </Button>
+        {mayBring && (
+          <Button disabled={known === undefined} onClick={() => copy('to_machine', directory)}>
+            {t('files:machine.fromSpace')}
+          </Button>
+        )}
         <input
           ref={chooser}
           type="file"
@@ -111,14 +125,9 @@ function Files({ containerId }: { readonly containerId: string }) {
           onChange={(event) => setWanted({ of: directory, text: event.target.value })}
         />
       </div>
-      <nav aria-label={t('file.breadcrumb')}>
-        <ol className="cn-crumbs">
-          {pathParts(directory).map(({ name, path }) => (
-            <li key={path}>{path === directory ? <span aria-current="location">{name}</span> : <Link to={address(path)}>{name}</Link>}</li>
-          ))}
-        </ol>
-      </nav>
+      <PathCrumbs directory={directory} addressOf={address} />
       <UploadList uploads={uploads} />
+      <MachineCopies machine={machine} onArrived={reread} />
       {error !== null ? (
         <ErrorPanel error={error} onRetry={() => void refetch()} />
       ) : known === undefined ? (
@@ -154,18 +163,30 @@ function Files({ containerId }: { readonly containerId: string }) {
             {
               key: 'actions',
               title: t('kit:table.actions'),
-              width: 90,
+              width: mayKeep ? 190 : 90,
               render: (_, { name, kind }) =>
                 kind === 'other' ? null : (
-                  <Button
-                    type="link"
-                    size="small"
-                    disabled={link.isPending}
-                    aria-label={t('file.downloadOf', { name })}
-                    onClick={() => save(childPath(directory, name))}
-                  >
-                    {t('file.download')}
-                  </Button>
+                  <>
+                    <Button
+                      type="link"
+                      size="small"
+                      disabled={link.isPending}
+                      aria-label={t('file.downloadOf', { name })}
+                      onClick={() => save(childPath(directory, name))}
+                    >
+                      {t('file.download')}
+                    </Button>
+                    {mayKeep && (
+                      <Button
+                        type="link"
+                        size="small"
+                        aria-label={t('files:machine.toSpaceOf', { name })}
+                        onClick={() => copy('from_machine', childPath(directory, name))}
+                      >
+                        {t('files:machine.toSpace')}
+                      </Button>
+                    )}
+                  </>
                 ),
             },
           ]}
@@ -211,22 +232,5 @@ function EntryName({ entry: { name, kind, target }, to }: { readonly entry: Entr
       {kind === 'directory' || kind === 'link' ? <Link to={to}>{name}</Link> : name}
       {target !== null && <span className="zs-soft">{` → ${target}`}</span>}
     </span>
-  )
-}
-
-function PathForm({ directory, onGo }: { readonly directory: string; readonly onGo: (path: string) => void }) {
-  const { t } = useTranslation('container')
-  const [typed, setTyped] = useState(directory)
-  return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        onGo(cleanPath(typed))
-      }}
-    >
-      <Input className="zs-code" aria-label={t('file.path')} value={typed} onChange={(event) => setTyped(event.target.value)} />
-      <Button htmlType="submit">{t('file.go')}</Button>
-    </form>
   )
 }

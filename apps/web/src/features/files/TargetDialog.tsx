@@ -1,11 +1,6 @@
-import FolderOutlined from '@ant-design/icons/es/icons/FolderOutlined'
 import Alert from 'antd/es/alert'
-import Breadcrumb from 'antd/es/breadcrumb'
-import Button from 'antd/es/button'
 import Modal from 'antd/es/modal'
 import Radio from 'antd/es/radio'
-import Segmented from 'antd/es/segmented'
-import Spin from 'antd/es/spin'
 import { fileEntries, fileSpaces, type ConflictWay, type FileEntry, type FileSpace } from '@zhisuan/contract/files/file'
 import { errors } from '@zhisuan/contract/errors'
 import { useState } from 'react'
@@ -14,10 +9,10 @@ import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { errorText } from '../../api/toasts.ts'
-import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import type { Dialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByFiles } from './invalidated.ts'
+import { SpaceBrowser, type SpacePlace } from './SpaceBrowser.tsx'
 import './files.css'
 
 /** Chooses the folder that something is put or copied into; folders are gone through one by one. */
@@ -33,18 +28,12 @@ export default function TargetDialog({
   const possible = (all.data?.items ?? []).filter((one) => (how === 'publish' ? one.kind === 'public' : how === 'move' ? one.id === space.id : one.writable))
   const [chosen, setChosen] = useState<string | null>(null)
   const to = possible.find(({ id }) => id === (chosen ?? space.id)) ?? possible[0]
-  const [path, setPath] = useState<readonly { id: string; name: string }[]>([])
+  const [path, setPath] = useState<SpacePlace['path']>([])
   const parent_id = path.at(-1)?.id ?? null
   const [conflict, setConflict] = useState<ConflictWay | null>(null)
   const [refused, setRefused] = useState<string | null>(null)
   const [saving, setSaving] = useState(false)
-  const inside = useCall(
-    fileSpaces.entries,
-    { params: { id: to?.id ?? '' }, query: { page_size: 1_000, ...(parent_id !== null && { parent_id }) } },
-    { enabled: to !== undefined, silent: true },
-  )
   const own = new Set(entries.map(({ id }) => id))
-  const folders = (inside.data?.items ?? []).filter(({ kind, id }) => kind === 'folder' && !(how === 'move' && own.has(id)))
   const options = { invalidates: invalidatedByFiles, silent: true } as const
   const move = useChange(fileEntries.move, options)
   const copy = useChange(fileEntries.copy, options)
@@ -87,58 +76,17 @@ export default function TargetDialog({
     >
       {refused !== null && <Alert className="zs-above" type="error" showIcon title={refused} />}
       {how === 'publish' && <p className="zs-soft">{t('target.publishNote')}</p>}
-      {possible.length > 1 && (
-        <Segmented
-          className="fl-spaces"
-          aria-label={t('space.choose')}
-          value={to?.id ?? ''}
-          options={possible.map(({ id, name }) => ({ value: id, label: name }))}
-          onChange={(id) => {
-            setChosen(id)
-            setPath([])
+      {to !== undefined && (
+        <SpaceBrowser
+          spaces={possible}
+          at={{ space: to, path }}
+          hidden={how === 'move' ? own : undefined}
+          onGo={(next) => {
+            setChosen(next.space.id)
+            setPath(next.path)
           }}
         />
       )}
-      <Breadcrumb
-        className="fl-path"
-        items={[
-          {
-            key: '',
-            title: (
-              <Button type="link" size="small" onClick={() => setPath([])}>
-                {to?.name ?? ''}
-              </Button>
-            ),
-          },
-          ...path.map((folder, index) => ({
-            key: folder.id,
-            title: (
-              <Button type="link" size="small" onClick={() => setPath(path.slice(0, index + 1))}>
-                {folder.name}
-              </Button>
-            ),
-          })),
-        ]}
-      />
-      <div className="fl-folders">
-        {inside.error !== null ? (
-          <ErrorPanel error={inside.error} onRetry={() => void inside.refetch()} />
-        ) : inside.data === undefined ? (
-          <Spin />
-        ) : folders.length === 0 ? (
-          <p className="zs-soft">{t('target.noFolders')}</p>
-        ) : (
-          <ul className="zs-list" aria-label={t('target.folders')}>
-            {folders.map(({ id, name }) => (
-              <li key={id}>
-                <Button type="text" block icon={<FolderOutlined aria-hidden />} onClick={() => setPath([...path, { id, name }])}>
-                  {name}
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
       {conflict !== null && (
         <Radio.Group
           className="fl-conflict"

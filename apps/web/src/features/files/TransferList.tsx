@@ -25,7 +25,7 @@ export default function TransferList() {
       input={{ query: of }}
       columns={[
         col.name<FileTransfer>('name', t('column.name'), ({ name }) => name, {
-          note: ({ kind, space_kind }) => `${t(`transfer.${kind}`)} · ${t(`spaces.${space_kind}`)}`,
+          note: ({ kind, space_kind, machine }) => [t(`transfer.${kind}`), t(`spaces.${space_kind}`), machine].filter((part) => part !== null).join(' · '),
         }),
         col.status<FileTransfer>(
           'outcome',

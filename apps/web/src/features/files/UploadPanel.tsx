@@ -12,7 +12,7 @@ import './files.css'
 
 /** Only so many lines are shown: of ten thousand files one looks at what moves and at what asks. */
 const linesMost = 50
-const order = ['conflict', 'refused', 'sending', 'announcing', 'waiting', 'sent'] as const
+const order = ['conflict', 'refused', 'sending', 'verifying', 'announcing', 'waiting', 'sent'] as const
 /** Not sorted: that of ten thousand would be done again with each piece that went. */
 const foremost = (queue: readonly Queued[]): Queued[] => {
   const shown: Queued[] = []
@@ -132,7 +132,7 @@ function QueueLine({ entry }: { readonly entry: Queued }) {
       ) : (
         <span className={entry.state === 'refused' ? 'fl-bad' : 'zs-soft'}>{entry.error ?? t(`upload.state.${entry.state}`)}</span>
       )}
-      {entry.state !== 'sent' && (
+      {entry.state !== 'sent' && entry.state !== 'verifying' && (
         <Button size="small" type="text" onClick={() => void discard(entry.key)}>
           {t('upload.discard')}
         </Button>

@@ -1,7 +1,8 @@
 import { errors } from '@zhisuan/contract/errors'
-import { fileSpaces, fileUploads, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
+import { fileSpaces, fileUploads, verifiedAtOnceBytes, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
 import { useSyncExternalStore } from 'react'
 import { request, toApiError } from '../../api/client.ts'
+import { pause } from '../../api/pause.ts'
 import { errorText } from '../../api/toasts.ts'
 import { forgetUpload, startUpload } from '../../kit/uploads.ts'
 
@@ -17,8 +18,11 @@ export interface Target {
   readonly parent_id: string | null
 }
 
-/** `waiting`: others go first. `conflict`: its name is taken, and nobody has said what then. `sending`: see kit/uploads.ts. */
-export type QueueState = 'waiting' | 'announcing' | 'conflict' | 'refused' | 'sending' | 'sent'
+/**
+ * `waiting`: others go first. `conflict`: its name is taken, and nobody has said what then. `sending`: see kit/uploads.ts.
+ * `verifying`: all of it is there, and the server makes its sum; meanwhile the next one goes.
+ */
+export type QueueState = 'waiting' | 'announcing' | 'conflict' | 'refused' | 'sending' | 'verifying' | 'sent'
 export interface Queued {
   readonly key: string
   readonly name: string
@@ -33,6 +37,8 @@ export interface Queued {
 
 /** So many go at once: more share one connection without being faster. */
 const atOnce = 3
+/** How often it is asked whether what was sent is verified. */
+const lookMs = 1_000
 
 interface Entry extends Queued {
   readonly file: File
@@ -77,13 +83,32 @@ async function begin({ key, file, folders, target, conflict }: Entry): Promise<v
 
 async function send(key: string, upload: Pick<FileUpload, 'id' | 'upload_path'>, file: File): Promise<void> {
   const done = (): void => {
-    change(key, { state: 'sent' })
+    // Of ten thousand small ones nobody is asked once more.
+    const verified = file.size <= verifiedAtOnceBytes
+    change(key, { state: verified ? 'sent' : 'verifying' })
     pump()
+    if (!verified) void settle(key, upload.id)
   }
   change(key, { state: 'sending', uploadId: upload.id })
   // One of no bytes is whole already.
   if (file.size === 0) done()
   else await startUpload(upload.id, upload.upload_path, file, done)
+}
+
+/** Only what was verified is there. */
+async function settle(key: string, id: string): Promise<void> {
+  while (entries.some((entry) => entry.key === key)) {
+    try {
+      const { status, error } = await request(fileUploads.get, { params: { id } })
+      if (status === 'done') return change(key, { state: 'sent' })
+      if (status === 'failed') return change(key, { state: 'refused', error })
+    } catch (thrown) {
+      // Somebody gave it up elsewhere; else the line is away, and it is asked again.
+      const error = toApiError(thrown)
+      if (error.status === 404) return change(key, { state: 'refused', error: errorText(error) })
+    }
+    await pause(lookMs, new AbortController().signal)
+  }
 }
 
 const entryOf = (target: Target, { file, folders }: Chosen): Entry => ({

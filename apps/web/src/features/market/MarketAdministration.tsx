@@ -10,7 +10,7 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { offerTones, providerTones } from './marketTexts.ts'
 import { OfferTerms } from './OfferTerms.tsx'
 
-const ReasonDialog = lazy(() => import('./ReasonDialog.tsx'))
+const ReasonDialog = lazy(() => import('../../kit/ReasonDialog.tsx'))
 
 /** The platform's side of the market: providers to be verified, offers to be decided. */
 export default function MarketAdministration() {
@@ -69,8 +69,10 @@ function Providers() {
             dialog: (close) => (
               <ReasonDialog
                 title={t('provider.disableTitle', { name })}
+                missing={t('reason.missing')}
                 okText={t('action.disable')}
-                onGiven={(reason) => review.mutateAsync({ params, body: { action: 'disable', reason } })}
+                doneText={t('reason.done')}
+                onReason={(reason) => review.mutateAsync({ params, body: { action: 'disable', reason } })}
                 onClose={close}
               />
             ),
@@ -128,8 +130,10 @@ function Offers() {
             dialog: (close) => (
               <ReasonDialog
                 title={t('offer.rejectTitle', { name })}
+                missing={t('reason.missing')}
                 okText={t('action.reject')}
-                onGiven={(reason) => decide.mutateAsync({ params, body: { accept: false, reason } })}
+                doneText={t('reason.done')}
+                onReason={(reason) => decide.mutateAsync({ params, body: { accept: false, reason } })}
                 onClose={close}
               />
             ),

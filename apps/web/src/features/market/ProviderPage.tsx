@@ -158,16 +158,20 @@ function Cards() {
         col.date<Card>('seen_at', t('column.seen'), ({ seen_at }) => seen_at, { sort: true }),
       ]}
       filters={[filter.keyword(t('column.card')), filter.oneOf('health', t('column.status'), cardHealths, (one) => t(`card.health.${one}`))]}
-      rowActions={({ id, trouble }) => [
-        {
-          key: 'clear',
-          call: cards.clear,
-          label: t('action.clear'),
-          disabledReason: trouble !== null && (cardCan.clear as readonly string[]).includes(trouble) ? null : t('card.nothingToClear'),
-          confirm: { title: t('card.clearTitle'), body: t('card.clearBody') },
-          run: () => clear.mutateAsync({ params: { id } }),
-        },
-      ]}
+      rowActions={({ id, trouble }) =>
+        trouble === null
+          ? []
+          : [
+              {
+                key: 'clear',
+                call: cards.clear,
+                label: t('action.clear'),
+                disabledReason: (cardCan.clear as readonly string[]).includes(trouble) ? null : t('card.nothingToClear'),
+                confirm: { title: t('card.clearTitle'), body: t('card.clearBody') },
+                run: () => clear.mutateAsync({ params: { id } }),
+              },
+            ]
+      }
       empty={{ title: t('node.none'), note: t('node.noneNote') }}
     />
   )

@@ -1,6 +1,6 @@
 import Alert from 'antd/es/alert'
 import { stoppedDays } from '@zhisuan/contract/market/offer'
-import { rentals, rentalTransitional, workspacePath, type Rental } from '@zhisuan/contract/market/rental'
+import { faultMinutes, rentals, rentalTransitional, workspacePath, type Rental } from '@zhisuan/contract/market/rental'
 import { Link, useParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { useOne } from '../../api/hooks.ts'
@@ -10,6 +10,7 @@ import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { whilePassing } from '../../kit/whilePassing.ts'
 import { paths } from '../../paths.ts'
+import { AppTiles } from './AppTiles.tsx'
 import { rentalTones } from './marketTexts.ts'
 import { StopTable } from './StopTable.tsx'
 import { useRentalActions } from './useRentalActions.tsx'
@@ -76,6 +77,7 @@ export default function RentalDetail() {
               <span className="zs-soft"> {t('enterNote', { path: workspacePath })}</span>
             </p>
           )}
+          {rental.apps && <AppTiles rental={rental} />}
           {rental.ssh_port !== null && (
             <>
               <p>{t('ssh')}</p>
@@ -94,7 +96,7 @@ function Notice({ rental }: { readonly rental: Rental }) {
   const { status, step, error, attempts, fault, stop_reason } = rental
   return (
     <>
-      {fault !== null && <Alert className="zs-above" type="error" showIcon title={t(`faultNote.${fault}`)} />}
+      {fault !== null && <Alert className="zs-above" type="error" showIcon title={t(`faultNote.${fault}`, { minutes: faultMinutes })} />}
       {rentalTransitional.includes(status) && step !== null && (
         <Alert className="zs-above" type="info" showIcon title={t(`step.${step as 'pull'}`, { defaultValue: t(`rental.status.${status}`) })} />
       )}

@@ -9,7 +9,10 @@ export const offerTones = { proposed: 'busy', listed: 'good', paused: 'rest', re
   Offer['status'],
   StatusTone
 >
-export const cardTones = { free: 'good', rented: 'busy', sick: 'bad', away: 'warning', unlisted: 'rest' } as const satisfies Record<Card['state'], StatusTone>
+export const cardTones = { free: 'good', rented: 'busy', sick: 'bad', away: 'warning', unlisted: 'rest', elsewhere: 'bad' } as const satisfies Record<
+  Card['state'],
+  StatusTone
+>
 export const rentalTones = {
   placing: 'busy',
   running: 'good',

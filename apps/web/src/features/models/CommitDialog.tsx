@@ -5,11 +5,11 @@ import { useRef, useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { request } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
-import { pause } from '../../api/pause.ts'
 import { TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
-import { startUpload, useUpload } from '../../kit/uploads.ts'
+import { sendFile } from '../../kit/sendFile.ts'
+import { useUpload } from '../../kit/uploads.ts'
 import './models.css'
 
 interface Chosen {
@@ -38,13 +38,8 @@ export default function CommitDialog({ model, onClose }: Dialog<{ model: Model }
   const send = async ({ path, file }: Chosen, number: number): Promise<string> => {
     const upload = await request(modelFiles.upload, { params: { id: model.id }, body: { size_bytes: file.size } })
     setSending({ id: upload.id, path, number })
-    if (file.size > 0) await new Promise<void>((resolve) => void startUpload(upload.id, upload.upload_path, file, resolve))
-    for (;;) {
-      const { status, error } = await request(modelFiles.staged, { params: { id: model.id, upload_id: upload.id } })
-      if (status === 'done') return upload.id
-      if (status === 'failed') throw new Error(error ?? path)
-      await pause(500, new AbortController().signal)
-    }
+    await sendFile(upload, file, () => request(modelFiles.staged, { params: { id: model.id, upload_id: upload.id } }))
+    return upload.id
   }
 
   return (

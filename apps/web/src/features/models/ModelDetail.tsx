@@ -28,7 +28,7 @@ const Prose = lazy(() => import('../../kit/Prose.tsx'))
 const ModelDialog = lazy(() => import('./ModelDialog.tsx'))
 const CommitDialog = lazy(() => import('./CommitDialog.tsx'))
 const ImportDialog = lazy(() => import('./ImportDialog.tsx'))
-const RejectDialog = lazy(() => import('./RejectDialog.tsx'))
+const ReasonDialog = lazy(() => import('../../kit/ReasonDialog.tsx'))
 
 type Detail = ResponseOf<typeof models.get>
 
@@ -127,7 +127,21 @@ function OwnActions({ model }: { readonly model: Detail }) {
             doneText: t('published'),
             run: () => review.mutateAsync({ params, body: { accept: true } }),
           },
-          { key: 'reject', call: models.review, label: t('action.reject'), dialog: (close: () => void) => <RejectDialog model={model} onClose={close} /> },
+          {
+            key: 'reject',
+            call: models.review,
+            label: t('action.reject'),
+            dialog: (close: () => void) => (
+              <ReasonDialog
+                title={t('reject.title', { name: model.title })}
+                missing={t('reject.missing')}
+                okText={t('action.reject')}
+                doneText={t('reject.done')}
+                onReason={(reason) => review.mutateAsync({ params: { id: model.id }, body: { accept: false, reason } })}
+                onClose={close}
+              />
+            ),
+          },
         ]
       : []),
     { key: 'commit', call: modelRevisions.create, label: t('action.commit'), dialog: (close) => <CommitDialog model={model} onClose={close} /> },

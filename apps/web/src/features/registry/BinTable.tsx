@@ -6,7 +6,8 @@ import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { invalidatedByRepository } from './registryRules.ts'
 
-const imageOf = ({ repository, name }: BinnedTag): string => `${repository}:${name}`
+/** What was pushed without a tag is known by its digest. */
+const imageOf = ({ repository, name, digest }: BinnedTag): string => (name === digest ? `${repository}@${digest.slice(0, 19)}` : `${repository}:${name}`)
 
 /** Tags of a project that were deleted, until they go for good. */
 export function BinTable({ project }: { readonly project: RegistryProject }) {
@@ -21,7 +22,7 @@ export function BinTable({ project }: { readonly project: RegistryProject }) {
       input={{ params: at }}
       columns={[
         col.name<BinnedTag>('name', t('column.name'), imageOf, { sort: true }),
-        col.code<BinnedTag>('digest', t('column.digest'), ({ digest }) => digest, { width: 200, off: true }),
+        col.code<BinnedTag>('digest', t('column.digest'), ({ digest }) => digest.slice(0, 19), { width: 180 }),
         col.bytes<BinnedTag>('size', t('column.size'), ({ size_bytes }) => size_bytes, { width: 110 }),
         col.text<BinnedTag>('by', t('column.deletedBy'), ({ deleted_by }) => deleted_by, { width: 120 }),
         col.date<BinnedTag>('deleted_at', t('column.deletedAt'), ({ deleted_at }) => deleted_at, { sort: true }),

@@ -19,7 +19,7 @@ import { invalidatedByTicket, ticketTones } from './ticketTexts.ts'
 import './ticket.css'
 
 const AssignDialog = lazy(() => import('./AssignDialog.tsx'))
-const ReasonDialog = lazy(() => import('./ReasonDialog.tsx'))
+const ReasonDialog = lazy(() => import('../../kit/ReasonDialog.tsx'))
 
 /** A work order as those see it who answer. */
 export default function DeskDetail() {
@@ -59,6 +59,7 @@ export default function DeskDetail() {
               <ReasonDialog
                 title={t('action.refuseTitle')}
                 label={t('action.refuseReason')}
+                missing={t('reply.missing')}
                 okText={t('action.refuse')}
                 doneText={t('action.refused')}
                 onReason={(reason) => review.mutateAsync({ params, body: { accept: false, reason } })}

@@ -3,10 +3,9 @@ import { ticketFileBytesMost, ticketFilesMost, tickets } from '@zhisuan/contract
 import { useRef, useState } from 'react'
 import { request, toApiError } from '../../api/client.ts'
 import { toastError } from '../../api/notify.ts'
-import { pause } from '../../api/pause.ts'
 import { useTranslation } from '../../i18n.ts'
 import * as format from '../../kit/format.ts'
-import { startUpload } from '../../kit/uploads.ts'
+import { sendFile } from '../../kit/sendFile.ts'
 import './ticket.css'
 
 export interface SentFile {
@@ -16,14 +15,10 @@ export interface SentFile {
 }
 
 async function send(file: File): Promise<SentFile> {
-  const { id, upload_path } = await request(tickets.upload, { body: { name: file.name, size_bytes: file.size } })
-  await new Promise<void>((resolve) => void startUpload(id, upload_path, file, resolve))
-  for (;;) {
-    const { status } = await request(tickets.uploaded, { params: { id } })
-    if (status === 'done') return { id, name: file.name, size: file.size }
-    if (status === 'failed') throw new Error(file.name)
-    await pause(300, new AbortController().signal)
-  }
+  const upload = await request(tickets.upload, { body: { name: file.name, size_bytes: file.size } })
+  const { id } = upload
+  await sendFile(upload, file, () => request(tickets.uploaded, { params: { id } }))
+  return { id, name: file.name, size: file.size }
 }
 
 /** Files that go with what is said: each is sent as it is chosen. */

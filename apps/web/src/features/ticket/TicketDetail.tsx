@@ -16,7 +16,7 @@ import { Thread } from './Thread.tsx'
 import { dueOf, invalidatedByTicket, ticketTones } from './ticketTexts.ts'
 import './ticket.css'
 
-const ReasonDialog = lazy(() => import('./ReasonDialog.tsx'))
+const ReasonDialog = lazy(() => import('../../kit/ReasonDialog.tsx'))
 const RateDialog = lazy(() => import('./RateDialog.tsx'))
 
 /** One's own work order: how it stands, what was said, and what one can do. */
@@ -45,6 +45,7 @@ export default function TicketDetail() {
               <ReasonDialog
                 title={t('action.reopenTitle')}
                 label={t('action.reopenReason')}
+                missing={t('reply.missing')}
                 okText={t('action.reopen')}
                 doneText={t('action.reopened')}
                 onReason={(reason) => reopen.mutateAsync({ params, body: { reason } })}

@@ -160,7 +160,7 @@ export default {
   fault: { host: '主机离线，不计费', card: '显卡故障，不计费' },
   faultNote: {
     host: '主机离线，机器是否在运行不得而知。恢复前不计费。',
-    card: '分到的显卡出现故障，已停止计费。可以停止后重新启动以换卡，或释放后另租。',
+    card: '分到的显卡出现故障，已停止计费，{{minutes}} 分钟内没有恢复会自动停止。停止后重新启动可以换卡，也可以释放后另租。',
   },
   stopReason: {
     person: '机器已停止，现在只收磁盘的费用。',
@@ -169,9 +169,15 @@ export default {
     end: '到了设定的时间，机器已停止，现在只收磁盘的费用。',
     ended: '机器中的程序退出，机器已停止，现在只收磁盘的费用。',
     arrears: '账户欠费，机器已停止。充值后可以再启动。',
+    fault: '显卡故障没有恢复，机器已停止，现在只收磁盘的费用。重新启动时会换用健康的卡。',
   },
   attempts: '在 {{count}} 台主机上没有成功',
   attempt: '{{provider}}：{{reason}}',
+  app: {
+    jupyter: { name: 'JupyterLab', note: '在新窗口打开，没有运行时先启动' },
+    tensorboard: { name: 'TensorBoard', note: '显示 /workspace 中的训练日志' },
+    port: { name: '其他端口', label: '机器中 127.0.0.1 的端口', open: '打开' },
+  },
   enter: '进入机器：终端、文件、日志',
   ssh: '或者用 SSH，公钥先在“密钥对”中登记；scp、rsync、端口转发和 VS Code 都可以用：',
   enterNote: '数据请放在 {{path}}，停止后只保证它不丢。',
@@ -223,7 +229,7 @@ export default {
   card: {
     place: '{{node}} · {{index}} 号',
     health: { healthy: words.normal, sick: '故障' },
-    state: { free: words.isFree, rented: '已租出', sick: '故障', away: '不可用', unlisted: '未上架' },
+    state: { free: words.isFree, rented: '已租出', sick: '故障', away: '不可用', unlisted: '未上架', elsewhere: '另一台节点先上报了这张卡' },
     nothingToClear: '没有需要确认的故障',
     clearTitle: '这张卡的故障已处理？',
     clearBody: '确认后它会重新上架。再次出现故障时会再次下架。',
@@ -255,7 +261,7 @@ export default {
     acceptBody: '它的价格会写入产品目录，立即可以租用。',
     rejectTitle: '驳回“{{name}}”的报价',
   },
-  reason: { label: words.reason, missing: '请填写原因，供应商会看到', done: '已提交' },
+  reason: { missing: '请填写原因，供应商会看到', done: '已提交' },
   income: {
     total: '近 31 天出租金额',
     note: '按已计费的整点统计，是分账前的金额。',

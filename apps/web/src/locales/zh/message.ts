@@ -31,6 +31,7 @@ export default {
     ums: { attacked: '密码被猜测' },
     iam: { requested: '有人申请权限' },
     ecrm: { edgeAway: words.nodeOffline },
+    ims: { projectOver: '镜像超出配额' },
     market: {
       cardSick: '显卡故障',
       cardsFree: '显卡有空闲',

@@ -66,7 +66,7 @@ export default {
     body: '全部版本和 {{count}} 个文件（{{size}}）一起彻底删除，不能恢复；其他人正在使用的地址会失效。',
     done: words.isDeleted,
   },
-  reject: { title: '退回“{{name}}”', reason: words.reason, missing: '请填写原因，申请人会看到', done: '已退回' },
+  reject: { title: '退回“{{name}}”', missing: '请填写原因，申请人会看到', done: '已退回' },
   terms: {
     title: '使用条款',
     accepted: '您已接受使用条款',

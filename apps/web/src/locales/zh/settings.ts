@@ -130,6 +130,11 @@ export default {
       meaning: '用户可以从哪些模型库导入模型，多个地址用逗号分隔',
       affects: '以后的导入。地址在内网的，还需要部署时允许。留空则不能导入。',
     },
+    market_floor_price: {
+      name: '算力市场的最低价',
+      meaning: '一张卡每小时至少多少元，最多4位小数；0为不限',
+      affects: '以后提交和上架的报价。已上架的不变。',
+    },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
     api_log_days: { name: 'API 日志保留天数', meaning: '保留 API 调用日志的天数，1到999', affects: '更早的日志会被删除，审计日志不受影响。' },
     invoice_tax_rate: { name: '发票税率', meaning: '发票的税率，单位为百分比；金额均为含税价', affects: '以后开具的发票。已开具的不变。' },
@@ -137,6 +142,8 @@ export default {
   environment: {
     HOST: '监听地址',
     PORT: '监听端口',
+    APPS_PORT: '租用的机器的网页端口；与 APPS_URL 一起设置',
+    APPS_URL: '租用的机器的网页地址，每台机器用它下面的一个子域名；应与控制台不同域',
     SSH_PORT: '租用的机器的 SSH 端口；未设置时不提供 SSH',
     PUBLIC_URL: '用户访问控制台的地址；https 时 Cookie 只经加密连接发送',
     TRUST_PROXY: '前面可信的反向代理层数',

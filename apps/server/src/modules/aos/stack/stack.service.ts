@@ -13,6 +13,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { ConfigService } from '../../cis/config/config.service.ts'
 import type { ServiceContainers } from '../../cis/container/service.containers.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
+import type { RefusePulls } from '../../ims/imageRights.ts'
 import type { Composer } from '../compose/compose.apart.ts'
 import { judged, termsOf } from '../compose/compose.ts'
 import type { TemplateService } from '../template/template.service.ts'
@@ -44,6 +45,7 @@ export function createStacks(
     configs: Pick<ConfigService, 'contents'>
     containers: Pick<ServiceContainers, 'list' | 'refuseTakenPorts' | 'takeShare'>
     composer: Pick<Composer, 'check' | 'prepare' | 'resolve'>
+    refusePulls: RefusePulls
   },
 ) {
   const { db, secrets } = platform

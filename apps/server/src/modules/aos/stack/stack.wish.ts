@@ -6,6 +6,7 @@ import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { ConfigService } from '../../cis/config/config.service.ts'
+import type { RefusePulls } from '../../ims/imageRights.ts'
 import type { Composer } from '../compose/compose.apart.ts'
 import { readEnvFile } from '../compose/compose.env.ts'
 import { isMapping } from '../compose/compose.parse.ts'
@@ -25,7 +26,12 @@ export interface Wish {
 /** Reads what stacks are to be of what people say of it. */
 export function createWishes(
   db: Db,
-  parts: { templates: Pick<TemplateService, 'forDeployment'>; configs: Pick<ConfigService, 'contents'>; composer: Pick<Composer, 'prepare'> },
+  parts: {
+    templates: Pick<TemplateService, 'forDeployment'>
+    configs: Pick<ConfigService, 'contents'>
+    composer: Pick<Composer, 'prepare'>
+    refusePulls: RefusePulls
+  },
 ) {
   const { templates, configs, composer } = parts
 
@@ -72,6 +78,10 @@ export function createWishes(
     const wish = async (compose: string, values: ReadonlyMap<string, string>, template: Stack['template']): Promise<Wish> => {
       const prepared = await composer.prepare(compose, values, terms)
       refuseEnvFiles(prepared, contents)
+      await parts.refusePulls(
+        actor,
+        prepared.services.map(({ image }) => image),
+      )
       return { content: { compose, values: Object.fromEntries(values), configs: [...files] }, template, prepared }
     }
     if (source.template_id !== undefined) {

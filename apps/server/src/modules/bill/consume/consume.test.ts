@@ -200,6 +200,45 @@ describe('consumption', () => {
   })
 })
 
+describe('a charge that no cent can tell', () => {
+  it('is one amount in wallet, bill and each of its parts, and the parts add up to it', async () => {
+    const owner = await someone(app)
+    const bp_id = owner.bp_id ?? ''
+    const [id, month] = [randomUUID(), monthOf(begin)]
+    await call(app, accounts.adjust, { token: admin.token, params: { id: bp_id }, body: { amount: '10', note: 'test' } })
+    // 3 hours and 3 minutes of 0.1: 0.305.
+    await uses(bp_id, id, begin, { 'vm.vcpu': 1 })
+    await uses(bp_id, id, begin + 3.05 * hour, {})
+    await rating().run()
+    const { token } = owner
+    const entries = (await call(app, accounts.entries, { token, params: { id: bp_id }, query: { kind: 'usage', account: 'wallet' } })).items
+    const { items: lines } = await call(app, consumes.list, { token, query: { month } })
+    const overview = await summary(token, { month })
+    const one = await call(app, consumes.resource, { token, params: { id }, query: { month } })
+    const charge = '0.305'
+    const sum = (amounts: readonly string[]) => toDecimal(amounts.map(toMinor).reduce((a, b) => a + b, 0n))
+    expect({
+      wallet: sum(entries.map(({ amount }) => amount)),
+      left: (await call(app, accounts.wallet, { token, params: { id: bp_id } })).balance,
+      month: overview.total,
+      products: sum(overview.products.map(({ amount }) => amount)),
+      days: sum(overview.days.map(({ amount }) => amount)),
+      resource: one.total,
+      hours: sum(one.meters.flatMap(({ hours }) => hours.map(({ amount }) => amount))),
+      lines: sum(lines.map(({ amount }) => amount)),
+    }).toEqual({
+      wallet: `-${charge}`,
+      left: '9.695',
+      month: charge,
+      products: charge,
+      days: charge,
+      resource: charge,
+      hours: charge,
+      lines: charge,
+    })
+  })
+})
+
 describe('a resource that another organisation has by now', () => {
   it('tells its former owner what it cost them, and nothing of who has it', async () => {
     const [former, present] = [await someone(app), await someone(app)]

@@ -3,14 +3,14 @@ import type { Readable } from 'node:stream'
 import type { containers as calls } from '@zhisuan/contract/cis/container'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { Docker, PathStat } from '@zhisuan/engines/docker/types'
-import { isEngineError } from '@zhisuan/engines/errors'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { ContainerService } from '../container/container.service.ts'
 import { entriesOf, fileArchive, onlyFile } from '../container/container.tar.ts'
-import { listed, listing } from './file.listing.ts'
+import { listed, listing } from '../../../platform/directoryListing.ts'
+import { placeOf } from './file.place.ts'
 import type { Entry } from './entry.ts'
 import type { Link } from './link.store.ts'
 import type { Links } from './links.ts'
@@ -19,8 +19,6 @@ import type { Links } from './links.ts'
 const archiveBytes = 256 * 2 ** 20
 const listMs = 15_000
 export const uploadMaxBytes = 4 * 2 ** 30
-/** So many links are followed, one after the other. */
-const linksMax = 8
 const downloadsKind = 'cis.container.file'
 export const uploadsPath = '/api/cis/v1/docker/uploads'
 
@@ -35,15 +33,9 @@ export function createFiles(
 
   /** What is there, behind whatever links lead to it. @throws Refusal 95109 */
   const stat = async (docker: Docker, id: string, path: string): Promise<PathStat & { path: string }> => {
-    let at = posix.normalize(path)
-    for (let followed = 0; followed <= linksMax; followed++) {
-      const seen = await docker.containers.stat(id, at).catch((error: unknown) => {
-        throw isEngineError(error, 'not_found') ? new Refusal('containerFileMissing', { field: 'path', cause: error }) : error
-      })
-      if (seen.linkTarget === '') return { ...seen, path: at }
-      at = posix.resolve(posix.dirname(at), seen.linkTarget)
-    }
-    throw new Refusal('containerFileMissing', { field: 'path' })
+    const seen = await placeOf(docker, id, path)
+    if (seen === null) throw new Refusal('containerFileMissing', { field: 'path' })
+    return seen
   }
 
   downloads.offer(downloadsKind, async (id) => {

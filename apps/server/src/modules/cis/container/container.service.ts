@@ -8,6 +8,7 @@ import { found, Refusal } from '../../../platform/errors.ts'
 import { createHistory } from '../../../platform/history.ts'
 import { idsOf, uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import type { ImageAuth } from '../../ims/imageAuth.ts'
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
@@ -40,6 +41,7 @@ export function createContainers(
     operations: ContainerOperations
     otherProgram: string
     imageAuth: ImageAuth
+    mayMake: StandingService['mayMake']
   },
 ) {
   const { db, secrets } = platform
@@ -104,6 +106,7 @@ export function createContainers(
 
     /** For what is asked of a container itself: its row, its node, and what Docker calls it. @throws Refusal 404, 90010, 95003 */
     reached,
+    find: get,
 
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listContainers(db, scopeOf(actor), query), shape),
 
@@ -151,6 +154,8 @@ export function createContainers(
             await refuseReserved(tx, node, spec.gpus)
             const share = fit.shareOn(actor.bp_id, node, spec)
             await fit.refuseBeyondShare(tx, actor.bp_id, node, share, null)
+            // What one has of a node of others costs by the hour.
+            if (share !== null) await parts.mayMake(tx, actor.bp_id)
             const id = uuidv7()
             ids.push(id)
             await refusing(nameTaken(node.name), () =>
@@ -224,6 +229,8 @@ export function createContainers(
             'spec.ports',
           )
           if (share !== null) await fit.refuseBeyondShare(tx, row.bp_id, share.node, share.wanted, id)
+          const { shared_cpu = 0, shared_memory_bytes = 0 } = share?.wanted ?? {}
+          if (shared_cpu > (row.shared_cpu ?? 0) || shared_memory_bytes > (row.shared_memory_bytes ?? 0)) await parts.mayMake(tx, row.bp_id)
           await platform.operations.begin(tx, operations[body.action], {
             ...request,
             input: {

@@ -3,6 +3,7 @@ import type { ShareLimits } from '@zhisuan/contract/ecrm/edge'
 import { isShared } from '@zhisuan/contract/ecrm/share'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import * as store from './container.store.ts'
 
 interface NodeShareTable {
@@ -71,10 +72,14 @@ export async function takeShare(
   tx: Tx,
   { holder, bpId, node }: { readonly holder: string; readonly bpId: string | null; readonly node: SharedNode },
   wanted: NodeShare,
+  mayMake: StandingService['mayMake'],
 ): Promise<void> {
   if (!isShared(bpId, node)) return releaseShare(tx, holder)
   await store.holdPorts(tx, [node.id])
   await refuseBeyond(tx, bpId, node, wanted, holder)
+  const has = await tx.selectFrom('node_shares').select(['cpu', 'memory_bytes']).where('holder', '=', holder).executeTakeFirst()
+  // It costs by the hour.
+  if (wanted.cpu > (has?.cpu ?? 0) || wanted.memory_bytes > (has?.memory_bytes ?? 0)) await mayMake(tx, bpId)
   const row = { edge_id: node.id, bp_id: bpId, ...wanted }
   await tx
     .insertInto('node_shares')

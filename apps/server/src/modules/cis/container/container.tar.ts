@@ -1,16 +1,9 @@
+import type { DirectoryEntry } from '@zhisuan/contract/directory'
 import { posix } from 'node:path'
 import { once } from 'node:events'
 import { pipeline, Readable } from 'node:stream'
-import { extract, pack, type Headers } from 'tar-stream'
-
-export interface Entry {
-  name: string
-  kind: 'file' | 'directory' | 'link' | 'other'
-  size_bytes: number
-  mode: string
-  modified_at: string | null
-  target: string | null
-}
+import { extract, pack, type Entry as TarEntry, type Headers } from 'tar-stream'
+import type { MachineItem, SentItem } from '../../files/machine/machine.ts'
 
 /** One file as an archive; its directories are made by whoever unpacks it. */
 export function fileArchive(path: string, content: Buffer | { readonly stream: Readable; readonly size: number }, mode = 0o644): Readable {
@@ -32,6 +25,52 @@ export function fileArchive(path: string, content: Buffer | { readonly stream: R
   return Readable.from(archive as AsyncIterable<Buffer>, { objectMode: false })
 }
 
+/** A file or a folder with all that is in it as an archive, under this name. */
+export function treeArchive(name: string, items: readonly SentItem[]): Readable {
+  const archive = pack()
+  const fill = async (): Promise<void> => {
+    for (const { path, file } of items) {
+      const at = path === '' ? name : `${name}/${path}`
+      if (file === null) archive.entry({ name: `${at}/`, type: 'directory', mode: 0o755, mtime: new Date() })
+      else await piped(await file.open(), archive.entry({ name: at, mode: 0o644, size: file.size_bytes, mtime: new Date() }))
+    }
+    archive.finalize()
+  }
+  fill().catch((error: Error) => archive.destroy(error))
+  return Readable.from(archive as AsyncIterable<Buffer>, { objectMode: false })
+}
+
+/** Whatever of both ends first ends the other. */
+const piped = (from: Readable, to: NodeJS.WritableStream): Promise<void> =>
+  new Promise((resolve, reject) => {
+    pipeline(from, to, (error) => (error === null || error === undefined ? resolve() : reject(error)))
+  })
+
+/** What is in an archive of Docker's, whose paths all begin with the name of what was asked for. */
+export async function* itemsOf(archive: Readable): AsyncGenerator<MachineItem> {
+  const reader = extract()
+  pipeline(archive, asStream(reader), () => undefined)
+  try {
+    for await (const entry of reader as AsyncIterable<TarEntry>) {
+      const { type, name, size, linkname } = entry.header
+      const path = belowFirst(name)
+      if (type === 'file' || type === 'contiguous-file') {
+        const content = Readable.from(entry as AsyncIterable<Buffer>, { objectMode: false })
+        yield { kind: 'file', path, size_bytes: size ?? 0, content }
+        content.destroy()
+        continue
+      }
+      entry.resume()
+      if (type === 'directory') yield { kind: 'folder', path }
+      else if (type === 'link') yield { kind: 'same', path, as: belowFirst(linkname ?? '') }
+      else yield { kind: 'other', path }
+    }
+  } finally {
+    archive.destroy()
+  }
+}
+const belowFirst = (name: string): string => name.replace(/\/$/, '').split('/').slice(1).join('/')
+
 /** tar-stream is made of streamx, whose types are not Node's, though Node's functions take it. */
 const asStream = (reader: ReturnType<typeof extract>) => reader as unknown as NodeJS.WritableStream
 
@@ -51,12 +90,18 @@ export async function onlyFile(archive: Readable): Promise<Readable> {
   return found
 }
 
-const kinds: Readonly<Record<string, Entry['kind']>> = { file: 'file', 'contiguous-file': 'file', link: 'file', directory: 'directory', symlink: 'link' }
+const kinds: Readonly<Record<string, DirectoryEntry['kind']>> = {
+  file: 'file',
+  'contiguous-file': 'file',
+  link: 'file',
+  directory: 'directory',
+  symlink: 'link',
+}
 
 /** What is directly in the directory that an archive is of: Docker's begin with the directory's own name. */
-export async function entriesOf(archive: Readable, limits: { bytes: number }): Promise<Entry[] | 'file' | 'too much'> {
+export async function entriesOf(archive: Readable, limits: { bytes: number }): Promise<DirectoryEntry[] | 'file' | 'too much'> {
   const reader = extract()
-  const entries: Entry[] = []
+  const entries: DirectoryEntry[] = []
   let outcome: 'file' | 'too much' | null = null
   let bytes = 0
   const stop = (why: typeof outcome) => {
@@ -83,7 +128,7 @@ export async function entriesOf(archive: Readable, limits: { bytes: number }): P
   return outcome ?? entries
 }
 
-function entryOf(name: string, header: Headers): Entry {
+function entryOf(name: string, header: Headers): DirectoryEntry {
   return {
     name: posix.basename(name),
     kind: kinds[header.type ?? 'file'] ?? 'other',

@@ -4,6 +4,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { observe } from './container.docker.ts'
+import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import type { ContainerService } from './container.service.ts'
 import type { Pulling } from './container.pull.ts'
 import { releaseShare, takeShare } from './container.share.ts'
@@ -33,10 +34,14 @@ const atOnce = 8
  * Containers that compose made: they are seen and entered like any other, but what they are made
  * from is their stack's. A row is of one container of Docker, and goes with it.
  */
-export const createServiceContainers = (containers: Pick<ContainerService, 'ofService' | 'refuseTakenPorts'>, { pullWithAccount }: Pulling) => ({
+export const createServiceContainers = (
+  containers: Pick<ContainerService, 'ofService' | 'refuseTakenPorts'>,
+  { pullWithAccount }: Pulling,
+  mayMake: StandingService['mayMake'],
+) => ({
   pullWithAccount,
   refuseTakenPorts: containers.refuseTakenPorts,
-  takeShare,
+  takeShare: (tx: Tx, of: Parameters<typeof takeShare>[1], wanted: Parameters<typeof takeShare>[2]): Promise<void> => takeShare(tx, of, wanted, mayMake),
   releaseShare,
 
   list: (scope: Scope, serviceId: string): Promise<{ total: number; items: Container[] }> => containers.ofService(scope, serviceId),

@@ -1,4 +1,6 @@
 import { createInstanceBody } from '@zhisuan/contract/compute/instance'
+import { policyLanguage } from '@zhisuan/contract/policy/document'
+import { compilePolicies } from '@zhisuan/contract/policy/evaluate'
 import { recordedServer } from '@zhisuan/engines/openstack/listsTesting'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Refusal } from '../../../platform/errors.ts'
@@ -124,6 +126,97 @@ describe('instances whose host has a console, a log and an image service', () =>
       json: { badRequest: { code: 400, message: 'Compute host nowhere could not be found.' } },
     })
     expect(await refusal(instances.liveMigrate(actor, cloudId, id, 'nowhere'))).toMatchObject({ kind: 'invalid', words: expect.stringContaining('nowhere') })
+  })
+
+  describe('that are deleted for good', () => {
+    const [port, ip, staying, going] = ['port-1', 'ip-1', 'volume-stays', 'volume-goes']
+    let done: string[]
+    beforeEach(() => {
+      done = []
+      const does =
+        (what: string, json: unknown = null, status = 202) =>
+        () => {
+          done.push(what)
+          return { status, json }
+        }
+      cloud.replies[`POST /servers/${id}/action`] = does('delete')
+      cloud.replies[`GET /servers/${id}/os-volume_attachments`] = () => ({
+        json: {
+          volumeAttachments: [
+            { volumeId: staying, serverId: id, device: '/dev/vdb', delete_on_termination: false },
+            { volumeId: going, serverId: id, device: '/dev/vda', delete_on_termination: true },
+          ],
+        },
+      })
+      cloud.replies[`PUT /servers/${id}/os-volume_attachments/${staying}`] = (body) => {
+        expect(body).toMatchObject({ volumeAttachment: { volumeId: staying } })
+        done.push(`goes ${(body as { volumeAttachment: { delete_on_termination: boolean } }).volumeAttachment.delete_on_termination}`)
+        return { status: 202, json: null }
+      }
+      cloud.replies['GET /snapshots/detail'] = () => ({ json: { snapshots: [] } })
+      cloud.replies['GET /network/v2.0/ports'] = () => ({
+        json: { ports: [{ id: port, network_id: 'n', mac_address: 'fa:16:3e:00:00:01', fixed_ips: [], device_id: id, project_id: 'p' }] },
+      })
+      cloud.replies['GET /network/v2.0/floatingips'] = () => ({
+        json: { floatingips: [{ id: ip, floating_ip_address: '203.0.113.9', floating_network_id: 'n', port_id: port, project_id: 'p' }] },
+      })
+      cloud.replies[`DELETE /network/v2.0/floatingips/${ip}`] = does('release', null, 204)
+    })
+    const everything = { release_floating_ips: true, release_volumes: true }
+    const denied = (action: string) =>
+      someActor({
+        bp_id: actor.bp_id,
+        rules: {
+          policies: compilePolicies([
+            {
+              id: 'nearly all',
+              document: {
+                Version: policyLanguage,
+                Statement: [
+                  { Effect: 'Allow', Action: '*', Resource: '*' },
+                  { Effect: 'Deny', Action: action, Resource: '*' },
+                ],
+              },
+            },
+          ]),
+          boundaries: [],
+        },
+      })
+
+    it('leave their addresses and volumes, unless these are to go too', async () => {
+      await instances.delete(actor, cloudId, id, {}, {})
+      expect(done).toEqual(['delete'])
+      done.length = 0
+      await instances.delete(actor, cloudId, id, everything, {})
+      expect(done).toEqual(['goes true', 'delete', 'release'])
+    })
+
+    it('take nothing along that their asker may not release', async () => {
+      for (const action of ['compute.floatingIp.release', 'compute.volume.delete'])
+        expect(await refusal(instances.delete(denied(action), cloudId, id, everything, {}))).toMatchObject({ refusal: 'noPermission' })
+      expect(done).toEqual([])
+      await instances.delete(denied('compute.volume.delete'), cloudId, id, { release_floating_ips: true }, {})
+      expect(done).toEqual(['delete', 'release'])
+    })
+
+    it('stay, where a volume has snapshots or the cloud cannot have it go along', async () => {
+      const snapshot = { id: 's', volume_id: staying, status: 'available', size: 1, created_at: '2026-11-20T01:02:12.000000' }
+      cloud.replies['GET /snapshots/detail'] = () => ({ json: { snapshots: [snapshot] } })
+      expect(await refusal(instances.delete(actor, cloudId, id, everything, {}))).toMatchObject({ refusal: 'computeVolumeHasSnapshots' })
+      cloud.replies['GET /snapshots/detail'] = () => ({ json: { snapshots: [] } })
+      cloud.replies[`PUT /servers/${id}/os-volume_attachments/${staying}`] = () => ({
+        status: 400,
+        json: { badRequest: { code: 400, message: 'Additional properties are not allowed' } },
+      })
+      expect(await refusal(instances.delete(actor, cloudId, id, everything, {}))).toMatchObject({ refusal: 'computeReleaseUnsupported' })
+      expect(done).toEqual([])
+    })
+
+    it('keep their volumes where the cloud does not delete them after all', async () => {
+      cloud.replies[`POST /servers/${id}/action`] = () => ({ status: 409, json: { conflictingRequest: { code: 409, message: 'locked' } } })
+      expect(await refusal(instances.delete(actor, cloudId, id, everything, {}))).toMatchObject({ kind: 'busy' })
+      expect(done).toEqual(['goes true', 'goes false'])
+    })
   })
 
   it('neither grow nor become images where nothing new may be made; they may become smaller', async () => {

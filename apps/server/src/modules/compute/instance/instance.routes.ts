@@ -1,4 +1,5 @@
 import { availabilityZones, computeInstances as calls, serverGroups } from '@zhisuan/contract/compute/instance'
+import { contextOf } from '../../../platform/http/bind.ts'
 import { handle, handleLines, type Handler } from '../../../platform/http/handler.ts'
 import type { Instances } from './instance.service.ts'
 import type { SerialConsoles } from './serial.service.ts'
@@ -19,7 +20,7 @@ export const instanceRoutes = (instances: Instances, serialConsoles: Pick<Serial
   handle(calls.migrate, ({ actor, params, body }) => instances.migrate(actor, params.cloud_id, params.id, body.host)),
   handle(calls.liveMigrate, ({ actor, params, body }) => instances.liveMigrate(actor, params.cloud_id, params.id, body.host)),
   handle(calls.resetState, ({ actor, params, body }) => instances.resetState(actor, params.cloud_id, params.id, body.state)),
-  handle(calls.delete, ({ actor, params }) => instances.delete(actor, params.cloud_id, params.id)),
+  handle(calls.delete, ({ actor, params, query, request }) => instances.delete(actor, params.cloud_id, params.id, query, contextOf(actor, request))),
   handle(calls.console, ({ actor, params, body }) => instances.console(actor, params.cloud_id, params.id, body.type)),
   handle(calls.serialConsole, ({ actor, params, body }) => serialConsoles.open(actor, params.cloud_id, params.id, body)),
   handle(calls.consoleLog, ({ actor, params, query }) => instances.consoleLog(actor, params.cloud_id, params.id, query.lines)),

@@ -1,10 +1,16 @@
 import type { ComputeInstance, computeInstances, InstanceAction } from '@zhisuan/contract/compute/instance'
-import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
+import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
+import { computeVolumes } from '@zhisuan/contract/compute/volume'
+import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isEngineError } from '@zhisuan/engines/errors'
+import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { Server, SimpleAction } from '@zhisuan/engines/openstack/compute'
+import type { Context } from '@zhisuan/contract/policy/pattern'
 import type { Actor } from '../../../platform/auth/actor.ts'
+import { asksAlso } from '../../../platform/auth/also.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { all } from '@zhisuan/engines/openstack/session'
 import { meterBeforeEnd } from '../metering/metering.service.ts'
 import { settled } from '../settled.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
@@ -21,7 +27,7 @@ type Calls = typeof computeInstances
 export type Instances = ReturnType<typeof createInstances>
 
 /** Instances are Nova's; what lies in the recycle bin stands in our rows and is left alone here. */
-export function createInstances(parts: Pick<Platform, 'db' | 'now' | 'log'> & { tenancy: Tenancy; publicKeys: PublicKeys }) {
+export function createInstances(parts: Pick<Platform, 'db' | 'now' | 'log' | 'kinds'> & { tenancy: Tenancy; publicKeys: PublicKeys }) {
   const { tenancy } = parts
 
   const open = (actor: Actor, cloudId: string, id: string, action: InstanceAction): Promise<OpenedServer> => openedServer(parts, actor, cloudId, id, action)
@@ -103,12 +109,25 @@ export function createInstances(parts: Pick<Platform, 'db' | 'now' | 'log'> & { 
     resetState: (actor: Actor, cloudId: string, id: string, state: 'active' | 'error') =>
       changed(actor, cloudId, id, 'resetState', (opened) => asAdministrator(opened).resetState(id, state)),
 
-    /** For good, whatever the cloud does with what is deleted. */
-    async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
+    /**
+     * For good, whatever the cloud does with what is deleted. What is to go with it is refused before anything is done.
+     * @throws Refusal noPermission, `computeVolumeHasSnapshots`, `computeReleaseUnsupported`
+     */
+    async delete(
+      actor: Actor,
+      cloudId: string,
+      id: string,
+      { release_floating_ips = false, release_volumes = false }: QueryOf<Calls['delete']>,
+      context: Context,
+    ): Promise<void> {
       const { view, cloud } = await open(actor, cloudId, id, 'delete')
       const { servers } = cloud.compute
+      const asks = (call: Call, of: string) => asksAlso(parts.kinds, actor, call, { cloud_id: cloudId, id: of }, context)
+      const ips = release_floating_ips ? await floatingIpsOf(cloud, id) : []
+      for (const ip of ips) await asks(computeFloatingIps.release, ip)
+      const volumes = release_volumes ? await goWith(cloud, id, (volume) => asks(computeVolumes.delete, volume)) : []
       await meterBeforeEnd(parts, cloudId, view.administrator, id)
-      await settled(servers.act(id, 'forceDelete'), async () => {
+      const gone = settled(servers.act(id, 'forceDelete'), async () => {
         try {
           const { state } = await servers.get(id)
           return state === 'deleting' || state === 'deleted' ? undefined : null
@@ -117,6 +136,15 @@ export function createInstances(parts: Pick<Platform, 'db' | 'now' | 'log'> & { 
           throw error
         }
       })
+      await gone.catch(async (error: unknown) => {
+        // It stays, and so does what was its own.
+        for (const volume of volumes)
+          await servers.volumes
+            .deleteWithServer(id, volume, false)
+            .catch((err: unknown) => parts.log.warn({ err, volume }, 'a volume would still go with its instance'))
+        throw error
+      })
+      for (const ip of ips) await cloud.network.floatingIps.delete(ip)
     },
 
     async console(actor: Actor, cloudId: string, id: string, type: 'novnc'): Promise<{ url: string }> {
@@ -148,3 +176,31 @@ export function createInstances(parts: Pick<Platform, 'db' | 'now' | 'log'> & { 
 const isMore = (flavor: Amounts, now: Amounts | null): boolean =>
   now === null || flavor.vcpus > now.vcpus || flavor.memoryMib > now.memoryMib || flavor.diskGib > now.diskGib
 type Amounts = Pick<NonNullable<Server['flavor']>, 'vcpus' | 'memoryMib' | 'diskGib'>
+
+/** The floating IPs that lead to an instance. */
+async function floatingIpsOf({ network }: OpenStack, id: string): Promise<string[]> {
+  const ports = await all(network.ports.list({ device_id: id }))
+  const lists = await Promise.all(ports.map((port) => all(network.floatingIps.list({ port_id: port.id }))))
+  return lists.flat().map((ip) => ip.id)
+}
+
+/**
+ * Has the volumes of an instance go with it that would stay.
+ * @param asks whether the asker may delete one
+ * @returns which they are
+ */
+async function goWith({ compute: { servers }, volume }: OpenStack, id: string, asks: (volumeId: string) => Promise<void>): Promise<string[]> {
+  const staying = (await servers.volumes.list(id)).filter(({ deleteWithServer }) => !deleteWithServer)
+  for (const { volumeId } of staying) {
+    await asks(volumeId)
+    // Cinder would keep it, and nobody would be told.
+    const { length: count } = await all(volume.snapshots.list({ volume_id: volumeId }))
+    if (count > 0) throw new Refusal('computeVolumeHasSnapshots', { values: { count } })
+  }
+  for (const { volumeId } of staying)
+    await servers.volumes.deleteWithServer(id, volumeId, true).catch((error: unknown) => {
+      // Nova before 2.85 takes this to be another volume that is to stand in its place.
+      throw isEngineError(error, 'invalid', 'unsupported') ? new Refusal('computeReleaseUnsupported', { cause: error }) : error
+    })
+  return staying.map(({ volumeId }) => volumeId)
+}

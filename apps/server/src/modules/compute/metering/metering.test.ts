@@ -143,7 +143,7 @@ describe('what is used on a cloud that is its own record', () => {
       tenancy: { view, viewForChange: view, inside: async () => engine, placeForMaking: unused },
       publicKeys: { publicKey: unused, names: unused },
     })
-    await instances.delete(someActor({ kind: 1, roles: ['ADMIN'], bp_id: null }), cloud_id, one.id)
+    await instances.delete(someActor({ kind: 1, roles: ['ADMIN'], bp_id: null }), cloud_id, one.id, {}, {})
     cloud.has('servers')
     await looks.look(cloud_id)
     expect(await usages(one.id)).toEqual([small, { 'vm.vcpu': 4, 'vm.memory': 8 * gib, 'vm.disk': 80 * gib }, {}])

@@ -58,6 +58,12 @@ export const reservedServices: ReadonlySet<string> = new Set([
   'service-manager',
 ])
 
+/** How what is of a kind is called after it: by its id, or by what it lies in and its name there. */
+const patternOf = (kind: string): string =>
+  allCalls
+    .flatMap((call) => (call.id.startsWith(`${kind}.`) ? (call.subjectId?.({ pid: '{project}', name: '{repository}' }) ?? []) : []))
+    .find((one) => one.includes('/')) ?? '{id}'
+
 const typesOf = (actions: readonly ServiceAction[]): ResourceType[] =>
   [...Map.groupBy(actions, ({ resource_type }) => resource_type)].map(([id, own]) => {
     const { service, type } = subjectOf({ id })
@@ -67,8 +73,8 @@ const typesOf = (actions: readonly ServiceAction[]): ResourceType[] =>
       type,
       built_in: true,
       description: '',
-      pattern: '{id}',
-      name: resourceName(service, type, '{organisation}', '{id}'),
+      pattern: patternOf(id),
+      name: resourceName(service, type, '{organisation}', patternOf(id)),
       actions: own.map((action) => action.id),
     }
   })

@@ -28,6 +28,12 @@ const slowMs = 60_000
 /** Of what is said only what the image's own name does not say. */
 const isSlow = (said: string, image: string): boolean => /toomanyrequests|too many requests|\b429\b|rate limit/i.test(said.replaceAll(image, ''))
 
+/** What Docker says of a registry that goes away, or is only just coming, while it pulls: also that it was asked without TLS, which Docker tries where TLS did not answer. */
+const isCut = (said: string): boolean =>
+  /\bEOF\b|connection (reset|refused)|broken pipe|server closed|HTTP request to an HTTPS server|server gave HTTP response|TLS handshake|i\/o timeout|stream error|unexpected HTTP status: 5\d\d/i.test(
+    said,
+  )
+
 export type PreheatRunner = ReturnType<typeof createPreheatRunner>
 
 /** Brings images to nodes, on the server that a node is connected to. */
@@ -139,7 +145,7 @@ export function createPreheatRunner(
       if (isAway) return await end({ state: 'away' })
       const refusal = toRefusal(parts.refusedByNode(error, await nameOf(target.edge_id), target.image))
       // Docker is started anew, or the registry is.
-      const mayPass = isEngineError(error, 'unreachable', 'busy') || refusal.refusal === 'registryUnreachable'
+      const mayPass = isEngineError(error, 'unreachable', 'busy') || refusal.refusal === 'registryUnreachable' || isCut(said)
       if (mayPass && target.attempts < attemptsMost)
         return await end({ state: 'waiting', error: refusal.message, next_at: new Date(now().getTime() + 2_000 * 2 ** target.attempts) })
       log.info({ err: error, image: target.image, node: target.edge_id }, 'an image was not brought to a node')

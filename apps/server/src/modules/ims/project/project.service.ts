@@ -1,6 +1,7 @@
 import type { RegistryProject, registryProjects } from '@zhisuan/contract/ims/project'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
+import { isEngineError } from '@zhisuan/engines/errors'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
@@ -9,20 +10,44 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import type { Limits } from '../../iam/rules/limits.ts'
-import { getRegistry } from '../registry/registry.store.ts'
+import { leaveProject, leftProjects } from '../repository/repository.store.ts'
+import { getRegistry, type RegistryRow } from '../registry/registry.store.ts'
 import * as store from './project.store.ts'
 
 type Calls = typeof registryProjects
 
 export type ProjectService = ReturnType<typeof createProjects>
 
-export function createProjects({ db }: Pick<Platform, 'db'>, { limits }: { limits: Pick<Limits, 'refuseUnknownOrganisation'> }) {
+export function createProjects(
+  { db, now }: Pick<Platform, 'db' | 'now'>,
+  parts: {
+    limits: Pick<Limits, 'refuseUnknownOrganisation'>
+    mayMake: StandingService['mayMake']
+    /** Whether there are images of such a project already. @throws EngineError where the registry does not answer */
+    isThere: (registry: RegistryRow, name: string) => Promise<boolean>
+  },
+) {
   const taken = { registry_projects_name: ['registryProjectNameTaken', 'name'] } as const
   const show = async (actor: Actor, at: store.ProjectAt): Promise<RegistryProject> => shape(found(await store.showProject(db, scopeOf(actor), at)))
   /** What only the platform's administrators say. @throws Refusal 3000 */
   const refuseOthers = (actor: Actor, body: { bp_id?: unknown; quota_bytes?: unknown }): void => {
     if ((body.bp_id !== undefined || body.quota_bytes !== undefined) && !isPlatformKind(actor.kind)) throw new Refusal('noPermission')
+  }
+
+  /** Images that are there would be whoever's makes the project: of one that was deleted, or of others who fill the same registry. @throws Refusal */
+  const refuseForeign = async (actor: Actor, registry: RegistryRow, name: string): Promise<void> => {
+    const takenName = () => new Refusal('registryProjectNameTaken', { field: 'name' })
+    const left = (await leftProjects(db, registry.id)).find((one) => one.name === name)
+    if (left !== undefined && left.bp_id !== actor.bp_id) throw takenName()
+    if (registry.origin === 'kept' || left !== undefined || isPlatformKind(actor.kind)) return
+    // What was compared has made projects of all that was there, and since then nobody fills it but by our tokens.
+    if (registry.ours && registry.reconciled_at !== null) return
+    const there = await parts.isThere(registry, name).catch((error: unknown) => {
+      throw isEngineError(error) ? new Refusal('registryBusy', { cause: error }) : error
+    })
+    if (there) throw takenName()
   }
 
   return {
@@ -35,20 +60,26 @@ export function createProjects({ db }: Pick<Platform, 'db'>, { limits }: { limit
       refuseOwnerless(scopeOf(actor))
       const registry = found(await getRegistry(db, id))
       if (registry.status !== 'active') throw new Refusal('registryUnknown')
+      await refuseForeign(actor, registry, body.name)
       const pid = uuidv7()
       await refusing(taken, () =>
-        store.insertProject(db, {
-          id: pid,
-          registry_id: id,
-          name: body.name,
-          bp_id: actor.bp_id,
-          description: body.description,
-          visibility: body.visibility,
-          immutable_tags: body.immutable_tags,
-          keep_rules: jsonb(body.keep_rules),
-          bin_days: body.bin_days,
-          quota_bytes: null,
-          ...authoredBy(actor),
+        db.transaction().execute(async (tx) => {
+          // What is pushed to it costs by the hour.
+          await parts.mayMake(tx, actor.bp_id)
+          await tx.deleteFrom('registry_left_projects').where('registry_id', '=', id).where('name', '=', body.name).execute()
+          await store.insertProject(tx, {
+            id: pid,
+            registry_id: id,
+            name: body.name,
+            bp_id: actor.bp_id,
+            description: body.description,
+            visibility: body.visibility,
+            immutable_tags: body.immutable_tags,
+            keep_rules: jsonb(body.keep_rules),
+            bin_days: body.bin_days,
+            quota_bytes: null,
+            ...authoredBy(actor),
+          })
         }),
       )
       return show(actor, { id, pid })
@@ -58,7 +89,7 @@ export function createProjects({ db }: Pick<Platform, 'db'>, { limits }: { limit
       refuseOthers(actor, body)
       found(await store.showProject(db, scopeOf(actor), at))
       const { bp_id } = body
-      if (bp_id !== undefined) await limits.refuseUnknownOrganisation(db, bp_id)
+      if (bp_id !== undefined) await parts.limits.refuseUnknownOrganisation(db, bp_id)
       await db.transaction().execute(async (tx) => {
         found(await store.lockProject(tx, scopeOf(actor), at.pid))
         await store.updateProject(tx, at.pid, {
@@ -84,6 +115,7 @@ export function createProjects({ db }: Pick<Platform, 'db'>, { limits }: { limit
       await db.transaction().execute(async (tx) => {
         found(await store.lockProject(tx, scopeOf(actor), at.pid))
         await store.deleteProject(tx, at.pid)
+        await leaveProject(tx, { registry_id: at.id, name: project.name, bp_id: project.bp_id, deleted_at: now() })
       })
     },
   }

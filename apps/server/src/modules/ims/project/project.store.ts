@@ -56,11 +56,11 @@ export const readProject = (on: Sql, scope: Scope, of: ProjectAt): Promise<Proje
 export const { insert: insertProject, update: updateProject, remove: deleteProject, lock: lockProject } = rowsOf('registry_projects', 'updated_at')
 
 /** What decides about tokens. */
-export type ProjectForToken = Pick<ProjectRow, 'id' | 'registry_id' | 'bp_id' | 'visibility' | 'quota_bytes' | 'used_bytes'>
+export type ProjectForToken = Pick<ProjectRow, 'id' | 'registry_id' | 'bp_id' | 'visibility' | 'quota_bytes' | 'used_bytes' | 'immutable_tags'>
 export const projectForToken = (on: Sql, registryId: string, name: string): Promise<ProjectForToken | undefined> =>
   on
     .selectFrom('registry_projects')
-    .select(['id', 'registry_id', 'bp_id', 'visibility', 'quota_bytes', 'used_bytes'])
+    .select(['id', 'registry_id', 'bp_id', 'visibility', 'quota_bytes', 'used_bytes', 'immutable_tags'])
     .where('registry_id', '=', registryId)
     .where('name', '=', name)
     .executeTakeFirst()

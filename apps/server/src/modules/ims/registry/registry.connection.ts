@@ -38,8 +38,8 @@ export function connectionOf(
 /** The name that stands in front of its images. */
 export const addressOf = ({ url }: Pick<KeptConnection, 'url'>): string => new URL(url).host
 
-/** By whom the platform itself is known to registries. */
-export const platformSubject = 'zhisuan'
+/** By whom the platform itself is known to registries: nobody else can be called so. */
+export const platformSubject = ':zhisuan'
 
 export const openRegistry = ({ engine, url, certificate_authority, account, ours }: KeptConnection, tokens: Pick<Tokens, 'sign'>): Client =>
   (engine === 'harbor' ? createHarbor : createRegistry)({

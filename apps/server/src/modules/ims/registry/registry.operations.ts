@@ -25,7 +25,10 @@ const lookEveryMs = 300
 export type RegistryOperations = ReturnType<typeof createRegistryOperations>
 
 /** Registries that the platform runs: made, given another certificate, freed of what was deleted, taken away. */
-export function createRegistryOperations({ db, now }: Pick<Platform, 'db' | 'now'>, { endpoints, kept }: { endpoints: RegistryEndpoints; kept: Kept }) {
+export function createRegistryOperations(
+  { db, now }: Pick<Platform, 'db' | 'now'>,
+  { endpoints, kept, reconcile }: { endpoints: RegistryEndpoints; kept: Kept; reconcile: (id: string) => Promise<void> },
+) {
   const own = ({ resource_id }: { resource_id: string }): string => resource_id
   const failedWith = (refusal: Refusal | null): string | null => refusal?.message ?? null
 
@@ -106,6 +109,8 @@ export function createRegistryOperations({ db, now }: Pick<Platform, 'db' | 'now
         reached: 'ours',
         run: async ({ resource_id, input }) => {
           if ((await kept.get(db, input.program_id)) !== undefined) return
+          // What somebody deleted there and nobody heard of is put back first: its parts would go.
+          if ((await store.getRegistry(db, resource_id))?.status === 'active') await reconcile(resource_id)
           const { node_id, observed } = await kept.look(resource_id)
           const path = observed?.data_path ?? null
           if (path === null) throw new Refusal('registryBusy')

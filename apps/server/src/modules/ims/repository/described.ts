@@ -1,6 +1,7 @@
 import { EngineError } from '@zhisuan/engines/errors'
-import { isImageConfig, mediaTypes, parseImageConfig, parseManifest } from '@zhisuan/engines/registry/manifest'
+import { isImageConfig, mediaTypes, parseImageConfig, parseManifest, type Descriptor } from '@zhisuan/engines/registry/manifest'
 import type { Manifest, Registry as Client } from '@zhisuan/engines/registry/types'
+import { LRUCache } from 'lru-cache'
 import type { ManifestRow } from './repository.store.ts'
 
 /** A manifest as the index keeps it, with all that it refers to. */
@@ -63,7 +64,7 @@ async function describeOne(client: Client, name: string, manifest: Manifest, sig
   if (content.kind !== 'manifest') throw new EngineError('bad_answer', `${name}@${manifest.digest}: an index`)
   const blobs = [
     { digest: manifest.digest, size_bytes: manifest.bytes.length },
-    ...[content.config, ...content.layers].map(({ digest, sizeBytes }) => ({ digest, size_bytes: sizeBytes })),
+    ...(await Promise.all([content.config, ...content.layers].map((one) => sizeOfBlob(client, name, one, signal)))),
   ]
   const size = sizeOf(blobs)
   const finished = (row: Described['row']): Described => ({ row: { ...row, size_bytes: size }, blobs })
@@ -81,17 +82,30 @@ async function describeOne(client: Client, name: string, manifest: Manifest, sig
   return finished(rowOf(manifest, 'artifact', content.artifactType, [], null, []))
 }
 
+/** Sizes of content by its digest, which never change. */
+const sizes = new LRUCache<string, number>({ max: 100_000 })
+
+/** What it takes up, and not what a manifest says of it: a registry does not compare them. */
+async function sizeOfBlob(client: Client, name: string, { digest, sizeBytes }: Descriptor, signal: AbortSignal): Promise<Described['blobs'][number]> {
+  const known = sizes.get(digest)
+  if (known !== undefined) return { digest, size_bytes: known }
+  const size = await client.blobSize(name, digest, { signal })
+  if (size !== null) sizes.set(digest, size)
+  // Layers may lie elsewhere (image-spec, "Non-Distributable Layers").
+  return { digest, size_bytes: size ?? sizeBytes }
+}
+
 const sizeOf = (blobs: Described['blobs']): number =>
   [...new Map(blobs.map(({ digest, size_bytes }) => [digest, size_bytes])).values()].reduce((sum, one) => sum + one, 0)
 
 const rowOf = (
-  { digest, mediaType }: Manifest,
+  { digest, mediaType, bytes }: Manifest,
   kind: ManifestRow['kind'],
   artifact_type: string,
   platforms: ManifestRow['platforms'],
   chart: ManifestRow['chart'],
   children: string[],
-): Described['row'] => ({ digest, media_type: mediaType, kind, artifact_type, size_bytes: 0, platforms, chart, children })
+): Described['row'] => ({ digest, media_type: mediaType, kind, artifact_type, size_bytes: 0, platforms, chart, children, content: bytes })
 
 /** `Chart.yaml` as JSON (Helm, "Use OCI-based registries"). */
 function chartOf(bytes: Buffer): ManifestRow['chart'] {
@@ -101,4 +115,31 @@ function chartOf(bytes: Buffer): ManifestRow['chart'] {
   } catch {
     return null
   }
+}
+
+const sizeMost = 2 ** 42
+const partMost = 10_000
+
+/**
+ * What nobody of us understands takes up room all the same: whatever it names with a digest and a size, wherever that stands in it.
+ * Nothing leads to it in the index; by its digest it is deleted as everything else.
+ */
+export function describeUnknown(manifest: Manifest): Described {
+  const parts = new Map<string, number>([[manifest.digest, manifest.bytes.length]])
+  const look = (value: unknown, depth: number): void => {
+    if (typeof value !== 'object' || value === null || depth > 20 || parts.size >= partMost) return
+    if ('digest' in value && typeof value.digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(value.digest) && 'size' in value) {
+      const { size } = value
+      if (typeof size === 'number' && Number.isInteger(size) && size >= 0 && size <= sizeMost) parts.set(value.digest, size)
+    }
+    for (const one of Object.values(value)) look(one, depth + 1)
+  }
+  try {
+    look(JSON.parse(manifest.bytes.toString('utf8')), 0)
+  } catch {
+    // It is as large as it is.
+  }
+  const blobs = [...parts].map(([digest, size_bytes]) => ({ digest, size_bytes }))
+  const row = rowOf({ ...manifest, mediaType: manifest.mediaType.replaceAll(/[^ -~]/g, '').slice(0, 255) }, 'artifact', '', [], null, [])
+  return { row: { ...row, size_bytes: sizeOf(blobs) }, blobs }
 }

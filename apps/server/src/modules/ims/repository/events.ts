@@ -29,11 +29,15 @@ const envelope = z.object({
     .max(1_000),
 })
 
+/** What registries take as well, and nobody of ours reads: it counts. */
+const otherManifests = ['application/vnd.docker.distribution.manifest.v1+json', 'application/vnd.docker.distribution.manifest.v1+prettyjws'] as const
+
 export const notifySecretHash = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
 /** Where registries tell of pushes, pulls and deletions: only what happened, which is then looked at there. */
 export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; index: RegistryIndex }): void {
-  const manifests = new Set(acceptedManifests.split(', '))
+  const manifests = new Set([...acceptedManifests.split(', '), ...otherManifests])
+  const isManifest = (mediaType: string): boolean => manifests.has(mediaType)
   void http.register(async (within) => {
     within.addContentTypeParser(
       /^application\/vnd\.docker\.distribution\.events/,
@@ -52,9 +56,9 @@ export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; inde
         const tag = target.tag ?? null
         // Our own changes are known.
         if (actor?.name === platformSubject) continue
-        if (action === 'push' && tag !== null && manifests.has(target.mediaType)) await index.look(registry, repository, tag, actor?.name || null)
-        else if (action === 'pull' && manifests.has(target.mediaType)) await index.pulled(registry, repository, tag, digest)
-        else if (action === 'delete' && digest !== '') await index.deleted(registry, repository, digest)
+        if (action === 'push' && isManifest(target.mediaType)) await index.pushed(registry, repository, { tag, digest }, actor?.name || null)
+        else if (action === 'pull' && isManifest(target.mediaType)) await index.pulled(registry, repository, tag, digest)
+        else if (action === 'delete' && digest !== '') await index.deleted(registry, repository, digest, actor?.name || null)
       }
       return reply.code(200).send({})
     })

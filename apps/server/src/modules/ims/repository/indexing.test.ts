@@ -33,6 +33,8 @@ async function hostileRegistry() {
   const tags = new Map<string, string>()
   /** Under digests that are not theirs, too. */
   const byDigest = new Map<string, string>()
+  /** What is asked about a tag is answered once this lets it: as it was when it was asked. */
+  const holds = new Map<string, Promise<void>>()
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://registry').pathname
     const end = (status: number, body: string, type = 'application/json') =>
@@ -43,14 +45,21 @@ async function hostileRegistry() {
     if (path === '/v2/team/app/tags/list') return end(200, JSON.stringify({ name: 'team/app', tags: [...tags.keys()] }))
     const reference = /^\/v2\/team\/app\/manifests\/(.+)$/.exec(path)?.[1]
     const found = reference === undefined ? undefined : (tags.get(reference) ?? byDigest.get(reference))
-    if (found !== undefined) return end(200, found, found.includes('"manifests"') ? types.index : types.manifest)
+    const answer = () =>
+      found === undefined ? end(404, '{"errors":[{"code":"NOT_FOUND"}]}') : end(200, found, found.includes('"manifests"') ? types.index : types.manifest)
+    const hold = reference === undefined || request.method !== 'GET' ? undefined : holds.get(reference)
+    if (hold !== undefined && reference !== undefined) {
+      holds.delete(reference)
+      return void hold.then(answer)
+    }
+    if (found !== undefined) return answer()
     if (path === `/v2/team/app/blobs/${digestOf(config)}`) return end(200, config)
     if (path === '/v2/') return end(200, '{}')
     return end(404, '{"errors":[{"code":"NOT_FOUND"}]}')
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { tags, byDigest, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() }
+  return { tags, byDigest, holds, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() }
 }
 
 describe('the index of a registry', () => {
@@ -77,6 +86,21 @@ describe('the index of a registry', () => {
     await app.close()
     there.stop()
   })
+
+  const tellOf = (...names: string[]) =>
+    app.http.inject({
+      method: 'POST',
+      url: new URL(registry.notifications?.url ?? '').pathname,
+      headers: { authorization: `Bearer ${registry.notifications?.secret}`, 'content-type': 'application/vnd.docker.distribution.events.v2+json' },
+      payload: JSON.stringify({
+        events: names.map((name) => ({
+          action: 'push',
+          actor: { name: 'somebody' },
+          target: { mediaType: types.manifest, digest: digestOf(name), repository: 'team/app', tag: name },
+        })),
+      }),
+    })
+  const tell = async (name: string): Promise<void> => void expect((await tellOf(name)).statusCode).toBe(200)
 
   const bad: [tag: string, manifest: string][] = [
     ['with-nul', image(10).replace('{"schemaVersion":2,', '{"schemaVersion":2,"artifactType":"a\\u0000b",')],
@@ -116,6 +140,32 @@ describe('the index of a registry', () => {
     // Else the registry would tell of it again for ever, and of nothing after it.
     expect(answer.statusCode).toBe(200)
     expect(await shown()).toContainEqual(expect.objectContaining({ name: 'later', digest: digestOf(image(2_000 + tag.length)) }))
+  })
+
+  it.each([
+    ['is new', undefined, image(3_100)],
+    ['moves a tag', image(3_000), image(3_100)],
+    ['brings a tag back', image(3_000), undefined],
+  ] as const)('loses no push that %s while it is being compared', async (name, known, seen) => {
+    const tag = name.replaceAll(' ', '-')
+    if (known !== undefined) {
+      there.tags.set(tag, known)
+      await tell(tag)
+    }
+    if (seen === undefined) there.tags.delete(tag)
+    else there.tags.set(tag, seen)
+    let release = () => {}
+    there.holds.set(tag, new Promise((resolve) => (release = resolve)))
+    const comparing = reconcile()
+    await vi.waitFor(() => expect(there.holds.has(tag)).toBe(false))
+    there.tags.set(tag, image(4_000))
+    await tell(tag)
+    release()
+    await comparing
+    expect(await shown()).toContainEqual(expect.objectContaining({ name: tag, digest: digestOf(image(4_000)), pushed_by: 'somebody' }))
+    there.tags.delete(tag)
+    await reconcile()
+    expect((await shown()).map((one) => one.name)).not.toContain(tag)
   })
 
   it('tells billing what a project takes up, by the hour', async () => {

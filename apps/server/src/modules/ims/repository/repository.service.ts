@@ -5,12 +5,14 @@ import { isImageConfig, parseImageConfig, parseManifest } from '@zhisuan/engines
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { notKept } from '../project/keep.ts'
 import * as projects from '../project/project.store.ts'
-import { getRegistry, noteCollectable } from '../registry/registry.store.ts'
+import { getRegistry, noteCollectable, notePush } from '../registry/registry.store.ts'
 import type { RegistryIndex } from './indexing.ts'
 import { isMeantByAny } from './patterns.ts'
 import * as store from './repository.store.ts'
@@ -22,6 +24,8 @@ const dayMs = 24 * 3_600_000
 /** So many are taken out of the bin in one go. */
 const endedAtOnce = 200
 const previewMost = 1_000
+/** What we write ourselves is there by then. */
+const writeMs = 30_000
 
 export type RepositoryService = ReturnType<typeof createRepositories>
 
@@ -31,6 +35,12 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
   const own = async (actor: Actor, at: store.RepositoryAt): Promise<store.ShownRepository> => found(await store.ownRepository(db, scopeOf(actor), at))
   const nameOf = (row: Pick<store.ShownRepository, 'project_name' | 'name'>): string => `${row.project_name}/${row.name}`
   const clientOf = async (registryId: string) => index.clientOf(found(await getRegistry(db, registryId)))
+  /** To change something there: not while space is freed, which would take what is just being written for what nothing leads to. @throws Refusal */
+  const writerOf = async (registryId: string) => {
+    const at = now()
+    if (!(await unrecorded(() => notePush(db, registryId, at, new Date(at.getTime() + writeMs))))) throw new Refusal('registryCollecting')
+    return clientOf(registryId)
+  }
   /** What the registry says is for operators; people hear that it does not answer. */
   const asking = async <T>(ask: () => Promise<T>): Promise<T> => {
     try {
@@ -53,6 +63,7 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
   const toBin = async (repository: store.ShownRepository, tag: store.TagRow, by: string): Promise<void> => {
     const days = await binDaysOf(repository.project_id)
     const deleted_at = now()
+    const client = await writerOf(repository.registry_id)
     await db.transaction().execute(async (tx) => {
       found(await store.lockRepository(tx, repository.id))
       const row = found(await store.getTag(tx, repository.id, tag.name))
@@ -62,7 +73,7 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
       await store.countRepository(tx, repository.id)
     })
     try {
-      await index.untag(await clientOf(repository.registry_id), nameOf(repository), tag.name)
+      await index.untag(client, nameOf(repository), tag.name)
       await store.untagged(db, tag.id, now())
     } catch (error) {
       // What became of it is seen when the registry is compared with the index; nothing was done where nobody heard of it.
@@ -88,23 +99,41 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
       .select(['r.name', 'p.name as project_name', 'p.registry_id'])
       .executeTakeFirst()
     if (at === undefined) return
-    const client = await clientOf(at.registry_id)
+    const client = await writerOf(at.registry_id)
     if (row.untagged_at === null) await asking(async () => index.untag(client, nameOf(at), row.name))
-    const children = (await store.getManifest(db, row.repository_id, row.digest))?.children ?? []
     await db.transaction().execute(async (tx) => {
       if ((await store.lockRepository(tx, row.repository_id)) === undefined) return
       await store.forgetTags(tx, [id])
-      for (const digest of [row.digest, ...children]) {
-        if (!(await store.isLoose(tx, row.repository_id, digest))) continue
-        // Within the transaction: where it is undone, what is gone is found so by the next comparison.
-        await asking(() => client.deleteManifest(nameOf(at), digest))
-        const gone = await store.getManifest(tx, row.repository_id, digest)
-        // Of an index that of its parts is.
-        if (gone?.children.length === 0) await noteCollectable(tx, at.registry_id, gone.size_bytes)
-        await store.forgetManifest(tx, row.repository_id, digest)
-      }
+      await asking(() => index.drop(tx, client, { registryId: at.registry_id, repositoryId: row.repository_id, name: nameOf(at) }, [row.digest]))
       await recount(tx, row.repository_id)
     })
+  }
+
+  /** What was pushed without a name goes with the others. */
+  const restLoose = async (repository: store.ShownRepository, by: string): Promise<void> => {
+    const days = await binDaysOf(repository.project_id)
+    const deleted_at = now()
+    const made = await db.transaction().execute(async (tx) => {
+      if ((await store.lockRepository(tx, repository.id)) === undefined) return []
+      const rows = (await store.looseManifests(tx, repository.id)).map(({ digest, size_bytes, pushed_by, created_at }) => ({
+        id: uuidv7(),
+        repository_id: repository.id,
+        name: digest,
+        digest,
+        size_bytes,
+        pushed_by,
+        pushed_at: created_at,
+        pulled_at: null,
+        deleted_at,
+        deleted_by: by,
+        ends_at: new Date(deleted_at.getTime() + days * dayMs),
+        untagged_at: deleted_at,
+      }))
+      for (const row of rows) await store.insertTag(tx, row)
+      await recount(tx, repository.id)
+      return rows
+    })
+    if (days === 0) for (const { id } of made) await purge(id)
   }
 
   const refuseImmutable = async (projectId: string, tags: readonly { name: string }[]): Promise<void> => {
@@ -190,11 +219,12 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
       const tags = await store.tagsOf(db, row.id)
       await refuseImmutable(row.project_id, tags)
       for (const tag of tags) await toBin(row, tag, actor.name)
+      await restLoose(row, actor.name)
     },
 
     /** All that a project has in its registry, for good. */
     async empty(project: projects.ProjectRow): Promise<void> {
-      const client = await clientOf(project.registry_id)
+      const client = await writerOf(project.registry_id)
       const manifests = await db
         .selectFrom('registry_manifests as m')
         .innerJoin('registry_repositories as r', 'r.id', 'm.repository_id')
@@ -204,6 +234,14 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
       // Indexes first: a registry may refuse to delete what one still has.
       for (const { name, digest } of manifests.toSorted((one, other) => other.children.length - one.children.length))
         await asking(() => client.deleteManifest(`${project.name}/${name}`, digest))
+      // What the index does not know would be whoever's has a project of that name next.
+      for (const name of new Set(manifests.map((one) => one.name)))
+        await asking(async () => {
+          for (const tag of (await client.tags(`${project.name}/${name}`)).items) {
+            const digest = await client.head(`${project.name}/${name}`, tag)
+            if (digest !== null) await client.deleteManifest(`${project.name}/${name}`, digest)
+          }
+        })
       const freed = manifests.reduce((sum, one) => sum + (one.children.length === 0 ? one.size_bytes : 0), 0)
       await noteCollectable(db, project.registry_id, freed)
     },
@@ -267,23 +305,30 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
       const row = found(await store.getBinned(db, at.pid, bin_id))
       if ((await store.getTag(db, row.repository_id, row.name)) !== undefined) throw new Refusal('registryTagTaken', { values: { tag: row.name } })
       const name = `${project.name}/${row.repository}`
+      const nameless = row.name === row.digest
+      const gone = (cause?: unknown) => new Refusal('registryContentGone', { values: { digest: row.digest.slice(0, 19) }, cause })
+      const client = await writerOf(at.id)
       await asking(async () => {
-        const client = await clientOf(at.id)
-        const manifest = await client.manifest(name, row.digest)
-        if (manifest === null) throw new Refusal('registryContentGone', { values: { digest: row.digest.slice(0, 19) } })
-        await client.putManifest(name, row.name, manifest)
+        const kept = await store.getManifest(db, row.repository_id, row.digest)
+        const manifest = (await client.manifest(name, row.digest)) ?? (kept?.content == null ? null : { mediaType: kept.media_type, bytes: kept.content })
+        if (manifest === null) throw gone()
+        await client.putManifest(name, row.name, manifest).catch((error: unknown) => {
+          // Of what it refers to something is gone.
+          throw isEngineError(error, 'invalid') ? gone(error) : error
+        })
       })
+      const shown = shapeTag({ ...found(await store.tagById(db, row.id)) }, project.immutable_tags)
       await refusing({ registry_tags_name: () => new Refusal('registryTagTaken', { values: { tag: row.name } }) }, () =>
         db.transaction().execute(async (tx) => {
           found(await store.lockRepository(tx, row.repository_id))
           // Told of the push before we were: then it is there already.
           const there = await store.getTag(tx, row.repository_id, row.name)
-          if (there?.digest === row.digest) await store.forgetTags(tx, [there.id])
-          await store.unbinTag(tx, row.id)
+          if (nameless || there?.digest === row.digest) await store.forgetTags(tx, [row.id])
+          else await store.unbinTag(tx, row.id)
           await store.countRepository(tx, row.repository_id)
         }),
       )
-      return shapeTag(found(await store.tagById(db, row.id)), project.immutable_tags)
+      return shown
     },
 
     async deleteBinned(actor: Actor, { bin_id, ...at }: ParamsOf<Bin['delete']>): Promise<void> {

@@ -105,6 +105,16 @@ export const forgetTags = async (tx: Tx, ids: readonly string[]): Promise<void> 
       .where('id', 'in', [...ids])
       .execute()
 }
+/** In the bin, of that name and digest. */
+export const forgetBinned = async (tx: Tx, repositoryId: string, name: string, digest: string): Promise<void> => {
+  await tx
+    .deleteFrom('registry_tags')
+    .where('repository_id', '=', repositoryId)
+    .where('name', '=', name)
+    .where('digest', '=', digest)
+    .where('deleted_at', 'is not', null)
+    .execute()
+}
 export const binTag = async (tx: Tx, id: string, to: { deleted_at: Date; deleted_by: string; ends_at: Date }): Promise<void> => {
   await tx
     .updateTable('registry_tags')
@@ -170,7 +180,9 @@ export async function putManifest(
   await tx
     .insertInto('registry_manifests')
     .values(row)
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict.columns(['repository_id', 'digest']).doUpdateSet({ content: row.content }).where('registry_manifests.content', 'is', null),
+    )
     .execute()
   // One may be named twice, such as an empty layer.
   const distinct = [...new Map(blobs.map((blob) => [blob.digest, blob])).values()]
@@ -181,6 +193,18 @@ export async function putManifest(
       .onConflict((conflict) => conflict.doNothing())
       .execute()
 }
+
+/** What nothing leads to, such as what was pushed by its digest only. */
+export const looseManifests = async (on: Sql, repositoryId: string): Promise<Pick<ManifestRow, 'digest' | 'size_bytes' | 'pushed_by' | 'created_at'>[]> =>
+  on
+    .selectFrom('registry_manifests as m')
+    .select(['m.digest', 'm.size_bytes', 'm.pushed_by', 'm.created_at'])
+    .where('m.repository_id', '=', repositoryId)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('registry_tags as t').select('t.id').whereRef('t.repository_id', '=', 'm.repository_id').whereRef('t.digest', '=', 'm.digest'))),
+    )
+    .where(sql<boolean>`not exists (select from registry_manifests as i where i.repository_id = m.repository_id and i.children @> array[m.digest])`)
+    .execute()
 
 /** Nothing leads to it any more: no tag, also none in the bin, and no index. */
 export const isLoose = async (on: Sql, repositoryId: string, digest: string): Promise<boolean> => {
@@ -194,7 +218,7 @@ export const forgetManifest = async (tx: Tx, repositoryId: string, digest: strin
   await tx.deleteFrom('registry_manifests').where('repository_id', '=', repositoryId).where('digest', '=', digest).execute()
 }
 
-/** Makes the figures of a repository, and of its project, those of what is in it; one without any tag, also in the bin, goes. */
+/** Makes the figures of a repository, and of its project, those of what is in it; one without any content goes. */
 export async function countRepository(tx: Tx, id: string): Promise<void> {
   await sql`
     update registry_repositories as r set
@@ -222,7 +246,10 @@ const countProjectOf = async (tx: Tx, repositoryId: string): Promise<void> => {
   `.execute(tx)
 }
 export const removeEmptyRepository = async (tx: Tx, id: string): Promise<void> => {
-  await sql`delete from registry_repositories as r where id = ${id} and not exists (select from registry_tags where repository_id = r.id)`.execute(tx)
+  await sql`
+    delete from registry_repositories as r where id = ${id}
+      and not exists (select from registry_tags where repository_id = r.id) and not exists (select from registry_manifests where repository_id = r.id)
+  `.execute(tx)
 }
 
 export const sizesOf = async (on: Sql, id: string): Promise<{ at: Date; used_bytes: number; tag_count: number }[]> =>
@@ -274,5 +301,21 @@ export const repositoryById = (on: Sql, id: string): Promise<ShownRepository | u
 
 export const repositoriesOf = (on: Sql, registryId: string): Promise<(Pick<RepositoryRow, 'id' | 'name' | 'project_id'> & { project_name: string })[]> =>
   joined(on).where('p.registry_id', '=', registryId).select(['r.id', 'r.name', 'r.project_id', 'p.name as project_name']).execute()
-export const projectsOf = (on: Sql, registryId: string): Promise<Pick<Selectable<Tables['registry_projects']>, 'id' | 'name' | 'bp_id' | 'immutable_tags'>[]> =>
-  on.selectFrom('registry_projects').select(['id', 'name', 'bp_id', 'immutable_tags']).where('registry_id', '=', registryId).execute()
+export type IndexedProject = Pick<Selectable<Tables['registry_projects']>, 'id' | 'name' | 'bp_id' | 'immutable_tags' | 'bin_days'>
+export const projectsOf = (on: Sql, registryId: string): Promise<IndexedProject[]> =>
+  on.selectFrom('registry_projects').select(['id', 'name', 'bp_id', 'immutable_tags', 'bin_days']).where('registry_id', '=', registryId).execute()
+
+/** Names of projects that were deleted, whose content may still be there. */
+export const leftProjects = (on: Sql, registryId: string): Promise<Selectable<Tables['registry_left_projects']>[]> =>
+  on.selectFrom('registry_left_projects').selectAll().where('registry_id', '=', registryId).execute()
+export const leaveProject = async (tx: Tx, row: Insertable<Tables['registry_left_projects']>): Promise<void> => {
+  await tx
+    .insertInto('registry_left_projects')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['registry_id', 'name']).doUpdateSet({ bp_id: row.bp_id, deleted_at: row.deleted_at }))
+    .execute()
+}
+/** @param before those that were deleted by then */
+export const forgetLeft = async (on: Sql, registryId: string, name: string, before: Date): Promise<void> => {
+  await on.deleteFrom('registry_left_projects').where('registry_id', '=', registryId).where('name', '=', name).where('deleted_at', '<=', before).execute()
+}

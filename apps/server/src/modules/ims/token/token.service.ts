@@ -8,13 +8,15 @@ import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { decideCall } from '../../../platform/auth/rules.ts'
+import { unrecorded } from '../../../platform/db/recording.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { contextOf, type Authorising } from '../../../platform/http/bind.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import { projectForToken, type ProjectForToken } from '../project/project.store.ts'
 import * as registries from '../registry/registry.store.ts'
 import { parseScopes, partsOf } from './scopes.ts'
-import { tokenSeconds, type Tokens } from './tokens.ts'
+import { leewaySeconds, tokenSeconds, type Tokens } from './tokens.ts'
 
 /** Who may do what at a registry, by the call that asks for the same. */
 const callOf: Readonly<Record<'pull' | 'push' | 'delete', Call>> = {
@@ -51,6 +53,8 @@ export interface TokenParts {
   readonly ofAccessKey: (secret: string, ip: string) => Promise<Actor | null>
   readonly isAccessKey: (secret: string) => boolean
   readonly personOf: (userId: string) => Promise<Actor | null>
+  /** Whether an organisation may have more of what costs by the hour. @throws Refusal */
+  readonly mayMake: StandingService['mayMake']
 }
 
 export type TokenService = ReturnType<typeof createTokenService>
@@ -93,11 +97,25 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
   }
 
   /** Roles, policies and the organisation, as before the call that does the same. */
-  const may = async (actor: Actor, call: Call, project: ProjectForToken, request: FastifyRequest, tags: Authorising['tags']): Promise<boolean> => {
+  const may = async (
+    actor: Actor,
+    call: Call,
+    project: ProjectForToken,
+    name: string,
+    request: FastifyRequest,
+    tags: Authorising['tags'],
+  ): Promise<boolean> => {
     if (!isPlatformKind(actor.kind) && (actor.bp_id === null || actor.bp_id !== project.bp_id)) return false
     if (!mayAccess(call.access, actor)) return false
-    const params = { id: project.registry_id }
+    const params = { id: project.registry_id, pid: project.id, name }
     return (await decideCall(actor, call, { params }, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))).outcome === 'allowed'
+  }
+
+  /** Of one that is full, or whose organisation has nothing to pay with. @throws Refusal */
+  const refuseMore = async ({ bp_id, quota_bytes, used_bytes }: ProjectForToken): Promise<void> => {
+    if (quota_bytes !== null && used_bytes >= quota_bytes)
+      throw new Refusal('registryQuotaExceeded', { values: { used: sizeText(used_bytes), limit: sizeText(quota_bytes) } })
+    await unrecorded(() => db.transaction().execute((tx) => parts.mayMake(tx, bp_id)))
   }
 
   /** What of it is granted: less than was asked for, or nothing, and no word of why. @throws Refusal where the project is full */
@@ -113,22 +131,24 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
     if (scope.type === 'registry') return actor !== null && isPlatformKind(actor.kind) && scope.name === 'catalog' ? scope : nothing
     const names = partsOf(scope.name)
     const project = names === null ? undefined : await projectForToken(db, registryId, names.project)
-    if (project === undefined) return nothing
+    if (names === null || project === undefined) return nothing
     const wanted = scope.actions.flatMap((action) => (action === '*' ? (['pull', 'push', 'delete'] as const) : [action]))
     const actions: RegistryScope['actions'][number][] = []
     for (const action of new Set(wanted)) {
       if (action === 'pull' && project.visibility === 'public') actions.push(action)
-      else if (actor !== null && (await may(actor, callOf[action], project, request, tags))) actions.push(action)
+      // By its digest what must not move would go, too; who may delete it does so by a call.
+      else if (action === 'delete' && project.immutable_tags.length > 0) continue
+      else if (actor !== null && (await may(actor, callOf[action], project, names.repository, request, tags))) actions.push(action)
     }
-    if (actions.includes('push') && project.quota_bytes !== null && project.used_bytes >= project.quota_bytes)
-      throw new Refusal('registryQuotaExceeded', { values: { used: sizeText(project.used_bytes), limit: sizeText(project.quota_bytes) } })
+    if (actions.includes('push')) await refuseMore(project)
     return { ...scope, actions }
   }
 
   /** What is pushed while space is freed would be taken for what nothing leads to. */
   const refuseCollecting = async (registryId: string): Promise<void> => {
     const at = now()
-    if (!(await registries.notePush(db, registryId, at, new Date(at.getTime() + tokenSeconds * 1_000)))) throw new Refusal('registryCollecting')
+    if (!(await registries.notePush(db, registryId, at, new Date(at.getTime() + (tokenSeconds + leewaySeconds) * 1_000))))
+      throw new Refusal('registryCollecting')
   }
 
   const sign = async (registryId: string, actor: Actor | null, scopes: readonly RegistryScope[]): Promise<TokenAnswer & { expires_at: string }> => {
@@ -151,13 +171,18 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
       if (actor?.must_change_password === true) throw new Refusal('initialPasswordUnchanged')
       const scopes: RegistryScope[] = []
       for (const one of parseScopes(scope)) scopes.push(await granted(one, registry.id, actor, request, tags))
-      if (scopes.some(({ actions }) => actions.includes('push'))) await refuseCollecting(registry.id)
+      // What is deleted is put back where it rests in a bin.
+      if (scopes.some(({ actions }) => actions.includes('push') || actions.includes('delete'))) await refuseCollecting(registry.id)
       return sign(registry.id, actor, scopes)
     },
 
     /** What a call asks for that was allowed already. */
     async signFor(registryId: string, actor: Actor, name: string, actions: RegistryScope['actions']) {
-      if (actions.includes('push')) await refuseCollecting(registryId)
+      if (actions.includes('push')) {
+        const project = await projectForToken(db, registryId, partsOf(name)?.project ?? '')
+        if (project !== undefined) await refuseMore(project)
+        await refuseCollecting(registryId)
+      }
       return sign(registryId, actor, [{ type: 'repository', name, actions }])
     },
   }

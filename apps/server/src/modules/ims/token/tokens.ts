@@ -9,6 +9,9 @@ export const tokenIssuer = 'zhisuan'
 /** How long one is good: a push of many layers asks for another in between. */
 export const tokenSeconds = 300
 
+/** Registries take one so much longer than it says (distribution, `registry/auth/token`, "Leeway"), and their clocks may be a little behind. */
+export const leewaySeconds = 75
+
 /** What a token of ours is for. */
 export interface TokenFor {
   /** The registry's id: what is for one is good at no other. */

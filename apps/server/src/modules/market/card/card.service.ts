@@ -50,6 +50,7 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       edgeId,
       reports.map(({ uuid }) => uuid),
     )
+    await store.markElsewhere(tx, edgeId)
   }
   const tellSick = (tx: Tx, { bp_id, name }: { bp_id: string | null; name: string }, edgeId: string, card: CardRow, reason: string): Promise<unknown> =>
     tell(tx, {
@@ -143,6 +144,16 @@ const shape = (row: StockRow): Card => ({
   trouble: row.trouble,
   trouble_detail: row.trouble_detail,
   health_since: iso(row.health_since),
-  state: row.held ? 'rented' : row.health === 'sick' ? 'sick' : row.rentable ? 'free' : row.listed && !row.reachable ? 'away' : 'unlisted',
+  state: row.held
+    ? 'rented'
+    : row.elsewhere
+      ? 'elsewhere'
+      : row.health === 'sick'
+        ? 'sick'
+        : row.rentable
+          ? 'free'
+          : row.listed && !row.reachable
+            ? 'away'
+            : 'unlisted',
   seen_at: iso(row.seen_at),
 })

@@ -59,6 +59,15 @@ export const seenCards = async (tx: Tx, edgeId: string, uuids: readonly string[]
     .where(sql<boolean>`uuid = any(${[...uuids]}::text[])`)
     .execute()
 }
+/** Which cards of a node another told of before, in the last minutes: written with each of its reports. */
+export const markElsewhere = async (tx: Tx, edgeId: string): Promise<void> => {
+  await sql`
+    update market_cards as mine set elsewhere = not elsewhere
+    where edge_id = ${edgeId} and elsewhere <> exists (
+      select from market_cards as other
+      where other.uuid = mine.uuid and other.edge_id <> mine.edge_id and other.id < mine.id and other.seen_at > now() - interval '10 minutes')
+  `.execute(tx)
+}
 export const setTrouble = async (tx: Tx, id: string, trouble: CardTrouble | null, detail: string): Promise<void> =>
   updateCard(tx, id, {
     health: trouble === null ? 'healthy' : 'sick',

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { containers } from '@zhisuan/contract/cis/container'
@@ -6,13 +6,17 @@ import { mayAccess } from '@zhisuan/contract/roles'
 import { framesTaken, type Output } from '@zhisuan/engines/docker/frames'
 import { through } from '@zhisuan/engines/docker/transport'
 import type { Docker } from '@zhisuan/engines/docker/types'
+import { LRUCache } from 'lru-cache'
 import ssh2, { type AuthContext, type Connection, type PublicKeyAuthContext, type ServerChannel, type Session } from 'ssh2'
 import { z } from 'zod'
+import { createAudit } from '../../../platform/audit.ts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { decideCall } from '../../../platform/auth/rules.ts'
 import { contextOf, type Authorising } from '../../../platform/http/bind.ts'
+import { Windows } from '../../../platform/http/windows.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RentedContainers } from '../../cis/container/rented.containers.ts'
+import { connectTo } from '../relay.ts'
 import { readDoorKey, rentalAtDoor } from './door.store.ts'
 
 /** Whoever has not shown a key by then is sent away. */
@@ -21,6 +25,11 @@ const loginMs = 20_000
 const keysMost = 6
 /** At one server, signed in or not. */
 const connectionsMost = 1_000
+/** From one address, signed in or not. */
+const connectionsOfOne = 64
+/** So often in a minute an address may come without a key that lets it in; then it is not heard until that is over. */
+export const failuresMost = 20
+const failureWindowMs = 60_000
 /** In one connection: shells, commands and forwarded connections. */
 const channelsMost = 64
 /** So often it is asked whether who is inside may still be. */
@@ -34,32 +43,6 @@ const commandOf = (text: string): string[] => ['/bin/sh', '-c', text]
 const sftp = commandOf(
   'for at in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh /usr/libexec /usr/lib; do [ -x "$at/sftp-server" ] && exec "$at/sftp-server"; done; exit 127',
 )
-/** Both ways between its own streams and a port, in Python, as far as the one or the other end goes. */
-const relay = [
-  'import os,socket,sys,threading',
-  's=socket.create_connection(("127.0.0.1",int(sys.argv[1])))',
-  'def up():',
-  ' while 1:',
-  '  d=os.read(0,65536)',
-  '  if not d: break',
-  '  s.sendall(d)',
-  ' s.shutdown(1)',
-  'threading.Thread(target=up,daemon=True).start()',
-  'while 1:',
-  ' d=s.recv(65536)',
-  ' if not d: break',
-  ' os.write(1,d)',
-].join('\n')
-/** A connection within the machine, by whatever its image has for that. */
-const connectTo = (port: number): string[] => [
-  '/bin/sh',
-  '-c',
-  'if command -v python3 >/dev/null; then exec python3 -c "$1" "$2"; elif command -v nc >/dev/null; then exec nc 127.0.0.1 "$2"; else exit 127; fi',
-  'sh',
-  relay,
-  String(port),
-]
-
 interface Entered {
   readonly actor: Actor
   readonly container_id: string
@@ -82,7 +65,12 @@ export function createDoor(
   },
 ) {
   const { db, secrets, log, config } = platform
-  const open = new Set<Connection>()
+  const audit = createAudit(db)
+  const open = new Map<Connection, string>()
+  const failures = new Windows()
+  const failed = (ip: string): Promise<number> =>
+    new Promise((resolve) => failures.incr(ip, (_error, result) => resolve(result?.current ?? 0), failureWindowMs))
+  const shut = new LRUCache<string, true>({ max: 10_000, ttl: failureWindowMs })
   let server: ssh2.Server | null = null
   let tags: Authorising['tags'] = async () => ({})
 
@@ -160,15 +148,24 @@ export function createDoor(
     })
   }
 
+  const recorded = ({ actor, container_id }: Entered, ip: string): Promise<void> =>
+    audit({ call: containers.terminal.id, actor, bp_id: actor.bp_id, object_id: container_id, request_id: randomUUID(), ip, code: 0 })
+
   const serve = (client: Connection, ip: string): void => {
-    if (open.size >= connectionsMost) return void client.end()
-    open.add(client)
     client.on('error', () => undefined)
+    const fromThere = [...open.values()].filter((one) => one === ip).length
+    if (open.size >= connectionsMost || fromThere >= connectionsOfOne || shut.has(ip)) return void client.end()
+    open.set(client, ip)
     client.on('close', () => open.delete(client))
     const late = setTimeout(() => client.end(), loginMs)
     let tried = 0
     let channels = 0
     let entered: (() => Promise<Entered | null>) | null = null
+    /** A client with several keys has failed once, not once for each. */
+    const refused = async (): Promise<void> => {
+      if (tried > 1) return
+      if ((await failed(ip)) >= failuresMost) shut.set(ip, true)
+    }
     let looking: NodeJS.Timeout | undefined
     const refuse = (context: AuthContext): void => {
       context.reject(['publickey'])
@@ -180,8 +177,9 @@ export function createDoor(
       authenticate(context, ip).then(
         (found) => {
           entered = found
-          if (found === null) refuse(context)
-          else context.accept()
+          if (found !== null) return context.accept()
+          refuse(context)
+          return refused()
         },
         (error: unknown) => {
           log.warn({ err: error }, 'signing in by SSH')
@@ -193,6 +191,14 @@ export function createDoor(
       clearTimeout(late)
       const who = entered
       if (who === null) return void client.end()
+      who().then(
+        (one) => (one === null ? undefined : recorded(one, ip)),
+        (error: unknown) => {
+          // Whoever enters unseen does not enter.
+          log.warn({ err: error }, 'recording who entered by SSH')
+          client.end()
+        },
+      )
       // Whoever may enter no longer is inside no longer, and neither is who is in what was stopped.
       looking = setInterval(() => {
         who().then(
@@ -247,7 +253,7 @@ export function createDoor(
       })
     },
     drain(): void {
-      for (const client of open) client.end()
+      for (const client of open.keys()) client.end()
       server?.close()
       server = null
     },

@@ -1,6 +1,6 @@
 import { fillText } from '@zhisuan/contract/errors'
 import { stoppedDays } from '@zhisuan/contract/market/offer'
-import type { StopReason } from '@zhisuan/contract/market/rental'
+import { faultMinutes, type StopReason } from '@zhisuan/contract/market/rental'
 import { messageTexts, rentalTexts } from '@zhisuan/contract/texts'
 import { z } from 'zod'
 import { containerSpec } from '@zhisuan/contract/cis/container'
@@ -45,10 +45,14 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
   /** Every change of how it is settles what it cost until now. */
   const set = async (tx: Tx, row: RentalRow, changes: Changes): Promise<RentalRow> => {
     const offer = found(await store.offerById(tx, (changes.offer_id as string | undefined) ?? row.offer_id))
-    const after = { ...row, ...changes } as RentalRow
     const at = now()
+    const after = {
+      ...row,
+      ...changes,
+      ...(changes.fault !== undefined && changes.fault !== row.fault && { fault_at: changes.fault === null ? null : at }),
+    } as RentalRow
     const settled = { charged: String(spentAt(row, at)), charged_until: at, hourly: String(costNow(after, offer)) }
-    await store.updateRental(tx, row.id, { ...changes, ...settled })
+    await store.updateRental(tx, row.id, { ...changes, fault_at: after.fault_at, ...settled })
     return { ...after, ...settled }
   }
   const inform = (
@@ -147,15 +151,16 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     const fault = state.status === 'unknown' ? 'host' : sick.length > 0 ? 'card' : null
     if (fault !== row.fault) {
       const after = await set(tx, row, { fault })
-      if (fault !== null) await inform(tx, after, 'market.rentalFault', fillText(messageTexts.rentalFault[fault], { name: row.name }))
+      if (fault !== null) await inform(tx, after, 'market.rentalFault', fillText(messageTexts.rentalFault[fault], { name: row.name, minutes: faultMinutes }))
       return
     }
     if (state.step !== null) return
+    const broken = row.fault === 'card' && row.fault_at !== null && now().getTime() - row.fault_at.getTime() >= faultMinutes * 60_000
     const over = row.ends_at !== null && row.ends_at <= now()
     const idle = row.idle_minutes !== null && row.idle_since !== null && now().getTime() - row.idle_since.getTime() >= row.idle_minutes * 60_000
     const spent = row.spend_limit !== null && spentAt(row, now()) >= BigInt(row.spend_limit)
-    if (over || spent || idle) {
-      const reason = over ? 'end' : spent ? 'spend' : 'idle'
+    if (broken || over || spent || idle) {
+      const reason = broken ? 'fault' : over ? 'end' : spent ? 'spend' : 'idle'
       await stop(tx, null, row, state, reason)
       await inform(tx, row, 'market.rentalStopped', fillText(messageTexts.rentalStopped[reason], { name: row.name, days: stoppedDays }))
       return

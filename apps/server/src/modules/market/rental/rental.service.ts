@@ -53,6 +53,8 @@ export function createRentals(
     beside: () => Promise<void>
     /** Where people enter by SSH; null where nobody does. */
     doorPort: () => number | null
+    /** Whether browsers are led into what runs. */
+    apps: boolean
     /** How busy the cards of a node were when it told last, from 0 to 1; null where it does not tell this server. */
     sharesOf: (edgeId: string) => ReadonlyMap<string, number | null> | null
     mayMake: StandingService['mayMake']
@@ -74,7 +76,7 @@ export function createRentals(
     )
   const get = async (scope: Scope, id: string): Promise<Rental> => {
     const row = found(await store.getRental(db, scope, id))
-    return shape(row, await states([row]), now(), parts.doorPort())
+    return shape(row, await states([row]), now(), parts)
   }
 
   /** In a transaction of its own each time, until the nodes are not all held by others. */
@@ -180,7 +182,7 @@ export function createRentals(
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await store.listRentals(db, scopeOf(actor), query)
       const of = await states(rows)
-      return { total, items: rows.map((row) => shape(row, of, now(), parts.doorPort())) }
+      return { total, items: rows.map((row) => shape(row, of, now(), parts)) }
     },
     get: (actor: Actor, id: string) => get(scopeOf(actor), id),
 
@@ -299,7 +301,12 @@ export function createRentals(
   }
 }
 
-const shape = (row: store.ShownRental, states: ReadonlyMap<string, RentedState>, at: Date, doorPort: number | null): Rental => {
+const shape = (
+  row: store.ShownRental,
+  states: ReadonlyMap<string, RentedState>,
+  at: Date,
+  { doorPort, apps }: { doorPort: () => number | null; apps: boolean },
+): Rental => {
   const prices = hourly(row, row.count)
   const state = row.container_id === null ? undefined : states.get(row.container_id)
   return {
@@ -310,7 +317,8 @@ const shape = (row: store.ShownRental, states: ReadonlyMap<string, RentedState>,
     provider: { id: row.provider_id, name: row.provider_name },
     region: row.region_id === null ? null : { id: row.region_id, name: row.region_name ?? '' },
     container_id: state === undefined ? null : row.container_id,
-    ssh_port: row.status === 'running' ? doorPort : null,
+    ssh_port: row.status === 'running' ? doorPort() : null,
+    apps: apps && row.status === 'running',
     count: row.count,
     cards: row.cards,
     cpus: (row.milli_cpus_per_card * row.count) / 1_000,

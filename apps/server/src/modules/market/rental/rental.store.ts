@@ -1,5 +1,5 @@
 import type { QueryOf } from '@zhisuan/contract/define'
-import type { rentals } from '@zhisuan/contract/market/rental'
+import { faultMinutes, type rentals } from '@zhisuan/contract/market/rental'
 import { sql, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
@@ -186,6 +186,7 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
         or (rental.status = 'running' and (rental.fault is not distinct from 'card') <> exists (
           select from market_holds join market_cards on market_cards.id = market_holds.card_id
           where market_holds.rental_id = rental.id and market_holds.released_at is null and market_cards.trouble in ('xid', 'ecc', 'lost', 'driver')))
+        or (rental.status = 'running' and rental.fault = 'card' and rental.fault_at + make_interval(mins => ${faultMinutes}) <= ${now})
         or (rental.status = 'running' and rental.ends_at <= ${now})
         or (rental.status = 'running' and rental.idle_since + make_interval(mins => rental.idle_minutes) <= ${now})
         or (rental.status = 'running' and rental.spend_limit is not null

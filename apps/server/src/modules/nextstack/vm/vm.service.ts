@@ -1,12 +1,11 @@
-import type { BodyOf, Call, QueryOf } from '@zhisuan/contract/define'
-import type { Kind } from '@zhisuan/contract/kind'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { eips } from '@zhisuan/contract/nextstack/eip'
 import type { Operation } from '@zhisuan/contract/operation'
 import { vmCan, type Vm, type VmAction, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes as volumeCalls } from '@zhisuan/contract/nextstack/volume'
 import type { Context } from '@zhisuan/contract/policy/pattern'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { decideCall, type ReadTags } from '../../../platform/auth/rules.ts'
+import { asksAlso } from '../../../platform/auth/also.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -85,16 +84,6 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations' | '
     }
   }
 
-  /** Of something that goes with something else, as its own call would ask. @throws Refusal noPermission */
-  const asksAlso = async (actor: Actor, call: Pick<Call, 'id' | 'subjects' | 'requestTags'>, id: string, context: Context): Promise<void> => {
-    const tags: ReadTags = async (of, which) =>
-      (await platform
-        .kinds()
-        .get(of as Kind)
-        ?.tags?.(scopeOf(actor), which)) ?? {}
-    if ((await decideCall(actor, call, { params: { id } }, context, tags)).outcome !== 'allowed') throw new Refusal('noPermission')
-  }
-
   return {
     async list(scope: Scope, query: QueryOf<Calls['list']>) {
       const { total, rows } = await store.listVms(db, scope, query)
@@ -126,8 +115,8 @@ export function createVmService(platform: Pick<Platform, 'db' | 'operations' | '
         // A clone is being made of one of its snapshots.
         if (await snapshotStore.isCopied(tx, { vm_id: id })) throw new Refusal('operationRunning')
         const [eip, volumes] = [release_eip ? await eipStore.eipOfVm(tx, id) : undefined, release_volumes ? await volumeStore.lockVolumesOf(tx, id) : []]
-        if (eip !== undefined) await asksAlso(actor, eips.release, eip.id, context)
-        for (const volume of volumes) await asksAlso(actor, volumeCalls.delete, volume.id, context)
+        if (eip !== undefined) await asksAlso(platform.kinds, actor, eips.release, { id: eip.id }, context)
+        for (const volume of volumes) await asksAlso(platform.kinds, actor, volumeCalls.delete, { id: volume.id }, context)
         await members.leaving(tx, id)
         if (eip !== undefined) await eipStore.updateEip(tx, eip.id, { release_with: id })
         for (const volume of volumes) await volumeStore.updateVolume(tx, volume.id, { release_by: jsonb({ user_id: actor.user_id, name: actor.name }) })

@@ -9,6 +9,8 @@ const secret: Readonly<Record<Told, boolean>> = {
   HOST: false,
   PORT: false,
   SSH_PORT: false,
+  APPS_PORT: false,
+  APPS_URL: false,
   PUBLIC_URL: false,
   TRUST_PROXY: false,
   DATA_DIR: false,

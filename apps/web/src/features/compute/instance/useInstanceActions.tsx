@@ -2,7 +2,7 @@ import type { Call } from '@zhisuan/contract/define'
 import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, type ComputeInstance, type InstanceAction } from '@zhisuan/contract/compute/instance'
-import { lazy } from 'react'
+import { lazy, Suspense, useCallback, useRef, type RefObject } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -11,13 +11,19 @@ import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import type { DialogKind } from './InstanceDialog.tsx'
+import type { Released } from './LeftBehind.tsx'
 import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
 
 // Their pickers are more script than the list that offers them.
 const InstanceDialog = lazy(() => import('./InstanceDialog.tsx').then((module) => ({ default: module.InstanceDialog })))
 
-/** The calls that need nothing but the instance. */
-function useInstanceCalls(cloudId: string) {
+const LeftBehind = lazy(() => import('./LeftBehind.tsx'))
+
+/**
+ * The calls that need nothing but the instance.
+ * @param released what is to go with one that is deleted, as it stands when that is confirmed
+ */
+function useInstanceCalls(cloudId: string, released: RefObject<Released>) {
   const options = { invalidates: invalidatedByInstance, silent: true }
   const start = useChange(computeInstances.start, options)
   const stop = useChange(computeInstances.stop, options)
@@ -53,7 +59,13 @@ function useInstanceCalls(cloudId: string) {
     revertResize: (id: string) => revertResize.mutateAsync(of(id)),
     unrescue: (id: string) => unrescue.mutateAsync(of(id)),
     recycle: (id: string) => recycle.mutateAsync(of(id)),
-    purge: (id: string) => remove.mutateAsync(of(id)),
+    purge: (id: string) => {
+      const { release_floating_ips, release_volumes } = released.current
+      return remove.mutateAsync({
+        ...of(id),
+        query: { ...(release_floating_ips && { release_floating_ips: 'true' }), ...(release_volumes && { release_volumes: 'true' }) },
+      })
+    },
   }
 }
 type Operation = keyof ReturnType<typeof useInstanceCalls>
@@ -115,7 +127,10 @@ export function useInstanceActions(
   const { t } = useTranslation('computeInstance')
   const platform = useIsPlatform()
   const cloudId = cloud?.cloud_id ?? ''
-  const calls = useInstanceCalls(cloudId)
+  // What is chosen in the question is read when it is answered.
+  const released = useRef<Released>({ release_floating_ips: false, release_volumes: false })
+  const chosen = useCallback((wish: Released): void => void (released.current = wish), [])
+  const calls = useInstanceCalls(cloudId, released)
 
   const ruleOf = (name: Operation | DialogKind): InstanceAction => (name in rules ? rules[name as keyof typeof rules] : (name as InstanceAction))
   const basics = (name: Operation | DialogKind, instance: ComputeInstance) => ({
@@ -125,10 +140,20 @@ export function useInstanceActions(
     danger: dangerous.includes(name),
     disabledReason: whyNotInstance(t, ruleOf(name), instance, cloud),
   })
-  const confirmOne = (name: (typeof asked)[number], { name: called }: ComputeInstance): Confirmation => ({
-    title: t('confirm.one', { action: t(`action.${name}`), name: called }),
-    body: t(`confirm.${name}`),
-    ...(name === 'purge' && { typeToConfirm: called }),
+  const confirmOne = (name: (typeof asked)[number], instance: ComputeInstance): Confirmation => ({
+    title: t('confirm.one', { action: t(`action.${name}`), name: instance.name }),
+    body:
+      name === 'purge' || name === 'recycle' ? (
+        <>
+          <p>{t(`confirm.${name}`)}</p>
+          <Suspense>
+            <LeftBehind of={instance} cloudId={cloudId} onChange={name === 'purge' ? chosen : null} />
+          </Suspense>
+        </>
+      ) : (
+        t(`confirm.${name}`)
+      ),
+    ...(name === 'purge' && { typeToConfirm: instance.name }),
   })
   const operation = (name: Operation, instance: ComputeInstance): Action => ({
     ...basics(name, instance),
