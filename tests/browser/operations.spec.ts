@@ -28,6 +28,10 @@ test.describe('operations', () => {
     await until(async () => (await admin.call(edges.get, { params: { id: edge.id } })).status === 'online', 'the node to be online', 40_000)
   })
   test.afterAll(async () => {
+    // With the user that the agent made for it.
+    for (const { id } of (await admin?.call(integrations.list))?.items ?? [])
+      await admin.call(integrations.action, { params: { id }, query: { action: 'uninstall' } })
+    await until(async () => (await admin?.call(integrations.list))?.total === 0, 'all of it to be gone', 60_000).catch(() => undefined)
     await agent?.stop()
     await server?.stop()
     for (const pid of allPids()) if (markOf(pid)?.startsWith(`${data.path}/agent/kept/`) === true) process.kill(pid, 'SIGKILL')
