@@ -15,7 +15,7 @@ import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
 import { asAdministrator, startAtOrigin, until, type Client, type RunningServer } from '../support/server.ts'
 import { openWayIn } from '../support/wayIn.ts'
-import { button, dialog, pick, rowOf, shot, visit } from './console.ts'
+import { button, dialog, more, pick, rowOf, shot, visit } from './console.ts'
 import { field, fill } from './forms.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
@@ -75,6 +75,15 @@ test.describe('a registry that the platform runs', () => {
     await button(dialog(page), '添加仓库').click()
     await expect(rowOf(page, 'main')).toContainText('启用', { timeout: 60_000 })
     await shot(page, 'registry-list')
+    await more(rowOf(page, 'main'), '运行日志')
+    await expect(
+      dialog(page)
+        .getByText(/还没有日志|level=/)
+        .first(),
+    ).toBeVisible()
+    await button(dialog(page), '刷新').click()
+    await shot(page, 'registry-log')
+    await page.keyboard.press('Escape')
     const [registry] = (await admin.call(registries.list)).items
     const address = registry?.address ?? ''
     closeWay = await openWayIn(Number(address.split(':')[1]))

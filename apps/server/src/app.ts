@@ -18,6 +18,7 @@ import { createIssue } from './modules/issue/index.ts'
 import { createMarket } from './modules/market/index.ts'
 import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
+import { createOmc } from './modules/omc/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
 import { createSplitModule } from './modules/split/index.ts'
@@ -75,9 +76,9 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
-  const { publicKeys, quotas, machines: instances } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
+  const { publicKeys, quotas, machines: instances, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
-  const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
+  const { edges, refusedByNode, usualRefusal, workOnNode, nodeMetrics } = add(createEcrm(platform, { tell }))
   const { kept } = add(
     createKept(platform, {
       reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
@@ -119,6 +120,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
+  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

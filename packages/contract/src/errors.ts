@@ -712,6 +712,29 @@ export const errors = catalogue({
   splitPartiesFixed: { code: 98206, status: 400, text: '已签署的合同不能增减分账方，请结束后另立合同' },
   splitOwnPayment: { code: 98207, status: 409, text: '不能由分账的经办人登记付款，请由另一位人员登记' },
   splitAccountUnfit: { code: 98208, status: 400, text: '该账号没有供应商角色' },
+
+  // 986xx: operations
+  monitorNameTaken: { code: 98600, status: 400, text: '监控组件名称已存在' },
+  monitorThere: { code: 98601, status: 400, text: '该节点上已有同样的组件“{name}”' },
+  monitorNodeForeign: { code: 98602, status: 400, text: 'Prometheus 只能装在平台自己的节点上' },
+  monitorUnanswered: { code: 98603, status: 400, text: '无法连接 Prometheus：{reason}' },
+  monitorRefused: { code: 98604, status: 400, text: 'Prometheus 拒绝了所填的凭据' },
+  monitorIsNone: { code: 98605, status: 400, text: '该地址没有 Prometheus 应答' },
+  monitorNotKept: { code: 98606, status: 400, text: '该 Prometheus 不由平台运行，请在它自己的配置中修改' },
+  monitorBusy: { code: 98607, status: 409, text: 'Prometheus 暂时没有应答，请稍后再试' },
+  queryInvalid: { code: 98608, status: 400, text: '查询语句有误：{reason}' },
+  queryLabelReserved: { code: 98609, status: 400, text: '标签 {label} 由平台填写，请从查询语句中去掉' },
+  queryTooHeavy: { code: 98610, status: 400, text: '查询量太大，没有在限定的时间和数量内算完，请缩短时间范围或缩小查询' },
+  queryRange: { code: 98611, status: 400, text: '请同时填写 start、end 和 step，end 不早于 start，最多{limit}个点' },
+  alarmNameTaken: { code: 98620, status: 400, text: '告警规则名称已存在' },
+  alarmRulesNotLoaded: { code: 98621, status: 409, text: 'Prometheus 没有加载告警规则' },
+  receiverNameTaken: { code: 98622, status: 400, text: '通知方式名称已存在' },
+  receiverUnknown: { code: 98623, status: 400, text: '所选的通知方式不存在' },
+  receiverUrlMissing: { code: 98624, status: 400, text: '请输入地址' },
+  receiverForbidden: { code: 98625, status: 400, text: '不能使用这个地址：不是公网地址' },
+  receiverKindFixed: { code: 98626, status: 400, text: '通知方式的类型不能修改，请另建一个' },
+  deliveryNotFailed: { code: 98627, status: 409, text: '只能重发失败的通知' },
+  queryFunctionUnknown: { code: 98612, status: 400, text: '不支持函数 {name}' },
 })
 
 export type ErrorName = keyof typeof errors

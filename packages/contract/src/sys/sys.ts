@@ -61,6 +61,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^[1-9]\d{0,3}$/),
+  /** And for so many the log of calls. */
+  api_log_days: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,2}$/),
 } as const
 export type SettingKey = keyof typeof settings
 
@@ -110,6 +115,7 @@ export const environmentKeys = [
   'LOCAL_CLOUD',
   'LOCAL_AGENT',
   'SSO_ALLOW',
+  'WEBHOOK_ALLOW',
   'IMAGE_FETCH_ALLOW',
   'IMAGE_MAX_GB',
   'S3_BUCKET',

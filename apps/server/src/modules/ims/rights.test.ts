@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { stacks } from '@zhisuan/contract/aos/stack'
-import { arrearsPolicies } from '@zhisuan/contract/bill/arrears'
 import { containers } from '@zhisuan/contract/cis/container'
 import { edgeImages, edges } from '@zhisuan/contract/ecrm/edge'
 import { preheats } from '@zhisuan/contract/ims/preheat'
@@ -11,6 +10,7 @@ import { registries, registryUsers, type Registry } from '@zhisuan/contract/ims/
 import type { PolicyStatement } from '@zhisuan/contract/policy/document'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
+import { leastBalance } from '../../testing/balance.ts'
 import { call, refused, send } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { allow, deny, keeping } from '../../testing/policies.ts'
@@ -157,17 +157,7 @@ describe('rights in registries', () => {
     const poor = await someone(app)
     await call(app, registryUsers.create, { token: poor.token, body: { password: registryPassword } })
     const project = await call(app, registryProjects.create, { token: poor.token, params: { id: registry.id }, body: { name: 'poor' } })
-    const policy = {
-      low_balance: '0',
-      grace_hours: 72,
-      warning_hours: 24,
-      suspends: true,
-      stop_vms: true,
-      stop_containers: true,
-      refuse_new: true,
-      resume: true,
-    }
-    await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: poor.bp_id ?? '' }, body: { ...policy, least_balance: '50' } })
+    await leastBalance(app, admin, poor.bp_id, '50')
     expect(await refused(app, registryProjects.create, { token: poor.token, params: { id: registry.id }, body: { name: 'poorer' } })).toMatchObject({
       code: 96043,
     })

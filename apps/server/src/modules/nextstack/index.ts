@@ -44,7 +44,7 @@ import { snapshotCounter } from './snapshot/snapshot.store.ts'
 import { createStorage, forgetStorage, refuseWhileVolumes, storageCounters, storageMigrations } from './storage.ts'
 import { terminalRoutes } from './terminal/terminal.routes.ts'
 import { createTerminalService } from './terminal/terminal.service.ts'
-import { createMetrics } from './vm/vm.metrics.ts'
+import { createMetrics, type Metrics } from './vm/vm.metrics.ts'
 import { createVmOperations } from './vm/vm.operations.ts'
 import { createVmFiles } from './vm/vm.files.ts'
 import { vmRoutes } from './vm/vm.routes.ts'
@@ -78,6 +78,8 @@ export function createNextstack(
   quotas: Pick<QuotaService, 'limit' | 'mayGrow'>
   /** What files of spaces go to and come from. */
   machines: Machines
+  /** What instances use now, by clouds. */
+  usages: Metrics['newest']
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
@@ -149,6 +151,7 @@ export function createNextstack(
     },
     quotas,
     machines: files.machines,
+    usages: metrics.newest,
     contentsOfProject: quotas.used,
     contentsOfCloud: {
       count: countByCloud,

@@ -5,6 +5,7 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
+import { leastBalance } from '../../../testing/balance.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { fakeDocker } from '../../cis/testing.ts'
@@ -71,6 +72,18 @@ describe('an application on a node that others share', () => {
     ).toMatchObject({
       code: 95029,
     })
+    await remove(tenant, id)
+  })
+
+  it('is paid for by the hour: who has less than they have to have makes none there, and none larger', async () => {
+    const { id } = await deployed(tenant, file(service()))
+    await leastBalance(app, admin, tenant.bp_id, '50')
+    expect(await refusedFor(tenant, file(service()))).toMatchObject({ code: 96043 })
+    const update = (compose: string) => ({ token: tenant.token, params: { id }, body: { action: 'update' as const, compose } })
+    expect(await refused(app, stacks.action, update(file(service('2'))))).toMatchObject({ code: 96043 })
+    await call(app, stacks.action, update(file(service('', '0.25'))))
+    await settled(tenant, id)
+    await leastBalance(app, admin, tenant.bp_id, '0')
     await remove(tenant, id)
   })
 

@@ -4,6 +4,7 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { edges, edgeImages } from '@zhisuan/contract/ecrm/edge'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
+import { leastBalance } from '../../../testing/balance.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { someNode, type TestAgent } from '../../ecrm/testing.ts'
@@ -82,6 +83,23 @@ describe('a node of the platform', () => {
     const { id: others } = await deployed(other)
     await remove(tenant, id)
     await remove(other, others)
+  })
+
+  it('is paid for by the hour: who has less than they have to have runs nothing more there', async () => {
+    const { id } = await deployed(tenant)
+    await leastBalance(app, admin, tenant.bp_id, '50')
+    expect(await refusedFor(tenant)).toMatchObject({ code: 96043 })
+    const more = (cpu_limit: number) => ({
+      token: tenant.token,
+      params: { id },
+      body: { action: 'update' as const, spec: { image: 'app:1', cpu_limit, memory_limit_bytes: gib / 4 } },
+    })
+    expect(await refused(app, containers.action, more(1))).toMatchObject({ code: 96043 })
+    // What one has already is changed all the same.
+    await call(app, containers.action, more(0.25))
+    await vi.waitFor(async () => expect((await call(app, containers.get, { token: tenant.token, params: { id } })).status).toBe('running'))
+    await leastBalance(app, admin, tenant.bp_id, '0')
+    await remove(tenant, id)
   })
 
   it('can only be used by whom it is shared with, and neither changed nor seen among their own', async () => {

@@ -37,6 +37,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     model_hubs: 'https://huggingface.co',
     market_floor_price: '0',
     message_days: '180',
+    api_log_days: '30',
   }
   let remembered: Promise<ReadonlyMap<string, ConfigRow>> | null = null
   const forget = () => {
