@@ -86,9 +86,9 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
     }),
   )
-  const { imageAuth, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
+  const { imageAuth, imageUse, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
   const { configs, serviceContainers, observe, usesCards, rented, machines } = add(
-    createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }),
+    createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, imageUse, mayMake }),
   )
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
