@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
-const docker = ['packages/engines/src/docker/**/*.engine.test.ts', 'tests/engines/{agent,container,edge,local-agent,stack,docker,registry,market}.*test.ts']
+const docker = [
+  'packages/engines/src/docker/**/*.engine.test.ts',
+  'tests/engines/{agent,container,edge,local-agent,stack,docker,registry,market,monitor}.*test.ts',
+]
 
 /**
  * Tests on real engines, by what they share. They wait for their engines more than they compute, so of some several files

@@ -127,15 +127,28 @@ docker_down() {
 
 docker_status() { docker_answers && echo "docker: running" || echo "docker: not running"; }
 
-# Started by whoever tests them: a registry, and what pushes and pulls beside Docker.
+# Packages that serve start what they serve when they are installed: theirs are left alone until somebody keeps one.
+quiet_packages() {
+  local policy=/usr/sbin/policy-rc.d made=0
+  if [ "$(id -u)" = 0 ] && [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+    made=1
+  fi
+  need_packages "$@" || { [ "$made" = 0 ] || rm -f "$policy"; return 1; }
+  [ "$made" = 0 ] || rm -f "$policy"
+}
+
+# Started by whoever tests them: a registry, what pushes and pulls beside Docker, a monitor and what it asks.
 programs_up() {
   need_packages docker-registry skopeo
-  echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version)"
+  quiet_packages prometheus prometheus-node-exporter
+  echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version), prometheus $(prometheus --version 2>&1 | awk 'NR == 1 { print $3 }' | tr -d ,)"
 }
 
 programs_down() { :; }
 
-programs_status() { command -v docker-registry >/dev/null && echo "programs: there" || echo "programs: missing"; }
+programs_status() { command -v docker-registry >/dev/null && command -v prometheus >/dev/null && echo "programs: there" || echo "programs: missing"; }
 
 engines=(lxd docker programs)
 case ${1:-} in

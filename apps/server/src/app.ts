@@ -18,6 +18,7 @@ import { createIssue } from './modules/issue/index.ts'
 import { createMarket } from './modules/market/index.ts'
 import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
+import { createOmc } from './modules/omc/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
 import { createSplitModule } from './modules/split/index.ts'
@@ -75,9 +76,9 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
-  const { publicKeys, quotas } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
+  const { publicKeys, quotas, machines: instances, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
-  const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform, { tell }))
+  const { edges, refusedByNode, usualRefusal, workOnNode, nodeMetrics } = add(createEcrm(platform, { tell }))
   const { kept } = add(
     createKept(platform, {
       reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
@@ -87,19 +88,25 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { imageAuth, imageUse, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
-  const { configs, serviceContainers, observe, usesCards, rented, machines } = add(
-    createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, imageUse, mayMake }),
-  )
+  const {
+    configs,
+    serviceContainers,
+    observe,
+    usesCards,
+    rented,
+    machines: containers,
+  } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, imageUse, mayMake }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
     createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
   )
-  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': machines } }))
+  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
   add(createModelsModule(platform, { bytes, settings }))
   add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(
     createMarket(platform, {
+      settings,
       edges,
       refusedByNode,
       tell,
@@ -113,6 +120,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
+  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

@@ -39,6 +39,11 @@ const pages = {
   'split.contract': paths.split.management,
   'files.space': { list: paths.files.personal },
   'models.model': paths.warehouse,
+  'omc.integration': { list: paths.operations.component.installations, detail: paths.operations.component.installation },
+  'omc.prometheus': paths.operations.prometheus,
+  'omc.alarm': paths.operations.alarm,
+  'omc.alertLog': { list: paths.operations.alarmLogs },
+  'omc.receiver': { list: paths.operations.alarm.list },
   'ticket.ticket': paths.ticket,
   'ticket.desk': paths.workOrder,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>

@@ -4,6 +4,20 @@ import type { visitorPages } from './visitorPages.ts'
 
 /** What draws each row of the table of routes. A row without its page here does not compile, nor does a page without its row. */
 export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages>, Page>> = {
+  '/statistics': { load: () => import('./features/operations/StatisticsPage.tsx'), messages: ['operations'] },
+  '/statistics/alarm': { load: () => import('./features/operations/AlertPage.tsx'), messages: ['operations'] },
+  '/alarmmanagement': { load: () => import('./features/operations/AlarmManagement.tsx'), messages: ['operations'] },
+  '/alarmdetails/{id}': { load: () => import('./features/operations/AlarmDetail.tsx'), messages: ['operations'] },
+  '/addalarm/{id?}': { load: () => import('./features/operations/AlarmForm.tsx'), messages: ['operations'] },
+  '/statistics/log': { load: () => import('./features/operations/LogPage.tsx'), messages: ['operations', 'action'] },
+  '/statistics/event': { load: () => import('./features/operations/EventPage.tsx'), messages: ['operations', 'action', 'message'] },
+  '/component/center': { load: () => import('./features/operations/ComponentCenter.tsx'), messages: ['operations'] },
+  '/component/installation': { load: () => import('./features/operations/IntegrationList.tsx'), messages: ['operations'] },
+  '/component/installation/{id}': { load: () => import('./features/operations/IntegrationDetail.tsx'), messages: ['operations'] },
+  '/component/installationadd/{id}': { load: () => import('./features/operations/IntegrationAdd.tsx'), messages: ['operations'] },
+  '/component/installationaddTemplate/{id}/{name}': { load: () => import('./features/operations/IntegrationAdd.tsx'), messages: ['operations'] },
+  '/component/prometheus': { load: () => import('./features/operations/PrometheusList.tsx'), messages: ['operations'] },
+  '/component/prometheus/{id}': { load: () => import('./features/operations/PrometheusDetail.tsx'), messages: ['operations'] },
   '/index': { load: () => import('./features/overview/OverviewPage.tsx'), messages: ['overview', 'licence', 'nextstackCompute'] },
   '/license': { load: () => import('./features/licence/LicencePage.tsx'), messages: ['licence'] },
   '/userMsg': { load: () => import('./features/account/AccountPage.tsx'), messages: ['account'] },
@@ -14,7 +28,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/nextStack/vm/add': { load: () => import('./features/nextstack/vm/VmAdd.tsx'), messages: ['nextstack', 'price'] },
   '/nextStack/vm/detail/{id}': {
     load: () => import('./features/nextstack/vm/VmDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'price'],
+    messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'price', 'files'],
   },
   '/nextStack/vmCommand': { load: () => import('./features/nextstack/command/CommandPage.tsx'), messages: ['nextstack', 'nextstackCompute'] },
   '/nextStack/flavors': { load: () => import('./features/nextstack/flavor/FlavorList.tsx'), messages: ['nextstackCompute'] },
@@ -138,7 +152,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   },
   '/containerApplicationService/deployContainDetail/{id}': {
     load: () => import('./features/container/ContainerDetail.tsx'),
-    messages: ['container', 'nextstackCompute'],
+    messages: ['container', 'nextstackCompute', 'files'],
   },
   '/containerApplicationService/applicationDeploy': { load: () => import('./features/stack/ApplicationDeploy.tsx'), messages: ['application', 'container'] },
   '/containerApplicationService/deploySystemContainer/{id}/{name}': {
@@ -155,7 +169,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   },
   '/containerApplicationService/serviceContainDetail/{id}': {
     load: () => import('./features/container/ServiceContainer.tsx'),
-    messages: ['application', 'container', 'nextstackCompute'],
+    messages: ['application', 'container', 'nextstackCompute', 'files'],
   },
   '/containerApplicationService/appTemplate': { load: () => import('./features/stack/TemplateList.tsx'), messages: ['application'] },
   '/containerApplicationService/version': { load: () => import('./features/stack/TemplateVersion.tsx'), messages: ['application', 'container'] },

@@ -376,22 +376,22 @@ const table = {
     { path: '/transferRecord', title: 'transferRecord', asks: 'files.transfer.list', access: admins, sort: 970 },
   ],
   statistics: [
-    { path: '/statistics', title: 'statistics', access: tenants, section: 'monitor', sort: 990, pending: true },
-    { path: '/statistics/alarm', title: 'statisticsAlarm', access: tenants, section: 'monitor', sort: 980, pending: true },
-    parent({ path: '/alarmmanagement', title: 'alarmmanagement', access: tenants, section: 'monitor', sort: 970, pending: true }, [
-      { path: '/alarmdetails/{id}', title: 'alarmdetails', pending: true },
-      { path: '/addalarm/{id?}', title: 'addalarm', pending: true },
+    { path: '/statistics', title: 'statistics', asks: 'omc.stat.counts', access: tenants, section: 'monitor', sort: 990 },
+    { path: '/statistics/alarm', title: 'statisticsAlarm', asks: 'omc.alertLog.list', access: tenants, section: 'monitor', sort: 980 },
+    parent({ path: '/alarmmanagement', title: 'alarmmanagement', asks: 'omc.alarm.list', access: tenants, section: 'monitor', sort: 970 }, [
+      { path: '/alarmdetails/{id}', title: 'alarmdetails' },
+      { path: '/addalarm/{id?}', title: 'addalarm', asks: 'omc.alarm.create' },
     ]),
-    { path: '/statistics/log', title: 'statisticsLog', access: tenants, section: 'monitor', sort: 960, pending: true },
-    { path: '/statistics/event', title: 'statisticsEvent', access: admins, section: 'monitor', sort: 950, pending: true },
-    { path: '/component/center', title: 'componentCenter', access: admins, section: 'component', sort: 940, pending: true },
-    parent({ path: '/component/installation', title: 'componentInstallation', access: admins, section: 'component', sort: 930, pending: true }, [
-      { path: '/component/installation/{id}', title: 'componentInstallationDetail', pending: true },
-      { path: '/component/installationadd/{id}', title: 'componentInstallationadd', pending: true },
-      { path: '/component/installationaddTemplate/{id}/{name}', title: 'componentInstallationaddTemplate', pending: true },
+    { path: '/statistics/log', title: 'statisticsLog', asks: 'omc.apiLog.list', access: tenants, section: 'monitor', sort: 960 },
+    { path: '/statistics/event', title: 'statisticsEvent', asks: 'omc.apiEvent.list', access: admins, section: 'monitor', sort: 950 },
+    { path: '/component/center', title: 'componentCenter', asks: 'omc.integration.list', access: admins, section: 'component', sort: 940 },
+    parent({ path: '/component/installation', title: 'componentInstallation', asks: 'omc.integration.list', access: admins, section: 'component', sort: 930 }, [
+      { path: '/component/installation/{id}', title: 'componentInstallationDetail' },
+      { path: '/component/installationadd/{id}', title: 'componentInstallationadd', asks: 'omc.integration.create' },
+      { path: '/component/installationaddTemplate/{id}/{name}', title: 'componentInstallationaddTemplate', asks: 'omc.integration.create' },
     ]),
-    parent({ path: '/component/prometheus', title: 'componentPrometheus', access: admins, section: 'component', sort: 920, pending: true }, [
-      { path: '/component/prometheus/{id}', title: 'componentPrometheusDetail', pending: true },
+    parent({ path: '/component/prometheus', title: 'componentPrometheus', asks: 'omc.integration.list', access: admins, section: 'component', sort: 920 }, [
+      { path: '/component/prometheus/{id}', title: 'componentPrometheusDetail' },
     ]),
   ],
   indent: [

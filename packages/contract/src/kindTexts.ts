@@ -177,6 +177,16 @@ export const kindTexts = {
     canned: '常用回复',
     hours: '服务时间',
   },
+  omc: {
+    stat: '运行统计',
+    integration: '监控组件',
+    prometheus: 'Prometheus 实例',
+    alarm: '告警规则',
+    alertLog: '告警记录',
+    receiver: '通知方式',
+    apiLog: 'API 日志',
+    apiEvent: '事件',
+  },
 } as const
 
 const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = kindTexts

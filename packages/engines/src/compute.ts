@@ -237,7 +237,10 @@ export interface Instances {
    * cannot be made sure of, something else.
    */
   exec(name: string, request: ExecRequest & { input?: Buffer; onOutput?: OnOutput }, options?: CallOptions): Promise<ExecResult>
-  writeFile(name: string, file: { path: string; content: Buffer; mode: number; uid?: number; gid?: number }, options?: CallOptions): Promise<void>
+  /** The bytes of a file as they come; whoever asks reads or destroys them. Where there is none it throws `not_found`. */
+  readFile(name: string, path: string, options?: CallOptions): Promise<Readable>
+  /** A stream is read to its end or destroyed, whatever becomes of it. */
+  writeFile(name: string, file: { path: string; content: Buffer | Readable; mode: number; uid?: number; gid?: number }, options?: CallOptions): Promise<void>
   /** All running instances, in as few calls as the engine needs. */
   usage(options?: CallOptions): Promise<InstanceUsage[]>
   /** What the console printed since start, at most the last 1 MiB. Of a virtual machine it may be handed out only once: what was told before is not told again. */

@@ -65,6 +65,8 @@ const environment = z.object({
   IMAGE_FETCH_ALLOW: addresses,
   /** The same, that identity providers of organisations may be at. */
   SSO_ALLOW: addresses,
+  /** The same, that alarms may be told to. */
+  WEBHOOK_ALLOW: addresses,
   /** Larger images are not fetched. */
   IMAGE_MAX_GB: withDefault(
     z.coerce

@@ -38,6 +38,7 @@ export const touched: Readonly<Partial<Record<Kind, readonly string[]>>> = {
 const apart: ReadonlySet<unknown> = new Set([
   'nextstack.vm.metrics',
   'nextstack.vm.consoleLog',
+  'nextstack.vm.files',
   'ecrm.edge.metrics',
   'ecrm.edge.images',
   'ecrm.edge.prune',

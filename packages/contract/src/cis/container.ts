@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { directoryEntry, machinePath } from '../directory.ts'
 import { can } from '../can.ts'
 import { actsOn, byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { label, labelKey } from '../ecrm/edge.ts'
@@ -354,24 +355,8 @@ export const containers = {
     method: 'GET',
     path: `${base}/{id}/files`,
     summary: 'What is in a directory of a container',
-    query: z.object({
-      path: z
-        .string()
-        .max(1_024)
-        .regex(/^\/[^\0]*$/, fieldTexts.containerPath),
-    }),
-    response: z.object({
-      items: z.array(
-        z.object({
-          name: z.string(),
-          kind: z.enum(['file', 'directory', 'link', 'other']),
-          size_bytes: z.number(),
-          mode: z.string(),
-          modified_at: moment.nullable(),
-          target: z.string().nullable(),
-        }),
-      ),
-    }),
+    query: z.object({ path: machinePath }),
+    response: z.object({ items: z.array(directoryEntry) }),
   }),
   fileLink: defineCall({
     ...one,
@@ -381,10 +366,7 @@ export const containers = {
     summary: 'A link that is good once, for a minute: `PUT` the bytes of the file `path`, or `GET` it (directories as tar)',
     body: z.object({
       how: z.enum(['upload', 'download']),
-      path: z
-        .string()
-        .max(1_024)
-        .regex(/^\/[^\0]*$/, fieldTexts.containerPath),
+      path: machinePath,
     }),
     response: z.object({ path: z.string(), expires_at: moment }),
   }),

@@ -18,6 +18,8 @@ export const fileBinDays = 7
 export const uploadDays = 7
 /** Bytes of one file: what tus clients and JSON count exactly is far more. */
 export const fileBytesMost = 2 ** 44
+/** What is no larger is verified before the answer to its last bytes; what is larger a little later. */
+export const verifiedAtOnceBytes = 64 * 1024 * 1024
 /** Entries that one request is about, and that one archive holds. */
 export const entriesAtOnce = 1_000
 export const archiveEntriesMost = 10_000
@@ -116,7 +118,7 @@ export const fileShare = z.object({
 })
 export type FileShare = z.output<typeof fileShare>
 
-/** `to_machine`, `from_machine`: into and out of a container. */
+/** `to_machine`, `from_machine`: into and out of a container or an instance. */
 export const transferKinds = ['upload', 'download', 'publish', 'share', 'to_machine', 'from_machine'] as const
 export type TransferKind = (typeof transferKinds)[number]
 export const transferOutcomes = ['running', 'done', 'failed', 'cancelled'] as const

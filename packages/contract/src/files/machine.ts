@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { byId, defineCall, empty, moment, type Also } from '../define.ts'
+import { plainMachinePath } from '../directory.ts'
 import type { Kind } from '../kind.ts'
 import { tenants } from '../roles.ts'
-import { fieldTexts } from '../texts.ts'
-import { plainLine } from '../validation.ts'
 import { conflictWays, filesPath } from './file.ts'
 
 /** What has files of its own that go from and to spaces. */
-export const machineKinds = ['cis.container'] as const satisfies readonly Kind[]
+export const machineKinds = ['cis.container', 'nextstack.vm'] as const satisfies readonly Kind[]
 export type MachineKind = (typeof machineKinds)[number]
 /** The call by which one reads and writes files there oneself. */
-const accessOf = { 'cis.container': 'cis.container.fileLink' } as const satisfies Record<MachineKind, string>
+const accessOf = { 'cis.container': 'cis.container.fileLink', 'nextstack.vm': 'nextstack.terminal.open' } as const satisfies Record<MachineKind, string>
 
 export const machineCopyDirections = ['to_machine', 'from_machine'] as const
 /** `waiting` and `running` go on by themselves, also after a server was killed. */
@@ -38,11 +37,6 @@ export const machineCopy = z.object({
 export type MachineCopy = z.output<typeof machineCopy>
 
 const machine = z.object({ kind: z.enum(machineKinds), id: z.uuid() })
-const path = z
-  .string()
-  .max(1_024)
-  .regex(/^\/[^\0]*$/, fieldTexts.containerPath)
-  .regex(plainLine, fieldTexts.controlCharacters)
 const conflict = z.enum(conflictWays).default('refuse')
 /** Whoever may not read and write there by themselves does not by this. */
 const there = (of: z.output<typeof machine>): Also => ({ action: accessOf[of.kind], on: of })
@@ -68,9 +62,9 @@ export const machineCopies = {
     subjects: ({ machine }) => [machine],
     also: ({ body }) =>
       body === undefined
-        ? [{ action: 'files.entry.download' }, ...Object.values(accessOf).map((action) => ({ action }))]
+        ? [{ action: 'files.entry.download' }]
         : [{ action: 'files.entry.download', on: { kind: 'files.entry', id: body.entry_id } }, there(body.machine)],
-    body: z.object({ machine, path, entry_id: z.uuid(), conflict }),
+    body: z.object({ machine, path: plainMachinePath, entry_id: z.uuid(), conflict }),
     response: machineCopy,
   }),
   fromMachine: defineCall({
@@ -84,9 +78,9 @@ export const machineCopies = {
     subjects: ({ machine }) => [machine],
     also: ({ body }) =>
       body === undefined
-        ? [{ action: 'files.space.upload' }, ...Object.values(accessOf).map((action) => ({ action }))]
+        ? [{ action: 'files.space.upload' }]
         : [{ action: 'files.space.upload', on: { kind: 'files.space', id: body.space_id } }, there(body.machine)],
-    body: z.object({ machine, path, space_id: z.uuid(), parent_id: z.uuid().nullable().default(null), conflict }),
+    body: z.object({ machine, path: plainMachinePath, space_id: z.uuid(), parent_id: z.uuid().nullable().default(null), conflict }),
     response: machineCopy,
   }),
   cancel: defineCall({

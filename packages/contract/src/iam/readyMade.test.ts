@@ -76,6 +76,7 @@ describe('ready-made policies', () => {
       'ims.project.keepPreview',
       'ims.repository.pull',
       'files.entry.download',
+      'omc.stat.nodes',
     ])
   })
 

@@ -173,11 +173,11 @@ export const readyMade: readonly ReadyMade[] = [
   {
     key: 'auditor',
     name: '审计只读',
-    about: '查看和导出操作审计，查看成员、角色、策略与授权；不能更改任何内容',
+    about: '查看和导出操作审计与 API 日志，查看成员、角色、策略与授权；不能更改任何内容',
     base: 'TENANT_ADMIN',
-    reads: ['ums', 'iam'],
+    reads: ['ums', 'iam', 'omc.apiLog'],
     all: [],
-    calls: ['iam.audit.export'],
+    calls: ['iam.audit.export', 'omc.apiLog.export'],
   },
 ]
 

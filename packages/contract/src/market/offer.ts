@@ -155,7 +155,7 @@ export const offers = {
     params: byId,
     response: offer,
   }),
-  /** Refused with 98002 without a provider, 98003 where there is no such card. */
+  /** Refused with 98002 without a provider, 98003 where there is no such card, 98025 below the platform’s least price. */
   create: defineCall({
     id: 'market.offer.create',
     method: 'POST',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { directoryEntry, machinePath } from '../directory.ts'
 import { can } from '../can.ts'
 import { actsOn, byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
@@ -312,6 +313,16 @@ export const vms = {
     access: tenants,
     params: byId,
     response: z.object({ text: z.string() }),
+  }),
+  files: defineCall({
+    id: 'nextstack.vm.files',
+    method: 'GET',
+    path: `${base}/{id}/files`,
+    summary: 'What is in a directory of a running instance',
+    access: tenants,
+    params: byId,
+    query: z.object({ path: machinePath }),
+    response: z.object({ items: z.array(directoryEntry) }),
   }),
 } as const
 

@@ -51,11 +51,21 @@ export const settings = {
     .regex(/^\d{1,2}$/),
   /** Addresses of hubs that models may be imported from, by commas. */
   model_hubs: z.string().trim().max(1_000).regex(plainLine, fieldTexts.controlCharacters),
+  /** Least price of a card for an hour, in yuan, at which it may be offered in the market; 0: none. */
+  market_floor_price: z
+    .string()
+    .trim()
+    .regex(/^\d{1,6}(\.\d{1,4})?$/),
   /** For so many days messages are kept. */
   message_days: z
     .string()
     .trim()
     .regex(/^[1-9]\d{0,3}$/),
+  /** And for so many the log of calls. */
+  api_log_days: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,2}$/),
 } as const
 export type SettingKey = keyof typeof settings
 
@@ -105,6 +115,7 @@ export const environmentKeys = [
   'LOCAL_CLOUD',
   'LOCAL_AGENT',
   'SSO_ALLOW',
+  'WEBHOOK_ALLOW',
   'IMAGE_FETCH_ALLOW',
   'IMAGE_MAX_GB',
   'S3_BUCKET',

@@ -25,6 +25,8 @@ const userDataKey = (has: (extension: string) => boolean): string => (has('cloud
 const hostnameTemplateShape = z.object({ template: z.string(), when: z.array(z.string()).catch([]) })
 type HostnameTemplate = z.infer<typeof hostnameTemplateShape>
 const imageMetadata = z.object({ templates: z.record(z.string(), hostnameTemplateShape).nullish() })
+/** Silence after which a file is taken for dead. */
+const silenceMs = 60_000
 /** More than a cloud has. */
 const rememberedImages = 10_000
 
@@ -366,6 +368,8 @@ export function createInstances(
     exec: (name, request, options = {}) => runCommand(transport, path(name), request, options),
     terminal: (name, request, options = {}) => openTerminal(transport, path(name), request, options),
 
+    readFile: async (name, file, options = {}) =>
+      (await transport.stream(`${path(name)}/files`, { query: { path: file }, signal: options.signal, timeoutMs: silenceMs })).body,
     writeFile,
 
     async usage(options = {}) {

@@ -44,3 +44,19 @@ export function diskOf(entries: readonly Entry[], folder: string): Disk {
   }
   return on
 }
+
+/**
+ * What `rm -rf -- a`, `mv -f -- a b` and `mkdir -p -- a` make of a disk; null where it is none of these. Of a folder there is
+ * only what lies in it.
+ */
+export function changedBy(command: readonly string[], on: Disk): Disk | null {
+  const [program, ...rest] = command
+  const [from = '', to = ''] = rest.filter((word) => !word.startsWith('-'))
+  const renamed = (by: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(by).map(([path, value]) => [path === from || path.startsWith(`${from}/`) ? to + path.slice(from.length) : path, value]))
+  const gone = (by: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(by).filter(([path]) => path !== from && !path.startsWith(`${from}/`)))
+  if (program === 'mkdir') return on
+  if (program === 'mv') return { files: renamed(on.files), attributes: renamed(on.attributes) }
+  return program === 'rm' ? { files: gone(on.files), attributes: gone(on.attributes) } : null
+}

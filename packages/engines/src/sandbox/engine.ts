@@ -1,9 +1,11 @@
 import { EventEmitter, on } from 'node:events'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { z } from 'zod'
 import type { CallOptions, ComputeEngine, EngineEvent, Instance, InstanceSpec, InstanceUsage } from '../compute.ts'
 import { EngineError } from '../errors.ts'
 import { pause, refuseAborted } from '../signals.ts'
-import { copyOf, disk, kept, withFile, type Disk } from './disk.ts'
+import { changedBy, copyOf, disk, kept, withFile, type Disk } from './disk.ts'
 import { createSandboxHosts } from './hosts.ts'
 import { createSandboxImages } from './images.ts'
 import { openJournal } from './journal.ts'
@@ -336,6 +338,11 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         mustRun(name)
         await enter(call, sleepMs(request.command, request.input ?? Buffer.alloc(0)))
         const one = mustRun(name)
+        const changed = changedBy(request.command, copyOf(one))
+        if (changed !== null) {
+          journal.put(name, { ...one, ...changed })
+          return { exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) }
+        }
         const result = runSandboxCommand(request.command, {
           hostname: one.hostname ?? name,
           ...storage.seen(copyOf(one), one.volumes),
@@ -344,9 +351,17 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         for (const stream of ['stdout', 'stderr'] as const) if (result[stream].length > 0) request.onOutput?.(stream, result[stream])
         return { ...result, stdout: result.stdout.subarray(0, outputLimit), stderr: result.stderr.subarray(0, outputLimit) }
       },
-      async writeFile(name, file, call) {
+      async readFile(name, path, call) {
+        await work(call)
+        const one = mustRun(name)
+        const content = storage.seen(copyOf(one), one.volumes).files[path]
+        if (content === undefined) throw new EngineError('not_found', `${path}: no such file`)
+        return Readable.from([Buffer.from(content, 'base64')], { objectMode: false })
+      },
+      async writeFile(name, given, call) {
         await work(call)
         const one = must(name)
+        const file = { ...given, content: Buffer.isBuffer(given.content) ? given.content : await buffer(given.content) }
         const attributes = `${(file.mode & 0o7777).toString(8)} ${file.uid ?? 0} ${file.gid ?? 0}`
         if (storage.write(one.volumes, file.path, file.content, attributes)) return
         journal.put(name, { ...one, ...withFile(copyOf(one), file.path, file.content, attributes) })

@@ -34,6 +34,7 @@ export function runSandboxCommand(command: readonly string[], context: SandboxFi
       return attributes === undefined ? answer('', 1, `stat: cannot stat '${path}'\n`) : answer(`${attributes}\n`)
     }
     case 'ls':
+      if (args.includes('--full-time')) return longListing(args, context)
       return answer(
         Object.keys(context.files)
           .map((path) => `${path}\n`)
@@ -55,6 +56,26 @@ export function runSandboxCommand(command: readonly string[], context: SandboxFi
       return answer('', 127, `sh: ${name}: not found\n`)
   }
 }
+
+/** `ls -l --full-time` of a directory, or with `d` of one thing itself: written files, and the directories that these lie in. */
+function longListing(args: readonly string[], { files, attributes }: SandboxFiles): ExecResult {
+  const path = (args.at(-1) ?? '').replace(/(?<=.)\/+$/, '')
+  const below = path === '/' ? '/' : `${path}/`
+  const said = (stdout: string, exitCode = 0): ExecResult => ({ exitCode, stdout: Buffer.from(stdout), stderr: Buffer.alloc(0) })
+  const line = (name: string, file?: string, mode = '755'): string =>
+    `${file === undefined ? 'd' : '-'}${rights(mode)} 1 0 0 ${file === undefined ? 4096 : Buffer.byteLength(file, 'base64')} 2026-01-01 00:00:00.000000000 +0000 ${name}\n`
+  const of = (at: string, name: string): string => line(name, files[at], attributes[at]?.split(' ')[0])
+  const inside = Object.keys(files).filter((one) => one.startsWith(below))
+  const itself = files[path] === undefined ? path === '/' || path === '/root' || inside.length > 0 : true
+  if (!itself) return said('', 1)
+  if (args.some((one) => /^-\w*d/.test(one))) return said(of(path, path))
+  const names = new Set(inside.map((one) => one.slice(below.length).split('/')[0] ?? ''))
+  return said([...names].map((name) => of(below + name, name)).join(''))
+}
+
+/** `640` as `rw-r-----`. */
+const rights = (mode: string): string =>
+  Array.from(mode.slice(-3), (digit) => ['---', '--x', '-w-', '-wx', 'r--', 'r-x', 'rw-', 'rwx'][Number(digit)] ?? '---').join('')
 
 /** How long a command or script sleeps, in milliseconds: waiting for it is the engine's. */
 export const sleepMs = (command: readonly string[], input: Buffer): number =>

@@ -3,7 +3,7 @@ import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
 import { awayJob, createAway } from './edge/away.ts'
-import { createEdgeMetrics } from './edge/edge.minutes.ts'
+import { createEdgeMetrics, type EdgeMetrics } from './edge/edge.minutes.ts'
 import { edgeMinutesMigrations } from './edge/edge.minutes.store.ts'
 import { createEdgeReach, type EdgeReach } from './edge/edge.reach.ts'
 import { refusedByNode, usualRefusal, type RefusedByNode, type UsualRefusal } from './edge/edge.refusals.ts'
@@ -53,6 +53,8 @@ export function createEcrm(
   usualRefusal: UsualRefusal
   /** Long work on a node, which waits for it and begins again where its tunnel breaks. */
   workOnNode: WorkOnNode
+  /** How a node was last, where it said so to this server, and how it was. */
+  nodeMetrics: Pick<EdgeMetrics, 'last' | 'of'>
 } {
   const metrics = createEdgeMetrics(platform)
   // Each knows the other only when both are there.
@@ -93,6 +95,7 @@ export function createEcrm(
     refusedByNode,
     usualRefusal,
     workOnNode,
+    nodeMetrics: metrics,
     offers: async (on, scope) => ((await hasEdges(on, scope)) ? ['node'] : []),
     kinds: {
       'ecrm.region': { table: 'regions', nameTaken: (on, _bpId, name) => hasRegionNamed(on, name) },

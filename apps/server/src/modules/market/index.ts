@@ -41,6 +41,7 @@ export function createMarket(
     usesCards: ContainerService['usesCards']
     rented: RentedContainers
     mayMake: StandingService['mayMake']
+    settings: Parameters<typeof createOffers>[1]['settings']
     personOf: Parameters<typeof createDoor>[1]['personOf']
     actorOf: Parameters<typeof createAppsProxy>[1]['actorOf']
     personOfKey: Parameters<typeof createDoor>[1]['personOfKey']

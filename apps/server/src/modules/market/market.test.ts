@@ -6,6 +6,7 @@ import { cards, marketNodes } from '@zhisuan/contract/market/card'
 import { offers } from '@zhisuan/contract/market/offer'
 import { providers } from '@zhisuan/contract/market/provider'
 import { messages } from '@zhisuan/contract/sys/message'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
@@ -149,6 +150,19 @@ describe('an offer', () => {
     ] as const)
       expect((await browse(query)).total, JSON.stringify(query)).toBe(total)
     expect((await browse()).facets).toMatchObject({ models: [{ model: 'NVIDIA H100', total: 2, free: 2 }], cudas: ['12.4'] })
+  })
+
+  it('is proposed and listed for no less than the platform’s least price', async () => {
+    const before = await call(app, offers.create, { token: owner.token, body: someTerms({ card_price: '7.99' }) })
+    await call(app, configs.set, { token: admin.token, body: { key: 'market_floor_price', value: '8' } })
+    const refusal = { status: 400, code: 98025 }
+    expect(await refused(app, offers.create, { token: owner.token, body: someTerms({ card_price: '7.99' }) })).toMatchObject({
+      ...refusal,
+      fields: [{ field: 'card_price' }],
+    })
+    expect(await refused(app, offers.decide, { token: admin.token, params: { id: before.id }, body: { accept: true } })).toMatchObject(refusal)
+    await call(app, configs.reset, { token: admin.token, query: { key: 'market_floor_price' } })
+    await call(app, offers.action, { token: owner.token, params: { id: before.id }, body: { action: 'end' } })
   })
 
   it('is paused and ended by its provider', async () => {

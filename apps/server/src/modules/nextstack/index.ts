@@ -5,6 +5,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { CloudService } from '../cmp/cloud/cloud.service.ts'
+import type { Machines } from '../files/machine/machine.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
 import { firstImageHandler, seedFirstImage, seedImageJob } from './catalogue/first-image.ts'
@@ -43,8 +44,9 @@ import { snapshotCounter } from './snapshot/snapshot.store.ts'
 import { createStorage, forgetStorage, refuseWhileVolumes, storageCounters, storageMigrations } from './storage.ts'
 import { terminalRoutes } from './terminal/terminal.routes.ts'
 import { createTerminalService } from './terminal/terminal.service.ts'
-import { createMetrics } from './vm/vm.metrics.ts'
+import { createMetrics, type Metrics } from './vm/vm.metrics.ts'
 import { createVmOperations } from './vm/vm.operations.ts'
+import { createVmFiles } from './vm/vm.files.ts'
 import { vmRoutes } from './vm/vm.routes.ts'
 import { createVmService } from './vm/vm.service.ts'
 import { consoleMigrations } from './vm/vm.console.ts'
@@ -74,6 +76,10 @@ export function createNextstack(
   }
   /** What organisations may have, also of what other modules keep and count themselves. */
   quotas: Pick<QuotaService, 'limit' | 'mayGrow'>
+  /** What files of spaces go to and come from. */
+  machines: Machines
+  /** What instances use now, by clouds. */
+  usages: Metrics['newest']
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
@@ -93,6 +99,7 @@ export function createNextstack(
   const runner = createCommandRunner(platform, clouds)
   const commands = createCommands({ db: platform.db, secrets: platform.secrets, clouds, runner })
   const terminals = createTerminalService(platform, { vms })
+  const files = createVmFiles({ db: platform.db, clouds })
   const instances = createVmSync({ db: platform.db, pause: platform.pause, metrics })
   const hostOperations = createHostOperations({ db: platform.db, clouds, instances })
   const hosts = createHosts(platform, { clouds, operations: hostOperations })
@@ -143,6 +150,8 @@ export function createNextstack(
       'nextstack.host': { table: 'hosts' },
     },
     quotas,
+    machines: files.machines,
+    usages: metrics.newest,
     contentsOfProject: quotas.used,
     contentsOfCloud: {
       count: countByCloud,
@@ -163,7 +172,7 @@ export function createNextstack(
       await imaging.serveUploads(http, authorising)
     },
     handlers: [
-      ...vmRoutes(vms),
+      ...vmRoutes(vms, files),
       ...terminalRoutes(terminals),
       ...flavorRoutes(createFlavors(platform)),
       ...keyPairRoutes(createKeyPairs({ db: platform.db, quotas })),

@@ -1,3 +1,4 @@
+import { verifiedAtOnceBytes } from '@zhisuan/contract/files/file'
 import { sizeText } from '@zhisuan/contract/resource'
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
@@ -23,8 +24,6 @@ import { createS3Contents } from './s3.ts'
 export const committedEveryBytes = 8 * 1024 * 1024
 /** What comes is gathered to so much before it is written. */
 const writtenBytes = 512 * 1024
-/** What is no larger is verified before it is answered. */
-const atOnceBytes = 64 * 1024 * 1024
 const uploadDays = 7
 const dayMs = 86_400_000
 
@@ -107,7 +106,7 @@ export function createBytes(
       if (upload?.status !== 'uploading' || upload.offset_bytes !== upload.size_bytes) return false
       await store.closeLease(tx, id)
       await store.updateUpload(tx, id, { status: 'verifying' })
-      const atOnce = upload.size_bytes <= atOnceBytes
+      const atOnce = upload.size_bytes <= verifiedAtOnceBytes
       if (!atOnce) await jobs.send(tx, finishJob, { id })
       return atOnce
     })
@@ -186,7 +185,7 @@ export function createBytes(
 
   const sweep = async (): Promise<void> => {
     for (const { id } of await store.wholeUploads(db)) await whole(id)
-    for (const { id } of await store.unverifiedUploads(db, atOnceBytes)) await finish(id)
+    for (const { id } of await store.unverifiedUploads(db, verifiedAtOnceBytes)) await finish(id)
     for (const { id } of await store.expiredUploads(db, now())) {
       await db.transaction().execute(async (tx) => {
         const upload = await store.lockUpload(tx, id)

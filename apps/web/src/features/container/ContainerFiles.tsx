@@ -19,8 +19,9 @@ import { ConfirmDialog } from '../../kit/ConfirmDialog.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
+import { PathCrumbs, PathForm } from '../../kit/PathForm.tsx'
 import { saveFrom } from '../../kit/save.ts'
-import { childPath, cleanPath, modeText, pathParts } from './containerPath.ts'
+import { childPath, cleanPath, modeText } from '../../kit/directoryPath.ts'
 import { whyNotContainer } from './containerRules.ts'
 import { tellError } from '../../api/tellError.ts'
 import { useMayCall } from '../../session/user.ts'
@@ -88,7 +89,7 @@ function Files({ containerId }: { readonly containerId: string }) {
 
   return (
     <>
-      <div className="zs-bar cn-file-bar">
+      <div className="zs-bar">
         <PathForm key={directory} directory={directory} onGo={(path) => setSearch(new URLSearchParams(address(path)))} />
         <Button icon={<UploadOutlined aria-hidden />} disabled={known === undefined} onClick={() => chooser.current?.click()}>
           {t('file.upload')}
@@ -124,13 +125,7 @@ function Files({ containerId }: { readonly containerId: string }) {
           onChange={(event) => setWanted({ of: directory, text: event.target.value })}
         />
       </div>
-      <nav aria-label={t('file.breadcrumb')}>
-        <ol className="cn-crumbs">
-          {pathParts(directory).map(({ name, path }) => (
-            <li key={path}>{path === directory ? <span aria-current="location">{name}</span> : <Link to={address(path)}>{name}</Link>}</li>
-          ))}
-        </ol>
-      </nav>
+      <PathCrumbs directory={directory} addressOf={address} />
       <UploadList uploads={uploads} />
       <MachineCopies machine={machine} onArrived={reread} />
       {error !== null ? (
@@ -237,22 +232,5 @@ function EntryName({ entry: { name, kind, target }, to }: { readonly entry: Entr
       {kind === 'directory' || kind === 'link' ? <Link to={to}>{name}</Link> : name}
       {target !== null && <span className="zs-soft">{` → ${target}`}</span>}
     </span>
-  )
-}
-
-function PathForm({ directory, onGo }: { readonly directory: string; readonly onGo: (path: string) => void }) {
-  const { t } = useTranslation('container')
-  const [typed, setTyped] = useState(directory)
-  return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        onGo(cleanPath(typed))
-      }}
-    >
-      <Input className="zs-code" aria-label={t('file.path')} value={typed} onChange={(event) => setTyped(event.target.value)} />
-      <Button htmlType="submit">{t('file.go')}</Button>
-    </form>
   )
 }

@@ -1,5 +1,5 @@
 import { errors } from '@zhisuan/contract/errors'
-import { fileSpaces, fileUploads, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
+import { fileSpaces, fileUploads, verifiedAtOnceBytes, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
 import { useSyncExternalStore } from 'react'
 import { request, toApiError } from '../../api/client.ts'
 import { pause } from '../../api/pause.ts'
@@ -83,9 +83,11 @@ async function begin({ key, file, folders, target, conflict }: Entry): Promise<v
 
 async function send(key: string, upload: Pick<FileUpload, 'id' | 'upload_path'>, file: File): Promise<void> {
   const done = (): void => {
-    change(key, { state: 'verifying' })
+    // Of ten thousand small ones nobody is asked once more.
+    const verified = file.size <= verifiedAtOnceBytes
+    change(key, { state: verified ? 'sent' : 'verifying' })
     pump()
-    void settle(key, upload.id)
+    if (!verified) void settle(key, upload.id)
   }
   change(key, { state: 'sending', uploadId: upload.id })
   // One of no bytes is whole already.

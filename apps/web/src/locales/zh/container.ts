@@ -286,8 +286,6 @@ export default {
     foundMost: '显示最近的 {{count}} 行匹配',
   },
   file: {
-    path: '路径',
-    go: '打开',
     upload: words.uploadFile,
     refresh: words.refresh,
     downloadAll: '下载此目录',
@@ -312,7 +310,6 @@ export default {
     replaceTitle: '替换已有的文件？',
     replaceBody: '目录中已有：{{names}}',
     replace: '替换',
-    breadcrumb: '当前目录',
     note: '目录会打包为 tar 下载。上传的单个文件不超过 4 GB。',
     leave: '还有文件正在上传',
     leaveBody: '离开后，没有传完的文件会取消上传。',

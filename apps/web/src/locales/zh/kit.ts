@@ -2,6 +2,7 @@ import * as words from './words.ts'
 
 export default {
   reason: words.reason,
+  directory: { path: '路径', go: '打开', here: '当前目录' },
   action: {
     ticket: '提交工单',
     group: words.actions,

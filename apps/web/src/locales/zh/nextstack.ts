@@ -208,7 +208,7 @@ export default {
     withUserData: '自定义数据',
   },
   detail: {
-    tab: { overview: words.overview, metrics: '监控', operations: words.history, console: '控制台日志', terminal: words.terminal },
+    tab: { overview: words.overview, metrics: '监控', operations: words.history, console: '控制台日志', files: '文件', terminal: words.terminal },
     back: '返回云主机列表',
     gone: '云主机不存在或已被删除',
     goneNote: '它可能已被其他人删除，也可能属于您无权查看的组织。',

@@ -130,7 +130,13 @@ export default {
       meaning: '用户可以从哪些模型库导入模型，多个地址用逗号分隔',
       affects: '以后的导入。地址在内网的，还需要部署时允许。留空则不能导入。',
     },
+    market_floor_price: {
+      name: '算力市场的最低价',
+      meaning: '一张卡每小时至少多少元，最多4位小数；0为不限',
+      affects: '以后提交和上架的报价。已上架的不变。',
+    },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
+    api_log_days: { name: 'API 日志保留天数', meaning: '保留 API 调用日志的天数，1到999', affects: '更早的日志会被删除，审计日志不受影响。' },
     invoice_tax_rate: { name: '发票税率', meaning: '发票的税率，单位为百分比；金额均为含税价', affects: '以后开具的发票。已开具的不变。' },
   },
   environment: {
@@ -156,6 +162,7 @@ export default {
     LOCAL_CLOUD: '首次启动时登记的云平台：auto 自动选择，sandbox 沙箱，none 不登记',
     LOCAL_AGENT: '是否把本机作为节点：auto 是，none 否',
     SSO_ALLOW: '允许组织自己的身份提供方使用的内网地址或网段',
+    WEBHOOK_ALLOW: '允许告警通知发往的内网地址或网段',
     IMAGE_FETCH_ALLOW: '允许导入镜像的内网地址或网段',
     IMAGE_MAX_GB: '可导入的最大镜像（GB）',
     S3_BUCKET: '保存用户文件与模型的存储桶；未设置时保存在数据目录中',

@@ -1,17 +1,9 @@
+import type { DirectoryEntry } from '@zhisuan/contract/directory'
 import { posix } from 'node:path'
 import { once } from 'node:events'
 import { pipeline, Readable } from 'node:stream'
 import { extract, pack, type Entry as TarEntry, type Headers } from 'tar-stream'
 import type { MachineItem, SentItem } from '../../files/machine/machine.ts'
-
-export interface Entry {
-  name: string
-  kind: 'file' | 'directory' | 'link' | 'other'
-  size_bytes: number
-  mode: string
-  modified_at: string | null
-  target: string | null
-}
 
 /** One file as an archive; its directories are made by whoever unpacks it. */
 export function fileArchive(path: string, content: Buffer | { readonly stream: Readable; readonly size: number }, mode = 0o644): Readable {
@@ -98,12 +90,18 @@ export async function onlyFile(archive: Readable): Promise<Readable> {
   return found
 }
 
-const kinds: Readonly<Record<string, Entry['kind']>> = { file: 'file', 'contiguous-file': 'file', link: 'file', directory: 'directory', symlink: 'link' }
+const kinds: Readonly<Record<string, DirectoryEntry['kind']>> = {
+  file: 'file',
+  'contiguous-file': 'file',
+  link: 'file',
+  directory: 'directory',
+  symlink: 'link',
+}
 
 /** What is directly in the directory that an archive is of: Docker's begin with the directory's own name. */
-export async function entriesOf(archive: Readable, limits: { bytes: number }): Promise<Entry[] | 'file' | 'too much'> {
+export async function entriesOf(archive: Readable, limits: { bytes: number }): Promise<DirectoryEntry[] | 'file' | 'too much'> {
   const reader = extract()
-  const entries: Entry[] = []
+  const entries: DirectoryEntry[] = []
   let outcome: 'file' | 'too much' | null = null
   let bytes = 0
   const stop = (why: typeof outcome) => {
@@ -130,7 +128,7 @@ export async function entriesOf(archive: Readable, limits: { bytes: number }): P
   return outcome ?? entries
 }
 
-function entryOf(name: string, header: Headers): Entry {
+function entryOf(name: string, header: Headers): DirectoryEntry {
   return {
     name: posix.basename(name),
     kind: kinds[header.type ?? 'file'] ?? 'other',

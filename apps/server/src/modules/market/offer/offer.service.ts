@@ -9,6 +9,7 @@ import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Settings } from '../../sys/settings/settings.service.ts'
 import type { CatalogueService } from '../../bill/catalogue/catalogue.service.ts'
 import type { OfferRow } from '../market.tables.ts'
 import { providerOf } from '../provider/provider.store.ts'
@@ -23,7 +24,15 @@ const openMost = 200
 export type OfferService = ReturnType<typeof createOffers>
 
 /** Offers: what a provider proposes, an administrator decides; then its prices stand in the catalogue. */
-export function createOffers({ db, now }: Pick<Platform, 'db' | 'now'>, { importPrices }: { importPrices: CatalogueService['importInto'] }) {
+export function createOffers(
+  { db, now }: Pick<Platform, 'db' | 'now'>,
+  { importPrices, settings }: { importPrices: CatalogueService['importInto']; settings: Pick<Settings, 'get'> },
+) {
+  /** @throws Refusal `offerBelowFloor` */
+  const refuseBelowFloor = async (price: bigint, field?: string): Promise<void> => {
+    const floor = await settings.get('market_floor_price')
+    if (price < toMinor(floor)) throw new Refusal('offerBelowFloor', { ...(field !== undefined && { field }), values: { floor } })
+  }
   const get = async (scope: Scope, id: string): Promise<Offer> => shape(found(await store.getOffer(db, scope, id)))
 
   /** Its parts as SKUs of their own: the offer is their variant. */
@@ -48,6 +57,7 @@ export function createOffers({ db, now }: Pick<Platform, 'db' | 'now'>, { import
 
     async create(actor: Actor, { edge_id, ...terms }: BodyOf<Calls['create']>): Promise<Offer> {
       refuseOwnerless(scopeOf(actor))
+      await refuseBelowFloor(toMinor(terms.card_price), 'card_price')
       const id = uuidv7()
       await db.transaction().execute(async (tx) => {
         const provider = await providerOf(tx, actor.bp_id)
@@ -84,6 +94,7 @@ export function createOffers({ db, now }: Pick<Platform, 'db' | 'now'>, { import
         if (!body.accept) return store.updateOffer(tx, id, { status: 'rejected', reason: body.reason, decided_at: now() })
         const provider = found(await providerOf(tx, offer.bp_id))
         if (provider.status !== 'verified') throw new Refusal('offerUnlistable', { values: { provider: provider.name } })
+        await refuseBelowFloor(BigInt(offer.card_price))
         await price(tx, actor, offer, provider.name)
         return store.updateOffer(tx, id, { status: 'listed', decided_at: now() })
       })

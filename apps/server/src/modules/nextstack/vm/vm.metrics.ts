@@ -11,6 +11,8 @@ import type { VmRow } from './vm.store.ts'
 export interface Metrics {
   record(cloudId: string, usages: readonly InstanceUsage[]): void
   of(vm: Pick<VmRow, 'cloud_id' | 'engine_name' | 'cpu_cores'>, minutes: number): ResponseOf<typeof vms.metrics>
+  /** The newest of each instance of each cloud, by the cloud's id. Who asks watches them all. */
+  newest(): ReadonlyMap<string, readonly InstanceUsage[]>
   /** Whether this many instances are few enough to remember them all, or somebody watches one. */
   watches(cloudId: string): boolean
   forget(cloudId: string): void
@@ -47,6 +49,10 @@ export function createMetrics(now: () => Date): Metrics {
         .map((usage, index) => sample(usage, series[index - 1], vm.cpu_cores))
         .filter((_, index) => (series[index]?.takenAt.getTime() ?? 0) >= since)
       return { interval_seconds: sampleEveryMs / 1000, items }
+    },
+    newest() {
+      for (const cloudId of clouds.keys()) looked.set(cloudId, now().getTime())
+      return new Map([...clouds].map(([cloudId, series]) => [cloudId, [...series.values()].flatMap((usages) => usages.at(-1) ?? [])]))
     },
     watches: (cloudId) => (looked.get(cloudId) ?? 0) > now().getTime() - keptMs,
     forget(cloudId) {

@@ -1,9 +1,10 @@
 import { vms as calls } from '@zhisuan/contract/nextstack/vm'
 import { contextOf } from '../../../platform/http/bind.ts'
 import { handle, handleShared, type Handler } from '../../../platform/http/handler.ts'
+import type { VmFiles } from './vm.files.ts'
 import type { VmService } from './vm.service.ts'
 
-export const vmRoutes = (vms: VmService): Handler[] => [
+export const vmRoutes = (vms: VmService, files: VmFiles): Handler[] => [
   handleShared(calls.list, ({ scope, query }) => vms.list(scope, query)),
   handle(calls.get, ({ actor, params }) => vms.get(actor, params.id)),
   handle(calls.create, ({ actor, body }) => vms.create(actor, body)),
@@ -19,4 +20,5 @@ export const vmRoutes = (vms: VmService): Handler[] => [
   handle(calls.cancelOperation, ({ actor, params }) => vms.cancelOperation(actor, params.id, params.operation_id)),
   handle(calls.metrics, ({ actor, params, query }) => vms.metrics(actor, params.id, query.minutes)),
   handle(calls.consoleLog, ({ actor, params }) => vms.consoleLog(actor, params.id)),
+  handle(calls.files, ({ actor, params, query }) => files.list(actor, params.id, query.path)),
 ]

@@ -28,6 +28,7 @@ const secret: Readonly<Record<Told, boolean>> = {
   LOCAL_CLOUD: false,
   LOCAL_AGENT: false,
   SSO_ALLOW: false,
+  WEBHOOK_ALLOW: false,
   IMAGE_FETCH_ALLOW: false,
   IMAGE_MAX_GB: false,
   S3_BUCKET: false,

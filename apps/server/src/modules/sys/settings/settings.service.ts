@@ -35,7 +35,9 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     invoice_tax_number: '',
     invoice_tax_rate: '6',
     model_hubs: 'https://huggingface.co',
+    market_floor_price: '0',
     message_days: '180',
+    api_log_days: '30',
   }
   let remembered: Promise<ReadonlyMap<string, ConfigRow>> | null = null
   const forget = () => {

@@ -37,7 +37,9 @@ describe('settings', () => {
       })),
       { key: 'invoice_tax_rate', value: '6', known: true, default_value: '6', updated_at: null, updated_by: null },
       { key: 'model_hubs', value: 'https://huggingface.co', known: true, default_value: 'https://huggingface.co', updated_at: null, updated_by: null },
+      { key: 'market_floor_price', value: '0', known: true, default_value: '0', updated_at: null, updated_by: null },
       { key: 'message_days', value: '180', known: true, default_value: '180', updated_at: null, updated_by: null },
+      { key: 'api_log_days', value: '30', known: true, default_value: '30', updated_at: null, updated_by: null },
     ])
     expect(await call(app, system.info, {})).toEqual({
       title: '智算云',
@@ -74,6 +76,8 @@ describe('settings', () => {
       ['title', '  '],
       ['title', 'x'.repeat(65)],
       ['title', '两行\n标题'],
+      ['market_floor_price', '-1'],
+      ['market_floor_price', '一元'],
       ['message_days', '0'],
       ['message_days', '半年'],
     ] as const) {

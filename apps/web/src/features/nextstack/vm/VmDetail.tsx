@@ -16,6 +16,7 @@ import { VmSnapshots } from '../snapshot/VmSnapshots.tsx'
 import { VmVolumes } from '../storage/VmVolumes.tsx'
 import { useVmActions } from './useVmActions.tsx'
 import { VmConsoleLog } from './VmConsoleLog.tsx'
+import { VmFiles } from './VmFiles.tsx'
 import { VmMetrics } from './VmMetrics.tsx'
 import { VmOperations } from './VmOperations.tsx'
 import { VmOverview } from './VmOverview.tsx'
@@ -56,6 +57,7 @@ export default function VmDetail() {
         { key: 'snapshots', label: t('snapshot:tab.snapshots'), content: <VmSnapshots vm={vm} /> },
         { key: 'operations', label: t('detail.tab.operations'), content: <VmOperations vm={vm} /> },
         { key: 'console', label: t('detail.tab.console'), content: <VmConsoleLog vm={vm} /> },
+        { key: 'files', label: t('detail.tab.files'), content: <VmFiles vm={vm} /> },
         { key: 'terminal', label: t('detail.tab.terminal'), content: <VmTerminal vm={vm} /> },
       ]}
     />

@@ -1,14 +1,17 @@
-import type { Entry } from '../container/container.tar.ts'
+import type { DirectoryEntry } from '@zhisuan/contract/directory'
 
-/** Asks a directory of a container that runs; both GNU and BusyBox know these. Without a shell: a path is one word, whatever is in it. */
-export const listing = (path: string): string[] => ['ls', '-lAn', '--full-time', '--', path.endsWith('/') ? path : `${path}/`]
+/** Asks a directory of a machine that runs; both GNU and BusyBox know these. Without a shell: a path is one word, whatever is in it. */
+export const listing = (path: string): [string, ...string[]] => ['ls', '-lAn', '--full-time', '--', path.endsWith('/') ? path : `${path}/`]
+
+/** The same of one thing, behind whatever links lead to it. */
+export const lookingAt = (path: string): [string, ...string[]] => ['ls', '-lLdn', '--full-time', '--', path]
 
 const line = /^([-dlbcps])([-rwxsStT]{9})\S*\s+\d+\s+\d+\s+\d+\s+(?:(\d+)|\d+,\s*\d+)\s+(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d\d)(\d\d) (.+)$/
-const kinds: Readonly<Record<string, Entry['kind']>> = { '-': 'file', d: 'directory', l: 'link' }
+const kinds: Readonly<Record<string, DirectoryEntry['kind']>> = { '-': 'file', d: 'directory', l: 'link' }
 
 /** What `ls` said; null where it cannot be read for sure, such as names with line breaks. */
-export function listed(text: string): Entry[] | null {
-  const entries: Entry[] = []
+export function listed(text: string): DirectoryEntry[] | null {
+  const entries: DirectoryEntry[] = []
   for (const one of text.split('\n')) {
     if (one === '' || /^total \d+$/.test(one)) continue
     const [, type = '', rights = '', size, day, time, hours, minutes, rest = ''] = line.exec(one) ?? []

@@ -1,4 +1,4 @@
-/** Directories of a container, always absolute and without a slash at the end; the root is `/`. */
+/** Directories of a machine, always absolute and without a slash at the end; the root is `/`. */
 export function cleanPath(text: string): string {
   const parts: string[] = []
   for (const part of text.split('/')) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { childPath, cleanPath, modeText, pathParts } from './containerPath.ts'
+import { childPath, cleanPath, modeText, pathParts } from './directoryPath.ts'
 
 it.each([
   ['', '/'],

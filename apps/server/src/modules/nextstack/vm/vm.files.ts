@@ -1,0 +1,113 @@
+import { posix } from 'node:path'
+import { vmCan, type vms } from '@zhisuan/contract/nextstack/vm'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import type { DirectoryEntry } from '@zhisuan/contract/directory'
+import type { ComputeEngine } from '@zhisuan/engines/compute'
+import { isEngineError } from '@zhisuan/engines/errors'
+import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import type { Db } from '../../../platform/db/database.ts'
+import { listed, listing, lookingAt } from '../../../platform/directoryListing.ts'
+import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
+import { toRefusal } from '../../../platform/http/problems.ts'
+import type { Machine, MachineItem, MachinePlace, Machines } from '../../files/machine/machine.ts'
+import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
+import * as store from './vm.store.ts'
+
+const lookMs = 15_000
+const placeOf = { file: 'file', directory: 'folder', link: 'other', other: 'other' } as const satisfies Record<DirectoryEntry['kind'], MachinePlace['kind']>
+
+export type VmFiles = ReturnType<typeof createVmFiles>
+
+/** Files of running instances: programs of the guest tell what is there and call it otherwise, the engine carries the bytes. A path never gets into a shell. */
+export function createVmFiles({ db, clouds }: { db: Db; clouds: Pick<CloudService, 'forReading'> }): {
+  list(actor: Actor, id: string, path: string): Promise<ResponseOf<(typeof vms)['files']>>
+  machines: Machines
+} {
+  const reached = async (scope: Scope, id: string): Promise<Machine & { entries(path: string, signal?: AbortSignal): Promise<DirectoryEntry[]> }> => {
+    const vm = found(await store.getVm(db, scope, id))
+    refuseUnless(vmCan.terminal, vm)
+    return machineOf(vm.name, await clouds.forReading(vm.cloud_id), vm.engine_name)
+  }
+  return {
+    async list(actor, id, path) {
+      const machine = await reached(scopeOf(actor), id)
+      const place = await machine.stat(path)
+      if (place?.kind !== 'folder') throw new Refusal('machineFileMissing', { field: 'path', values: { path } })
+      return { items: await machine.entries(place.path) }
+    },
+    machines: {
+      reach: reached,
+      async work(id, _signal, act) {
+        try {
+          return await act(await reached(platformScope, id))
+        } catch (error) {
+          // An engine that is away, or did not answer, is tried again.
+          throw isEngineError(error) && !isEngineError(error, 'unreachable', 'unanswered', 'busy', 'cancelled') ? toRefusal(error) : error
+        }
+      },
+    },
+  }
+}
+
+function machineOf(name: string, { instances }: Pick<ComputeEngine, 'instances'>, instance: string) {
+  const run = (command: readonly [string, ...string[]], signal: AbortSignal = AbortSignal.timeout(lookMs)) =>
+    instances.exec(instance, { command, env: { LC_ALL: 'C' } }, { signal })
+  const done = async (command: readonly [string, ...string[]], signal: AbortSignal): Promise<void> => {
+    const { exitCode, stderr } = await run(command, signal)
+    if (exitCode !== 0) throw new Refusal('machineCopyRefused', { values: { said: stderr.toString('utf8').trim().slice(0, 200) } })
+  }
+  const entries = async (path: string, signal?: AbortSignal): Promise<DirectoryEntry[]> => {
+    const { exitCode, stdout } = await run(listing(path), signal)
+    const items = exitCode === 0 ? listed(stdout.toString('utf8')) : null
+    if (items === null) throw new Refusal('vmFilesUnreadable', { field: 'path' })
+    return items
+  }
+  const stat = async (path: string, signal?: AbortSignal): Promise<MachinePlace | null> => {
+    const at = posix.normalize(path)
+    const { exitCode, stdout } = await run(lookingAt(at), signal)
+    const [entry] = (exitCode === 0 ? listed(stdout.toString('utf8')) : null) ?? []
+    return entry === undefined ? null : { path: at, kind: placeOf[entry.kind], size_bytes: entry.size_bytes }
+  }
+  return {
+    name,
+    stat,
+    entries,
+    async *read(path: string, signal: AbortSignal): AsyncGenerator<MachineItem> {
+      const root = await stat(path, signal)
+      const file = async (at: string, below: string, size_bytes: number): Promise<MachineItem> => ({
+        kind: 'file',
+        path: below,
+        size_bytes,
+        content: await instances.readFile(instance, at, { signal }),
+      })
+      if (root?.kind === 'file') yield await file(path, '', root.size_bytes)
+      if (root?.kind !== 'folder') return
+      const folders = ['']
+      for (let below = folders.shift(); below !== undefined; below = folders.shift()) {
+        yield { kind: 'folder', path: below }
+        for (const entry of await entries(posix.join(path, below), signal)) {
+          const inside = posix.join(below, entry.name)
+          if (entry.kind === 'directory') folders.push(inside)
+          else if (entry.kind === 'file') yield await file(posix.join(path, inside), inside, entry.size_bytes)
+          else yield { kind: 'other', path: inside }
+        }
+      }
+    },
+    async write({ directory, name: called, mark }, items, signal) {
+      const part = posix.join(directory, `.${mark}.part`)
+      try {
+        // What a try before left.
+        await done(['rm', '-rf', '--', part], signal)
+        for (const { path, file } of items) {
+          const at = posix.join(part, path)
+          if (file === null) await done(['mkdir', '-p', '--', at], signal)
+          else await instances.writeFile(instance, { path: at, content: await file.open(), mode: 0o644 }, { signal })
+        }
+        await done(['mv', '-f', '--', part, posix.join(directory, called)], signal)
+      } catch (error) {
+        await run(['rm', '-rf', '--', part]).catch(() => undefined)
+        throw error
+      }
+    },
+  } satisfies Machine & { entries: typeof entries }
+}

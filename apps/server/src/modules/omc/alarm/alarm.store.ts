@@ -1,0 +1,485 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { AlarmRule, alarms, alertLogs, ReceiverKind, receivers, ruleStates, Severity } from '@zhisuan/contract/omc/alarm'
+import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder, type Selectable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
+import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { among, asked, matching, orderOf, pageOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+interface AlarmTable {
+  id: string
+  /** Null: the platform's. */
+  bp_id: string | null
+  name: string
+  description: string
+  group: string
+  severity: Severity
+  rule: ColumnType<AlarmRule, string, string>
+  for_seconds: number
+  no_data: 'recover' | 'alarm'
+  receiver_ids: string[]
+  status: 'active' | 'deactive'
+  rule_state: (typeof ruleStates)[number]
+  rule_error: string | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+interface AlertLogTable {
+  id: string
+  bp_id: string | null
+  /** Null: of a Prometheus' own rules, or of an alarm that is gone. */
+  alarm_id: string | null
+  /** What it was called when it began. */
+  alarm_name: string
+  /** SHA-256 of its labels, and when it began: the same told again is the same. */
+  fingerprint: Buffer
+  starts_at: Date
+  ends_at: Date | null
+  /** When it was last told; one that goes on is told again and again. */
+  told_at: Date
+  severity: Severity
+  status: 'firing' | 'resolved'
+  summary: string
+  labels: ColumnType<Record<string, string>, string, string>
+  value: string | null
+  processed_by: string | null
+  processed_at: Date | null
+  note: string | null
+  silenced_until: Date | null
+}
+interface ReceiverTable {
+  id: string
+  bp_id: string | null
+  name: string
+  kind: ReceiverKind
+  /** What people see of it. */
+  target: string
+  /** Sealed JSON: addresses, or URL and secret. */
+  sealed: string
+  has_secret: boolean
+  /** Nothing is sent before: robots take so many messages a minute. */
+  next_at: Date | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
+interface DeliveryTable {
+  id: string
+  receiver_id: string
+  bp_id: string | null
+  /** Of a test none. */
+  alert_log_id: string | null
+  what: 'firing' | 'resolved' | 'test'
+  severity: Severity
+  summary: string
+  status: 'waiting' | 'sent' | 'failed'
+  attempts: Generated<number>
+  error: string | null
+  next_at: Date
+  /** A server is at it until then. */
+  claimed_until: Date | null
+  created_at: Generated<Date>
+  sent_at: Date | null
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    alarms: AlarmTable
+    alert_logs: AlertLogTable
+    alarm_receivers: ReceiverTable
+    alarm_deliveries: DeliveryTable
+  }
+}
+
+export const alarmMigrations: Migrations = {
+  '20261129_70_alarms': migration(`
+    create table alarm_receivers (
+      id uuid primary key,
+      bp_id uuid,
+      name text not null,
+      kind text not null check (kind in ('mail', 'webhook', 'wecom', 'dingtalk', 'feishu')),
+      target text not null,
+      sealed text not null,
+      has_secret boolean not null,
+      next_at timestamptz,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now()
+    );
+    create unique index alarm_receivers_name on alarm_receivers (coalesce(bp_id, '00000000-0000-0000-0000-000000000000'), name);
+    create table alarms (
+      id uuid primary key,
+      bp_id uuid,
+      name text not null,
+      description text not null,
+      "group" text not null,
+      severity text not null check (severity in ('critical', 'warning', 'info')),
+      rule jsonb not null,
+      for_seconds integer not null,
+      no_data text not null check (no_data in ('recover', 'alarm')),
+      receiver_ids uuid[] not null,
+      status text not null check (status in ('active', 'deactive')),
+      rule_state text not null check (rule_state in ('waiting', 'loaded', 'refused', 'none')),
+      rule_error text,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index alarms_name on alarms (coalesce(bp_id, '00000000-0000-0000-0000-000000000000'), name);
+    create table alert_logs (
+      id uuid primary key,
+      bp_id uuid,
+      alarm_id uuid references alarms on delete set null,
+      alarm_name text not null,
+      fingerprint bytea not null,
+      starts_at timestamptz not null,
+      ends_at timestamptz,
+      told_at timestamptz not null,
+      severity text not null check (severity in ('critical', 'warning', 'info')),
+      status text not null check (status in ('firing', 'resolved')),
+      summary text not null,
+      labels jsonb not null,
+      value text,
+      processed_by text,
+      processed_at timestamptz,
+      note text,
+      silenced_until timestamptz,
+      constraint alert_logs_ended check ((status = 'resolved') = (ends_at is not null))
+    );
+    create unique index alert_logs_episode on alert_logs (fingerprint, starts_at);
+    create index alert_logs_newest on alert_logs (starts_at desc, id desc);
+    create index alert_logs_newest_bp on alert_logs (bp_id, starts_at desc, id desc);
+    create index alert_logs_firing on alert_logs (alarm_id) where status = 'firing';
+    create table alarm_deliveries (
+      id uuid primary key,
+      receiver_id uuid not null references alarm_receivers on delete cascade,
+      bp_id uuid,
+      alert_log_id uuid references alert_logs on delete cascade,
+      what text not null check (what in ('firing', 'resolved', 'test')),
+      severity text not null,
+      summary text not null,
+      status text not null check (status in ('waiting', 'sent', 'failed')),
+      attempts integer not null default 0,
+      error text,
+      next_at timestamptz not null,
+      claimed_until timestamptz,
+      created_at timestamptz not null default now(),
+      sent_at timestamptz
+    );
+    create unique index alarm_deliveries_once on alarm_deliveries (receiver_id, alert_log_id, what) where alert_log_id is not null;
+    create index alarm_deliveries_due on alarm_deliveries (next_at) where status = 'waiting';
+    create index alarm_deliveries_of on alarm_deliveries (receiver_id, created_at desc, id desc);
+    ${tellsChanges('alarms', 'omc.alarm')}
+    ${tellsChanges('alert_logs', 'omc.alertLog')}
+    ${tellsChanges('alarm_receivers', 'omc.receiver')}
+  `),
+}
+
+export type AlarmRow = Selectable<AlarmTable>
+export type ShownAlarm = AlarmRow & { bp_name: string | null; receivers: { id: string; name: string }[]; firing_count: number }
+export type AlertLogRow = Selectable<AlertLogTable>
+export type ShownAlertLog = AlertLogRow & { bp_name: string | null; current_name: string | null }
+export type ReceiverRow = Selectable<ReceiverTable>
+export type ShownReceiver = ReceiverRow & {
+  bp_name: string | null
+  alarm_count: number
+  last: { status: DeliveryRow['status']; at: string; error: string | null } | null
+}
+export type DeliveryRow = Selectable<DeliveryTable>
+
+const bpName = (table: string): RawBuilder<string | null> =>
+  sql<string | null>`(select name from organisations where organisations.id = ${sql.ref(`${table}.bp_id`)})`
+/** Critical first. */
+const severityOrder = (table: string): RawBuilder<number> => sql<number>`array_position(array['info', 'warning', 'critical'], ${sql.ref(`${table}.severity`)})`
+
+export const { insert: insertAlarm, update: updateAlarm, remove: removeAlarm, lock: lockAlarm } = rowsOf('alarms', 'updated_at')
+export const { insert: insertReceiver, update: updateReceiver, remove: removeReceiver, lock: lockReceiver } = rowsOf('alarm_receivers')
+export const { update: updateAlertLog, lock: lockAlertLog } = rowsOf('alert_logs')
+export const { update: updateDelivery } = rowsOf('alarm_deliveries')
+
+const shownAlarms = (on: Sql) =>
+  on
+    .selectFrom('alarms')
+    .selectAll('alarms')
+    .select([
+      bpName('alarms').as('bp_name'),
+      sql<
+        ShownAlarm['receivers']
+      >`(select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.name), '[]') from alarm_receivers as r where r.id = any(alarms.receiver_ids))`.as(
+        'receivers',
+      ),
+      sql<number>`(select count(*) from alert_logs where alert_logs.alarm_id = alarms.id and alert_logs.status = 'firing')`.as('firing_count'),
+    ])
+
+export function listAlarms(on: Sql, scope: Scope, query: QueryOf<typeof alarms.list>): Promise<{ total: number; rows: ShownAlarm[] }> {
+  const filtered = on
+    .selectFrom('alarms')
+    .where(within(scope, 'alarms.bp_id'))
+    .where(asked(query, 'alarms', 'group', 'severity', 'status'))
+    .where(matching(query.keyword, 'alarms.name', 'alarms.description'))
+  const order = orderOf('alarms', '-created_at', 'name', 'created_at', 'severity')
+  return pageOf(filtered, query, order, (ids) => shownAlarms(on).where('alarms.id', 'in', ids))
+}
+export const showAlarm = (on: Sql, scope: Scope, id: string): Promise<ShownAlarm | undefined> =>
+  shownAlarms(on).where('alarms.id', '=', id).where(within(scope, 'alarms.bp_id')).executeTakeFirst()
+export const activeAlarms = (on: Sql): Promise<AlarmRow[]> => on.selectFrom('alarms').selectAll().where('status', '=', 'active').orderBy('id').execute()
+export const alarmsByIds = (on: Sql, ids: readonly string[]): Promise<AlarmRow[]> => on.selectFrom('alarms').selectAll().where(among('id', ids)).execute()
+export const alarmGroups = async (on: Sql, scope: Scope): Promise<{ group: string; count: number }[]> =>
+  on
+    .selectFrom('alarms')
+    .select(['group', sql<number>`count(*)`.as('count')])
+    .where(within(scope, 'alarms.bp_id'))
+    .groupBy('group')
+    .orderBy('group')
+    .execute()
+/** What became of the rules of those that are active. */
+export const markRules = async (on: Sql, ids: readonly string[] | null, changes: Pick<AlarmRow, 'rule_state' | 'rule_error'>): Promise<void> => {
+  await on
+    .updateTable('alarms')
+    .set(changes)
+    .where('status', '=', 'active')
+    .$if(ids !== null, (q) => q.where(among('id', ids ?? [])))
+    .where((of) => of.or([of('rule_state', '<>', changes.rule_state), of('rule_error', 'is distinct from', changes.rule_error)]))
+    .execute()
+}
+
+const shownLogs = (on: Sql) =>
+  on
+    .selectFrom('alert_logs')
+    .selectAll('alert_logs')
+    .select([bpName('alert_logs').as('bp_name'), sql<string | null>`(select name from alarms where alarms.id = alert_logs.alarm_id)`.as('current_name')])
+
+export function listAlertLogs(on: Sql, scope: Scope, query: QueryOf<typeof alertLogs.list>): Promise<{ total: number; rows: ShownAlertLog[] }> {
+  const filtered = on
+    .selectFrom('alert_logs')
+    .where(within(scope, 'alert_logs.bp_id'))
+    .where(asked(query, 'alert_logs', 'status', 'severity', 'alarm_id'))
+    .$if(query.processed !== undefined, (q) => q.where('processed_at', query.processed === 'true' ? 'is not' : 'is', null))
+    .where(matching(query.keyword, 'alert_logs.alarm_name', 'alert_logs.summary'))
+  return pageOf(filtered, query, orderOf('alert_logs', '-starts_at', 'starts_at', 'severity'), (ids) => shownLogs(on).where('alert_logs.id', 'in', ids))
+}
+export const showAlertLog = (on: Sql, scope: Scope, id: string): Promise<ShownAlertLog | undefined> =>
+  shownLogs(on).where('alert_logs.id', '=', id).where(within(scope, 'alert_logs.bp_id')).executeTakeFirst()
+
+export async function countAlertLogs(
+  on: Sql,
+  scope: Scope,
+  today: Date,
+): Promise<{ critical: number; warning: number; info: number; unprocessed: number; today: number }> {
+  return on
+    .selectFrom('alert_logs')
+    .select([
+      sql<number>`count(*) filter (where status = 'firing' and severity = 'critical')`.as('critical'),
+      sql<number>`count(*) filter (where status = 'firing' and severity = 'warning')`.as('warning'),
+      sql<number>`count(*) filter (where status = 'firing' and severity = 'info')`.as('info'),
+      sql<number>`count(*) filter (where status = 'firing' and processed_at is null)`.as('unprocessed'),
+      sql<number>`count(*) filter (where starts_at >= ${today})`.as('today'),
+    ])
+    .where(within(scope, 'alert_logs.bp_id'))
+    .where((of) => of.or([of('status', '=', 'firing'), of('starts_at', '>=', today)]))
+    .executeTakeFirstOrThrow()
+}
+
+/** A row for each day, those on which nothing began too. */
+export async function dailyAlertLogs(
+  on: Sql,
+  scope: Scope,
+  first: string,
+  last: string,
+): Promise<{ day: string; critical: number; warning: number; info: number }[]> {
+  const { rows } = await sql<{ day: string; critical: number; warning: number; info: number }>`
+    select to_char(days.day, 'YYYY-MM-DD') as day,
+      count(logs.id) filter (where severity = 'critical') as critical,
+      count(logs.id) filter (where severity = 'warning') as warning,
+      count(logs.id) filter (where severity = 'info') as info
+    from generate_series(${first}::date, ${last}::date, interval '1 day') as days (day)
+    left join alert_logs as logs on logs.starts_at >= (days.day at time zone 'Asia/Shanghai') and logs.starts_at < ((days.day + interval '1 day') at time zone 'Asia/Shanghai')
+      and ${within(scope, 'logs.bp_id')}
+    group by days.day order by days.day
+  `.execute(on)
+  return rows
+}
+
+export type NewEpisode = Insertable<AlertLogTable>
+
+/**
+ * Writes an episode, or that it was told again, or that it is over.
+ * @returns what is new of it; null where nothing is
+ */
+export async function recordEpisode(tx: Tx, episode: NewEpisode): Promise<{ row: AlertLogRow; news: 'firing' | 'resolved' } | null> {
+  const same = await tx
+    .selectFrom('alert_logs')
+    .selectAll()
+    .where('fingerprint', '=', episode.fingerprint)
+    .where((of) => of.or([of('starts_at', '=', episode.starts_at), of('status', '=', 'firing')]))
+    .orderBy('status')
+    .orderBy('starts_at', 'desc')
+    .forUpdate()
+    .execute()
+  const firing = same.find(({ status }) => status === 'firing')
+  const before = firing ?? same[0]
+  // It was taken for over, and goes on: from here on it is another one.
+  const goesOn = before?.status === 'resolved' && episode.status === 'firing'
+  if (before === undefined || goesOn) {
+    const made = await tx
+      .insertInto('alert_logs')
+      .values(goesOn ? { ...episode, starts_at: episode.told_at } : episode)
+      .onConflict((on) => on.doNothing())
+      .returningAll()
+      .executeTakeFirst()
+    // Another server was told of it in this very moment.
+    return made === undefined ? null : { row: made, news: 'firing' }
+  }
+  const ends = episode.status === 'resolved' && before.status === 'firing'
+  const row = await tx
+    .updateTable('alert_logs')
+    .set(
+      ends
+        ? { status: 'resolved', ends_at: episode.ends_at ?? episode.told_at, told_at: episode.told_at }
+        : { told_at: episode.told_at, ...(before.status === 'firing' && { value: episode.value }) },
+    )
+    .where('id', '=', before.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return ends ? { row, news: 'resolved' } : null
+}
+
+/** Those that go on and were not told for so long; or all that go on, of one alarm. */
+export const openEpisodes = (tx: Tx, of: { alarmId: string } | { toldBefore: Date }): Promise<AlertLogRow[]> =>
+  tx
+    .selectFrom('alert_logs')
+    .selectAll()
+    .where('status', '=', 'firing')
+    .$if('alarmId' in of, (q) => q.where('alarm_id', '=', 'alarmId' in of ? of.alarmId : ''))
+    .$if('toldBefore' in of, (q) => q.where('told_at', '<', 'toldBefore' in of ? of.toldBefore : new Date()))
+    .orderBy('id')
+    .limit(1_000)
+    .forUpdate()
+    .execute()
+
+const shownReceivers = (on: Sql) =>
+  on
+    .selectFrom('alarm_receivers')
+    .selectAll('alarm_receivers')
+    .select([
+      bpName('alarm_receivers').as('bp_name'),
+      sql<number>`(select count(*) from alarms where alarm_receivers.id = any(alarms.receiver_ids))`.as('alarm_count'),
+      sql<
+        ShownReceiver['last']
+      >`(select jsonb_build_object('status', d.status, 'at', to_char(coalesce(d.sent_at, d.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'error', d.error)
+        from alarm_deliveries as d where d.receiver_id = alarm_receivers.id order by d.created_at desc, d.id desc limit 1)`.as('last'),
+    ])
+export function listReceivers(on: Sql, scope: Scope, query: QueryOf<typeof receivers.list>): Promise<{ total: number; rows: ShownReceiver[] }> {
+  const filtered = on
+    .selectFrom('alarm_receivers')
+    .where(within(scope, 'alarm_receivers.bp_id'))
+    .where(asked(query, 'alarm_receivers', 'kind'))
+    .where(matching(query.keyword, 'alarm_receivers.name', 'alarm_receivers.target'))
+  return pageOf(filtered, query, orderOf('alarm_receivers', '-created_at', 'name', 'created_at'), (ids) =>
+    shownReceivers(on).where('alarm_receivers.id', 'in', ids),
+  )
+}
+export const showReceiver = (on: Sql, scope: Scope, id: string): Promise<ShownReceiver | undefined> =>
+  shownReceivers(on).where('alarm_receivers.id', '=', id).where(within(scope, 'alarm_receivers.bp_id')).executeTakeFirst()
+/** How many of these are this organisation's own; null is the platform. */
+export const countOwnReceivers = async (on: Sql, bpId: string | null, ids: readonly string[]): Promise<number> =>
+  (
+    await on
+      .selectFrom('alarm_receivers')
+      .select(sql<number>`count(*)`.as('count'))
+      .where(among('id', ids))
+      .where('bp_id', bpId === null ? 'is' : '=', bpId)
+      .executeTakeFirstOrThrow()
+  ).count
+export const forgetReceiverInAlarms = async (tx: Tx, id: string): Promise<void> => {
+  await tx
+    .updateTable('alarms')
+    .set({ receiver_ids: sql<string[]>`array_remove(receiver_ids, ${id}::uuid)` })
+    .where(sql<boolean>`${id}::uuid = any(receiver_ids)`)
+    .execute()
+}
+
+export const insertDeliveries = async (tx: Tx, rows: readonly Insertable<DeliveryTable>[]): Promise<void> => {
+  if (rows.length > 0)
+    await tx
+      .insertInto('alarm_deliveries')
+      .values([...rows])
+      .onConflict((on) => on.doNothing())
+      .execute()
+}
+export const insertDelivery = insertsInto('alarm_deliveries')
+export function listDeliveries(on: Sql, receiverId: string, query: QueryOf<typeof receivers.deliveries>): Promise<{ total: number; rows: DeliveryRow[] }> {
+  const filtered = on
+    .selectFrom('alarm_deliveries')
+    .where('receiver_id', '=', receiverId)
+    .where(asked(query, 'alarm_deliveries', 'status'))
+  return pageWithTotal(paged(filtered.selectAll(), query, orderOf('alarm_deliveries', '-created_at', 'created_at')), filtered, query)
+}
+export const getDelivery = (on: Sql, receiverId: string, id: string): Promise<DeliveryRow | undefined> =>
+  on.selectFrom('alarm_deliveries').selectAll().where('receiver_id', '=', receiverId).where('id', '=', id).executeTakeFirst()
+export interface Claimed {
+  readonly receiver: ReceiverRow
+  readonly deliveries: readonly DeliveryRow[]
+}
+/**
+ * Of one receiver whose turn it is all that is due, held until then: what is due together is sent together. Whoever dies
+ * over it leaves it to the next, when its time is over.
+ */
+export async function claimDue(tx: Tx, now: Date, until: Date, most: (kind: ReceiverKind) => number): Promise<Claimed | null> {
+  const receiver = await tx
+    .selectFrom('alarm_receivers')
+    .selectAll()
+    .where((of) => of.or([of('next_at', 'is', null), of('next_at', '<=', now)]))
+    .where(
+      sql<boolean>`exists (
+        select from alarm_deliveries as d
+        where d.receiver_id = alarm_receivers.id and d.status = 'waiting' and d.next_at <= ${now} and (d.claimed_until is null or d.claimed_until < ${now})
+      )`,
+    )
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+  if (receiver === undefined) return null
+  const deliveries = await tx
+    .selectFrom('alarm_deliveries')
+    .selectAll()
+    .where('receiver_id', '=', receiver.id)
+    .where('status', '=', 'waiting')
+    .where('next_at', '<=', now)
+    .where((of) => of.or([of('claimed_until', 'is', null), of('claimed_until', '<', now)]))
+    .orderBy(severityOrder('alarm_deliveries'), 'desc')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(most(receiver.kind))
+    .forUpdate()
+    .execute()
+  await tx
+    .updateTable('alarm_deliveries')
+    .set({ claimed_until: until })
+    .where(
+      among(
+        'id',
+        deliveries.map(({ id }) => id),
+      ),
+    )
+    .execute()
+  // Nobody else sends to it meanwhile.
+  await tx.updateTable('alarm_receivers').set({ next_at: until }).where('id', '=', receiver.id).execute()
+  return { receiver, deliveries }
+}
+export const settleDeliveries = async (
+  on: Sql,
+  ids: readonly string[],
+  changes: Partial<Pick<DeliveryRow, 'status' | 'error' | 'sent_at' | 'next_at'>>,
+): Promise<void> => {
+  await on
+    .updateTable('alarm_deliveries')
+    .set({ ...changes, claimed_until: null, attempts: sql<number>`attempts + 1` })
+    .where(among('id', ids))
+    .execute()
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto'
+import { alarmMetrics, severities, type Severity } from '@zhisuan/contract/omc/alarm'
+import { fillText } from '@zhisuan/contract/errors'
+import { z } from 'zod'
+import { byId } from '@zhisuan/contract/define'
+import type { Tx } from '../../../platform/db/database.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { organisationLabel, platformOrganisation } from '../query/tenant.ts'
+import * as store from './alarm.store.ts'
+import { alarmTexts as texts } from './alarm.texts.ts'
+import { alarmLabel, severityLabel } from './rules.ts'
+
+/** What is posted to an Alertmanager (its API v2, `postableAlerts`); what else is said is left alone. */
+export const postedAlerts = z
+  .array(
+    z.object({
+      labels: z.record(z.string().max(256), z.string().max(4_096)).refine((labels) => Object.keys(labels).length <= 100),
+      annotations: z.record(z.string().max(256), z.string().max(8_192)).default({}),
+      startsAt: z.iso.datetime({ offset: true }),
+      endsAt: z.iso.datetime({ offset: true }).optional(),
+    }),
+  )
+  .max(10_000)
+export type PostedAlert = z.output<typeof postedAlerts>[number]
+
+const ours: ReadonlySet<string> = new Set([alarmLabel, severityLabel, organisationLabel, 'alertname'])
+const summaryMost = 500
+/** Prometheus tells what goes on again each minute; what is not told for so long is over. */
+const silentMs = 5 * 60_000
+
+export type Inbox = ReturnType<typeof createInbox>
+
+/** Takes what Prometheus tells: an episode is a row, however often it is told, and who has to know of it gets a row in the same transaction. */
+export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
+  const tellOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined, news: 'firing' | 'resolved'): Promise<void> => {
+    const at = now()
+    const isSilent = row.silenced_until !== null && row.silenced_until > at
+    if (alarm === undefined || isSilent) return
+    await store.insertDeliveries(
+      tx,
+      alarm.receiver_ids.map((receiver_id) => ({
+        id: uuidv7(),
+        receiver_id,
+        bp_id: alarm.bp_id,
+        alert_log_id: row.id,
+        what: news,
+        severity: row.severity,
+        summary: row.summary,
+        status: 'waiting',
+        error: null,
+        next_at: at,
+        claimed_until: null,
+        sent_at: null,
+      })),
+    )
+  }
+
+  const end = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined): Promise<void> => {
+    await store.updateAlertLog(tx, row.id, { status: 'resolved', ends_at: now() })
+    await tellOf(tx, row, alarm, 'resolved')
+  }
+
+  return {
+    /** @param alerts as they were posted, by one whose token was looked at */
+    async take(alerts: readonly PostedAlert[]): Promise<void> {
+      const at = now()
+      const idOf = ({ labels }: PostedAlert): string | null => byId.safeParse({ id: labels[alarmLabel] }).data?.id ?? null
+      const known = new Map((await store.alarmsByIds(db, [...new Set(alerts.flatMap((alert) => idOf(alert) ?? []))])).map((alarm) => [alarm.id, alarm]))
+      const episodes = alerts
+        .flatMap((alert) => {
+          const id = idOf(alert)
+          const alarm = id === null ? undefined : known.get(id)
+          // Of an alarm that is gone, or off, its Prometheus does not know yet.
+          if (id !== null && alarm?.status !== 'active') return []
+          return [{ alarm, episode: episodeOf(alert, alarm, at) }]
+        })
+        // In one order, so that two servers do not wait for each other.
+        .toSorted((one, other) => Buffer.compare(one.episode.fingerprint, other.episode.fingerprint))
+      // Some at a time: what was written is not lost by what comes after it.
+      for (let from = 0; from < episodes.length; from += 200)
+        await db.transaction().execute(async (tx) => {
+          for (const { alarm, episode } of episodes.slice(from, from + 200)) {
+            const recorded = await store.recordEpisode(tx, episode)
+            if (recorded === null) continue
+            await tellOf(tx, recorded.row, alarm, recorded.news)
+            // It began and was over while nobody here was told.
+            if (recorded.news === 'firing' && recorded.row.status === 'resolved') await tellOf(tx, recorded.row, alarm, 'resolved')
+          }
+        })
+    },
+    /** Ends what goes on of an alarm that is off, or goes. */
+    async endOf(tx: Tx, alarm: store.AlarmRow): Promise<void> {
+      for (const row of await store.openEpisodes(tx, { alarmId: alarm.id })) await end(tx, row, alarm)
+    },
+    /** Ends what nobody tells any more, though whoever told it answers. @param answers whether a Prometheus is there that would tell */
+    async endSilent(answers: boolean): Promise<void> {
+      if (!answers) return
+      await db.transaction().execute(async (tx) => {
+        const rows = await store.openEpisodes(tx, { toldBefore: new Date(now().getTime() - silentMs) })
+        const alarms = new Map((await store.alarmsByIds(tx, [...new Set(rows.flatMap(({ alarm_id }) => alarm_id ?? []))])).map((alarm) => [alarm.id, alarm]))
+        for (const row of rows) await end(tx, row, row.alarm_id === null ? undefined : alarms.get(row.alarm_id))
+      })
+    },
+  }
+}
+
+/** What one alert is as a row. Its alarm says whose it is and how bad, and not what was posted. */
+function episodeOf(
+  { labels, annotations, startsAt, endsAt }: PostedAlert,
+  alarm: store.AlarmRow | undefined,
+  at: Date,
+): store.NewEpisode & { fingerprint: Buffer } {
+  const pairs = Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const ends = endsAt === undefined ? null : new Date(endsAt)
+  const isOver = ends !== null && ends <= at
+  const shown = Object.fromEntries(pairs.filter(([name]) => !ours.has(name)))
+  const severity = alarm?.severity ?? severityOf(labels[severityLabel])
+  const organisation = labels[organisationLabel]
+  return {
+    id: uuidv7(),
+    bp_id:
+      alarm === undefined
+        ? organisation === undefined || organisation === platformOrganisation
+          ? null
+          : (byId.safeParse({ id: organisation }).data?.id ?? null)
+        : alarm.bp_id,
+    alarm_id: alarm?.id ?? null,
+    alarm_name: (alarm?.name ?? labels['alertname'] ?? texts.external).slice(0, 200),
+    fingerprint: createHash('sha256').update(JSON.stringify(pairs)).digest(),
+    starts_at: new Date(startsAt),
+    ends_at: isOver ? ends : null,
+    told_at: at,
+    severity,
+    status: isOver ? 'resolved' : 'firing',
+    summary: summaryOf(alarm, labels, annotations).slice(0, summaryMost),
+    labels: JSON.stringify(shown),
+    value: annotations['value']?.slice(0, 64) ?? null,
+    processed_by: null,
+    processed_at: null,
+    note: null,
+    silenced_until: null,
+  }
+}
+
+const severityOf = (text: string | undefined): Severity => severities.find((one) => one === text) ?? 'warning'
+
+/** What it is and of what, in a line: `内存告警 内存使用率 节点一 当前值 95.2%`. */
+function summaryOf(alarm: store.AlarmRow | undefined, labels: PostedAlert['labels'], annotations: PostedAlert['annotations']): string {
+  const of = ['node', 'mount', 'gpu', 'device'].flatMap((name) => labels[name] ?? [])
+  const where = of.length === 0 ? [labels['instance'] ?? ''] : of
+  if (alarm === undefined)
+    return [labels['alertname'] ?? texts.external, ...where, annotations['summary'] ?? annotations['description'] ?? ''].filter((part) => part !== '').join(' ')
+  const isMissing = labels['alertname'] === `${alarm.id}-missing`
+  const metric = alarm.rule.kind === 'metric' ? alarm.rule.metric : null
+  const figure = Number(annotations['value'])
+  const value = isMissing
+    ? texts.missing
+    : metric !== null && alarmMetrics[metric].fixed
+      ? ''
+      : Number.isFinite(figure)
+        ? fillText(texts.value, { value: String(Math.round(figure * 100) / 100), unit: metric === null ? '' : alarmMetrics[metric].unit })
+        : ''
+  return [alarm.name, metric === null ? '' : texts.metrics[metric], ...where, value].filter((part) => part !== '').join(' ')
+}

@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { randomInt } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { alarms, receivers } from '@zhisuan/contract/omc/alarm'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { call } from '../../../testing/call.ts'
+import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { createInbox, postedAlerts } from './inbox.ts'
+
+/** Receivers that answer 500, hang, close, and take it in the end; servers that come and go on one database. */
+describe('episodes under faults', () => {
+  let app: TestApp
+  let owner: Person & SignedIn
+  let server: Server
+  let url: string
+  let failing = true
+  /** Lines that were taken, by receiver. */
+  const taken = new Map<string, string[]>()
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const way = failing ? randomInt(4) : 3
+        if (way === 0) return void response.writeHead(500).end()
+        if (way === 1) return void request.socket.destroy()
+        if (way === 2) return
+        const path = request.url ?? ''
+        const { text } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { text: string }
+        taken.set(path, [...(taken.get(path) ?? []), ...text.split('\n').filter((line) => line.includes('node-'))])
+        response.end('{"errcode":0}')
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    app = await testApp({ WEBHOOK_ALLOW: '127.0.0.1' })
+    owner = await someone(app)
+  })
+  afterAll(async () => {
+    await app.close()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  it('come to each receiver, firing before resolved, none lost', async () => {
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c'])
+      ids.push((await call(app, receivers.create, { token: owner.token, body: { name, kind: 'webhook', url: `${url}/${name}` } })).id)
+    const alarm = await call(app, alarms.create, {
+      token: owner.token,
+      body: { name: 'x', severity: 'critical', rule: { kind: 'metric', metric: 'node_cpu', comparison: '>', threshold: 1 }, receiver_ids: ids },
+    })
+    const inbox = createInbox(app.platform)
+    const began = new Date(Date.now() - 60_000).toISOString()
+    const alertsOf = (endsAt?: string) =>
+      postedAlerts.parse(
+        Array.from({ length: 200 }, (_, index) => ({
+          labels: { alertname: alarm.id, zhisuan_alarm: alarm.id, node: `node-${index}` },
+          startsAt: began,
+          ...(endsAt !== undefined && { endsAt }),
+        })),
+      )
+    // Told to two servers at once, again and again, as Prometheus does.
+    const second = await testApp({ WEBHOOK_ALLOW: '127.0.0.1', DATABASE_URL: app.databaseUrl })
+    const other = createInbox(second.platform)
+    for (let times = 0; times < 3; times++) await Promise.all([inbox.take(alertsOf()), other.take(alertsOf())])
+    await vi.waitFor(() => expect(taken.size).toBeGreaterThan(0), { timeout: 120_000, interval: 500 })
+    await second.close()
+    await inbox.take(alertsOf(new Date(Date.now() - 1_000).toISOString()))
+    failing = false
+    app.clock.advance(2 * 3_600_000)
+    await vi.waitFor(
+      () => {
+        for (const path of ['/a', '/b', '/c']) {
+          const lines = taken.get(path) ?? []
+          for (let node = 0; node < 200; node++) {
+            const own = lines.filter((line) => new RegExp(`node-${node}(?!\\d)`).test(line))
+            expect([own.some((line) => line.includes('告警')), own.some((line) => line.includes('已恢复'))], `${path} node-${node}`).toEqual([true, true])
+          }
+        }
+      },
+      { timeout: 180_000, interval: 1_000 },
+    )
+    for (const lines of taken.values())
+      for (let node = 0; node < 200; node++) {
+        const own = lines.filter((line) => new RegExp(`node-${node}(?!\\d)`).test(line)).map((line) => line.includes('已恢复'))
+        expect(own.indexOf(true), `node-${node}`).toBeGreaterThan(own.indexOf(false))
+      }
+  })
+})

@@ -1,0 +1,64 @@
+import { alarms as alarmCalls, alertLogs, receivers as receiverCalls } from '@zhisuan/contract/omc/alarm'
+import { apiEvents, apiLogs } from '@zhisuan/contract/omc/log'
+import { integrations as integrationCalls, prometheus as prometheusCalls } from '@zhisuan/contract/omc/monitor'
+import { stats as statCalls } from '@zhisuan/contract/omc/stats'
+import { handle, type Handler } from '../../platform/http/handler.ts'
+import type { AlarmService } from './alarm/alarm.service.ts'
+import type { IntegrationService } from './integration/integration.service.ts'
+import type { LogService } from './log/log.service.ts'
+import type { QueryService } from './query/query.service.ts'
+import type { StatsService } from './stats/stats.service.ts'
+
+export const omcRoutes = ({
+  integrations,
+  queries,
+  logs,
+  stats,
+  alarms,
+}: {
+  integrations: IntegrationService
+  queries: QueryService
+  logs: LogService
+  stats: StatsService
+  alarms: AlarmService
+}): Handler[] => [
+  handle(statCalls.nodes, ({ actor, body }) => stats.nodes(actor, body)),
+  handle(statCalls.clusters, ({ actor }) => stats.clusters(actor)),
+  handle(statCalls.statuses, ({ actor }) => stats.statuses(actor)),
+  handle(statCalls.ranking, ({ actor, query }) => stats.ranking(actor, query)),
+  handle(statCalls.counts, ({ actor }) => stats.counts(actor)),
+  handle(integrationCalls.list, ({ query }) => integrations.list(query)),
+  handle(integrationCalls.get, ({ params }) => integrations.get(params.id)),
+  handle(integrationCalls.create, ({ actor, body }) => integrations.create(actor, body)),
+  handle(integrationCalls.action, ({ actor, params, query }) => integrations.act(actor, params.id, query)),
+  handle(prometheusCalls.list, ({ actor, query }) => integrations.prometheusList(actor, query)),
+  handle(prometheusCalls.get, ({ params }) => integrations.prometheusGet(params.id)),
+  handle(prometheusCalls.update, ({ actor, params, body }) => integrations.prometheusUpdate(actor, params.id, body)),
+  handle(prometheusCalls.jobs, ({ params }) => queries.jobs(params.id)),
+  handle(prometheusCalls.query, ({ actor, params, query }) => queries.query(actor, params.id, query)),
+  handle(apiLogs.list, ({ actor, query }) => logs.logs(actor, query)),
+  handle(apiLogs.trend, ({ actor, query }) => logs.trend(actor, query)),
+  handle(apiLogs.export, async ({ actor, body }) => logs.exportLogs(actor, body)),
+  handle(apiEvents.list, ({ query }) => logs.events(query)),
+  handle(apiEvents.export, async ({ actor, body }) => logs.exportEvents(actor, body)),
+  handle(prometheusCalls.link, ({ params }) => integrations.link(params)),
+  handle(alarmCalls.groups, ({ actor }) => alarms.groups(actor)),
+  handle(alarmCalls.metrics, async () => alarms.metrics()),
+  handle(alarmCalls.list, ({ actor, query }) => alarms.list(actor, query)),
+  handle(alarmCalls.get, ({ actor, params }) => alarms.get(actor, params.id)),
+  handle(alarmCalls.create, ({ actor, body }) => alarms.create(actor, body)),
+  handle(alarmCalls.update, ({ actor, params, body }) => alarms.update(actor, params.id, body)),
+  handle(alarmCalls.delete, ({ actor, params }) => alarms.delete(actor, params.id)),
+  handle(alarmCalls.activate, ({ actor, params, query }) => alarms.act(actor, params.id, query)),
+  handle(alertLogs.list, ({ actor, query }) => alarms.logs(actor, query)),
+  handle(alertLogs.counts, ({ actor }) => alarms.counts(actor)),
+  handle(alertLogs.trend, ({ actor, query }) => alarms.trend(actor, query)),
+  handle(alertLogs.process, ({ actor, params, body }) => alarms.process(actor, params.id, body)),
+  handle(receiverCalls.list, ({ actor, query }) => alarms.receivers(actor, query)),
+  handle(receiverCalls.create, ({ actor, body }) => alarms.addReceiver(actor, body)),
+  handle(receiverCalls.update, ({ actor, params, body }) => alarms.changeReceiver(actor, params.id, body)),
+  handle(receiverCalls.delete, ({ actor, params }) => alarms.deleteReceiver(actor, params.id)),
+  handle(receiverCalls.test, ({ actor, params }) => alarms.testReceiver(actor, params.id)),
+  handle(receiverCalls.deliveries, ({ actor, params, query }) => alarms.deliveries(actor, params.id, query)),
+  handle(receiverCalls.again, ({ actor, params }) => alarms.again(actor, params.id, params.delivery_id)),
+]

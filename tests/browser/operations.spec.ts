@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import { edges } from '@zhisuan/contract/ecrm/edge'
+import { integrations } from '@zhisuan/contract/omc/monitor'
+import { prometheusIsThere } from '@zhisuan/engines/prometheus/testing'
+import { allPids, markOf } from '../../apps/agent/src/kept/processes.ts'
+import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
+import { asAdministrator, startAtOrigin, until, type Client, type RunningServer } from '../support/server.ts'
+import { accessible, button, dialog, heading, pick, rowOf, shot, visit } from './console.ts'
+import { fill } from './forms.ts'
+import { expect, signIn, test, toast } from './test.ts'
+
+test.describe('operations', () => {
+  test.skip(!prometheusIsThere, 'no Prometheus on this host')
+  let data: TemporaryFolder
+  let server: RunningServer
+  let origin: string
+  let admin: Client
+  let agent: RunningAgent | undefined
+
+  test.beforeAll(async () => {
+    data = temporaryFolder('browser-operations')
+    ;({ server, origin } = await startAtOrigin(join(data.path, 'server'), { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', WEBHOOK_ALLOW: '127.0.0.1' }))
+    admin = await asAdministrator(server)
+    const { edge, enrolment } = await admin.call(edges.create, { body: { name: 'first-node', confirm: 'auto' } })
+    agent = startAgent(['serve', '--data', join(data.path, 'agent'), ...parametersOf(enrolment.command)])
+    await until(async () => (await admin.call(edges.get, { params: { id: edge.id } })).status === 'online', 'the node to be online', 40_000)
+  })
+  test.afterAll(async () => {
+    await agent?.stop()
+    await server?.stop()
+    for (const pid of allPids()) if (markOf(pid)?.startsWith(`${data.path}/agent/kept/`) === true) process.kill(pid, 'SIGKILL')
+    data.remove()
+  })
+
+  test('a component is installed, asked, watched by a rule, and its episodes are taken up @journey', async ({ page, context }) => {
+    await signIn(context, 'admin', origin)
+    await page.goto(`${origin}/component/center`)
+    await expect(heading(page, '组件中心')).toBeVisible()
+    await accessible(page)
+    await shot(page, 'component-center')
+    await page.getByRole('link', { name: '标准' }).click()
+    await pick(page, '节点', 'first-node')
+    await fill(page, { 名称: 'main', 端口: String(await freePort()), '采集间隔（秒）': '5' })
+    await shot(page, 'component-add')
+    await button(page, '安装').click()
+    await expect(toast(page, '正在安装“main”')).toBeVisible()
+    const [made] = (await admin.call(integrations.list)).items
+    await until(async () => (await admin.call(integrations.get, { params: { id: made?.id ?? '' } })).status === 'active', 'it to be there', 60_000)
+    await visit(page, `${origin}/component/installation`)
+    await expect(rowOf(page, 'main')).toContainText('可访问')
+    await shot(page, 'component-list')
+    await visit(page, `${origin}/component/installation/${made?.id}`)
+    await expect(heading(page, 'main')).toBeVisible()
+    await shot(page, 'component-detail')
+
+    await visit(page, `${origin}/component/prometheus/${made?.id}?tab=jobs`)
+    await expect(page.getByText('1 / 1 正常').first()).toBeVisible({ timeout: 60_000 })
+    await shot(page, 'prometheus-jobs')
+    await visit(page, `${origin}/component/prometheus/${made?.id}?query=up`)
+    await expect(page.getByText('up{', { exact: false }).first()).toBeVisible({ timeout: 30_000 })
+    await accessible(page)
+    await shot(page, 'prometheus-explore')
+
+    await visit(page, `${origin}/statistics`)
+    await expect(page.getByRole('link', { name: 'first-node' }).first()).toBeVisible({ timeout: 30_000 })
+    await accessible(page)
+    await shot(page, 'statistics')
+
+    await visit(page, `${origin}/alarmmanagement?tab=receivers`)
+    await button(page, '添加通知方式').first().click()
+    await dialog(page).getByText('Webhook', { exact: true }).click()
+    await fill(dialog(page), { 名称: 'hook', 地址: `http://127.0.0.1:${await freePort()}/` })
+    await shot(page, 'receiver-add')
+    await button(dialog(page), '保存').click()
+    await expect(rowOf(page, 'hook')).toBeVisible()
+    await visit(page, `${origin}/addalarm`)
+    await page.getByText('PromQL', { exact: true }).first().click()
+    await fill(page, { 名称: 'memory', PromQL: 'zhisuan_node_memory_used_bytes > 0', '持续时间（秒）': '0' })
+    await accessible(page)
+    await shot(page, 'alarm-add')
+    await button(page, '保存').click()
+    await expect(heading(page, 'memory')).toBeVisible()
+    await expect(page.getByText('已生效')).toBeVisible({ timeout: 60_000 })
+    await visit(page, `${origin}/statistics/alarm`)
+    await expect(rowOf(page, 'memory')).toContainText('告警中', { timeout: 60_000 })
+    await button(rowOf(page, 'memory'), '处理').click()
+    await fill(dialog(page), { 处理说明: '已知悉' })
+    await button(dialog(page), '处理').click()
+    await expect(rowOf(page, 'memory')).toContainText('admin')
+    await accessible(page)
+    await shot(page, 'alarm-logs')
+    await visit(page, `${origin}/alarmmanagement`)
+    await expect(rowOf(page, 'memory')).toContainText('1 个告警中')
+    await shot(page, 'alarm-list')
+  })
+
+  test('calls and events are found', async ({ page, context }) => {
+    await signIn(context, 'admin', origin)
+    await page.goto(`${origin}/statistics/log`)
+    await expect(page.getByText('ecrm.edge.create')).toBeVisible({ timeout: 15_000 })
+    await accessible(page)
+    await shot(page, 'api-log')
+    await visit(page, `${origin}/statistics/event`)
+    await expect(page.getByText('ecrm.edge.create')).toBeVisible()
+    await accessible(page)
+    await shot(page, 'events')
+  })
+})
