@@ -161,7 +161,7 @@ export function createAppsProxy(
       .split(',')
       .map((one) => one.trim())
       .filter((one) => one !== '')
-    const hops = [request.socket.remoteAddress ?? '', ...told.reverse()]
+    const hops = [request.socket.remoteAddress ?? '', ...told.toReversed()]
     return hops[Math.min(config.TRUST_PROXY, hops.length - 1)] ?? ''
   }
   /** Of a page of somebody else's: machines are each other's neighbours, and a browser would send the cookie along. */
