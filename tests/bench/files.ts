@@ -17,7 +17,7 @@ const run = promisify(execFile)
 const size = 2 ** 29
 /** What one PATCH brings. */
 const pieceBytes = 64 * 2 ** 20
-const rounds = 3
+const rounds = 5
 const atOnce = 50
 const files = 100_000
 const residentMost = 250
@@ -99,7 +99,7 @@ const ratio = (name: string, floor: readonly number[], ours: readonly number[], 
   return { name, ours: speed(mine), floor: speed(theirs), value: theirs / mine, bar: `≥ ${bar}`, met: theirs / mine >= bar }
 }
 
-async function downloads({ server, client, space, source, data }: Place): Promise<Figure[]> {
+async function downloads({ server, client, space, data }: Place): Promise<Figure[]> {
   const port = await freePort()
   const root = join(data, 'nginx')
   mkdirSync(root)
@@ -115,14 +115,17 @@ http { access_log off; sendfile on; tcp_nopush on; client_body_temp_path ${root}
   try {
     await sleep(500)
     const { items } = await client.call(fileSpaces.entries, { params: { id: space }, query: {} })
-    const { path } = await client.call(fileEntries.download, { body: { ids: [items.find(({ size_bytes }) => size_bytes === size)?.id ?? ''] } })
-    const addresses = { ours: `${server.url}${path}`, nginx: `http://127.0.0.1:${port}/source` }
+    const entry = items.find(({ size_bytes }) => size_bytes === size)
+    const { path } = await client.call(fileEntries.download, { body: { ids: [entry?.id ?? ''] } })
+    // Both send the very same file: another one may lie otherwise on the disk.
+    const sha256 = entry?.sha256 ?? ''
+    const addresses = { ours: `${server.url}${path}`, nginx: `http://127.0.0.1:${port}/bytes/contents/${sha256.slice(0, 2)}/${sha256}` }
     // As somebody goes on with a download that broke off: from a place on, to the end.
     const get = (url: string) => run('curl', ['-sf', '-o', '/dev/null', '-r', '1048576-', url])
     // To the system, what is not to be kept in memory is dropped: both read the disk.
     const cold = async (): Promise<void> => {
       await run('sync')
-      for (const file of [source, ...contents(data)]) await run('dd', [`if=${file}`, 'iflag=nocache', 'count=0'])
+      for (const file of contents(data)) await run('dd', [`if=${file}`, 'iflag=nocache', 'count=0'])
     }
     const measure = async (name: string, before: () => Promise<void>): Promise<Figure> => {
       const [ours, floor]: [number[], number[]] = [[], []]

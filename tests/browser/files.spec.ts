@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { accessible, button, dialog, more, rowOf, savedBy, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName } from './people.ts'
-import { expect, signIn, test, toast } from './test.ts'
+import { expect, signIn, stage, test, toast } from './test.ts'
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
 
@@ -166,4 +166,27 @@ test('a large file goes up by itself behind others, is paused, and goes on after
     const { content: saved } = await savedBy(page, () => button(rowOf(page, name), '下载').click())
     expect(sha256(saved)).toBe(sha256(content))
   })
+})
+
+test('a file goes from a space into an instance, and back', async ({ page, context, trouble }) => {
+  const name = `${newName('权重')}.bin`
+  await signIn(context, 'tenant')
+  await visit(page, '/personalSpace')
+  await page.locator('input[type=file]').first().setInputFiles({ name, mimeType: 'application/octet-stream', buffer: randomBytes(50_000) })
+  await expect(rowOf(page, name)).toBeVisible()
+  await page.goto(`/nextStack/vm/detail/${stage().vmId}?tab=files`)
+  await expect(page.getByText('目录是空的')).toBeVisible()
+  await button(page, '从空间传入').click()
+  await dialog(page).getByLabel(name).check()
+  await button(dialog(page), '传入选中的内容').click()
+  await expect(rowOf(page, name)).toContainText('48.83 KB', { timeout: 20_000 })
+  await accessible(page, 'files of an instance')
+  await shot(page, 'machine-instance')
+  trouble.expect(/409 POST .*\/machine-copies\/from$/)
+  await button(page, `把 ${name} 存到空间`).click()
+  await button(dialog(page), '存到这里').click()
+  await button(dialog(page), '继续').click()
+  await expect(page.getByRole('region', { name: '与文件空间之间的传送' }).getByText(/完成/)).toHaveCount(2, { timeout: 20_000 })
+  await visit(page, '/personalSpace')
+  await expect(rowOf(page, name.replace('.bin', ' \\(1\\).bin'))).toBeVisible()
 })

@@ -293,7 +293,7 @@ export default {
     downloadOf: '下载 {{name}}',
     name: words.name,
     size: words.size,
-    mode: '权限',
+    mode: words.rightsTitle,
     modified: words.changedAt,
     filter: '筛选当前目录',
     kind: { file: '文件', directory: '目录', link: '链接', other: '特殊文件' },

@@ -187,7 +187,7 @@ export default {
     to: '{{name}} → {{path}}',
     from: '{{path}} → 文件空间',
     progress: '{{what}} 的进度',
-    mode: '权限',
+    mode: words.rightsTitle,
     refresh: words.refresh,
     empty: '目录是空的',
     entryKind: { file: '文件', directory: '目录', link: '链接', other: '特殊文件' },

@@ -35,7 +35,7 @@ export default {
     resourceName: '资源名称',
     actions: words.actions,
     level: '级别',
-    holders: '权限',
+    holders: words.rightsTitle,
   },
   platform: words.platform,
   system: '系统',

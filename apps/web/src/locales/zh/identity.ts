@@ -182,7 +182,7 @@ export default {
       files: '他的个人空间和其中的全部文件一并删除',
       stays: '他创建的资源、组织空间中的文件和模型留在组织中，审计日志仍记得他做过什么',
     },
-    detailTab: { rights: '权限', projects: words.project, sessions: words.signIn, keys: words.accessKey, audit: '审计日志' },
+    detailTab: { rights: words.rightsTitle, projects: words.project, sessions: words.signIn, keys: words.accessKey, audit: '审计日志' },
     rolesTitle: words.role,
     builtIn: '内置',
     custom: '自定义',

@@ -9,7 +9,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { ContainerService } from '../container/container.service.ts'
 import { entriesOf, fileArchive, onlyFile } from '../container/container.tar.ts'
-import { listed, listing } from '../../../platform/directoryListing.ts'
+import { directoryOf } from '../../../platform/directoryListing.ts'
 import { placeOf } from './file.place.ts'
 import type { Entry } from './entry.ts'
 import type { Link } from './link.store.ts'
@@ -67,10 +67,9 @@ export function createFiles(
         if (!seen.directory) throw new Refusal('containerFileMissing', { field: 'path' })
         // An archive holds all that is below: where something runs that can list, it is asked.
         if (row.shown_status === 'running') {
-          const said = await docker.execs
-            .run(docker_id, { command: listing(seen.path), env: { LC_ALL: 'C' } }, { signal, limitBytes: 16 * 2 ** 20 })
-            .catch(() => null)
-          const items = said?.exitCode === 0 ? listed(said.stdout.toString('utf8')) : null
+          const items = await directoryOf(seen.path, (command) =>
+            docker.execs.run(docker_id, { command, env: { LC_ALL: 'C' } }, { signal, limitBytes: 16 * 2 ** 20 }).catch(() => null),
+          )
           if (items !== null) return { items }
         }
         const entries = await entriesOf(await docker.containers.get(docker_id, seen.path, { signal }), { bytes: archiveBytes })

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { containerSpec, containerStatuses, instanceCodeMeaning } from '@zhisuan/contract/cis/container'
 import { describe, expect, it } from 'vitest'
-import { listed, listing } from '../../../platform/directoryListing.ts'
+import { directoryOf, listed, listing, stated } from '../../../platform/directoryListing.ts'
 import { bodyOf, configsOf, dockerName } from './container.body.ts'
 import { createJoining, createLines, pieceBytes, type LogFrame } from './container.logs.ts'
 import { conflict } from './container.ports.ts'
@@ -234,6 +234,21 @@ describe('what ls says', () => {
   })
   it('is not trusted where a name breaks the line', () => {
     expect(listed('-rw-r--r-- 1 0 0 5 2026-11-21 18:11:13 +0000 a\nb\n')).toBeNull()
+  })
+
+  it('asks again for names as their bytes are, where a program writes question marks for them', async () => {
+    const asked: string[] = []
+    const items = await directoryOf('/data', async ([program]) => {
+      asked.push(program)
+      const said = program === 'ls' ? 'total 4\ndrwxr-xr-x 2 0 0 4096 2026-11-21 18:11:13 +0000 ?????????\n' : '41ed|4096|1795284673|755|/data//文件夹\n'
+      return { exitCode: 0, stdout: Buffer.from(said) }
+    })
+    expect(items).toEqual([
+      { name: '文件夹', kind: 'directory', size_bytes: 4096, mode: '0755', modified_at: new Date(1_795_284_673_000).toISOString(), target: null },
+    ])
+    expect(asked).toEqual(['ls', 'find'])
+    // Its names can be read by nobody.
+    expect(stated('41ed|1|1|755|/data/a\nb\n')).toBeNull()
   })
   it('is asked with the path as one word', () => {
     expect(listing(`/a'; rm -rf /`)).toEqual(['ls', '-lAn', '--full-time', '--', `/a'; rm -rf /`])

@@ -6,7 +6,7 @@ import type { ComputeEngine } from '@zhisuan/engines/compute'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
-import { listed, listing, lookingAt } from '../../../platform/directoryListing.ts'
+import { directoryOf, listed, lookingAt } from '../../../platform/directoryListing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import type { Machine, MachineItem, MachinePlace, Machines } from '../../files/machine/machine.ts'
@@ -57,8 +57,7 @@ function machineOf(name: string, { instances }: Pick<ComputeEngine, 'instances'>
     if (exitCode !== 0) throw new Refusal('machineCopyRefused', { values: { said: stderr.toString('utf8').trim().slice(0, 200) } })
   }
   const entries = async (path: string, signal?: AbortSignal): Promise<DirectoryEntry[]> => {
-    const { exitCode, stdout } = await run(listing(path), signal)
-    const items = exitCode === 0 ? listed(stdout.toString('utf8')) : null
+    const items = await directoryOf(path, (command) => run(command, signal))
     if (items === null) throw new Refusal('vmFilesUnreadable', { field: 'path' })
     return items
   }
