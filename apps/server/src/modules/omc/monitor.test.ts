@@ -58,8 +58,7 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
   })
 
   it('answers each organisation from its own series, whatever it asks', async () => {
-    // A subquery looks at whole seconds: it needs one since the first scrape.
-    await vi.waitFor(async () => expect((await ask(admin.token, 'max_over_time((up == 1)[10s:1s])')).series).toHaveLength(2), 20_000)
+    await vi.waitFor(async () => expect((await ask(admin.token, 'up == 1')).series).toHaveLength(2))
     for (const query of [
       'up',
       '{__name__=~".+"}',
@@ -68,8 +67,11 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
       'max_over_time((up or up)[10s:1s])',
       'up or on () {job=~".*"}',
     ]) {
-      const series = (await ask(owner.token, query)).series
-      expect(new Set(series.map(({ labels }) => labels['bp_id'])), query).toEqual(new Set([owner.bp_id]))
+      // What was scraped a moment ago is in no moment of a subquery yet.
+      await vi.waitFor(async () => {
+        const { series } = await ask(owner.token, query)
+        expect(new Set(series.map(({ labels }) => labels['bp_id'])), query).toEqual(new Set([owner.bp_id]))
+      })
     }
     expect(
       await refused(app, prometheus.query, { token: owner.token, params: { id: instance.id }, query: { query: `up{bp_id="${stranger.bp_id}"}` } }),
@@ -87,8 +89,9 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
     expect(await wrong({ start: '10', step: '1' })).toMatchObject({ code: 98611 })
     await vi.waitFor(async () => {
       const now = Math.floor(Date.now() / 1_000)
-      expect(await ask(owner.token, 'up', { start: String(now - 60), end: String(now), step: '5' })).toMatchObject({ type: 'matrix', series: [{}] })
-    }, 20_000)
+      const answer = await ask(owner.token, 'up', { start: String(now - 60), end: String(now), step: '1' })
+      expect(answer).toMatchObject({ type: 'matrix', series: [{ labels: { bp_id: owner.bp_id } }] })
+    })
   })
 
   it('is asked so much at once by one person, and others are not kept by that', async () => {
