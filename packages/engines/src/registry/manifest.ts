@@ -76,18 +76,28 @@ export type ManifestContent =
 
 const shape = ({ digest, mediaType, size }: z.output<typeof descriptor>): Descriptor => ({ digest, mediaType, sizeBytes: size })
 
+/** Far more than any that is made has: whoever may push may push whatever they like, and to read it takes time of everybody's. */
+const valuesMost = 20_000
+const separators: ReadonlySet<number> = new Set(['{', '[', ',', ':'].map((one) => one.charCodeAt(0)))
+
+/** @throws EngineError `bad_answer` where it is none, or one of too many values */
+function jsonOf(bytes: Buffer, what: string): unknown {
+  let values = 0
+  for (const byte of bytes) if (separators.has(byte) && ++values > valuesMost) throw new EngineError('bad_answer', `${what} of more than ${valuesMost} values`)
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (error) {
+    throw new EngineError('bad_answer', `${what} that is no JSON`, { cause: error })
+  }
+}
+
 /**
  * Image manifests and indexes of OCI (image-spec 1.1) and of Docker (schema 2).
  * @throws EngineError `bad_answer` where it is neither
  */
 export function parseManifest(bytes: Buffer): ManifestContent {
   if (bytes.length > manifestMostBytes) throw new EngineError('bad_answer', `a manifest of ${bytes.length} bytes`)
-  let json: unknown
-  try {
-    json = JSON.parse(bytes.toString('utf8'))
-  } catch (error) {
-    throw new EngineError('bad_answer', 'a manifest that is no JSON', { cause: error })
-  }
+  const json = jsonOf(bytes, 'a manifest')
   const asIndex = index.safeParse(json)
   if (asIndex.success)
     return {
@@ -161,12 +171,7 @@ const dateOf = (text: string | null | undefined): Date | null => {
 
 /** @throws EngineError `bad_answer` */
 export function parseImageConfig(bytes: Buffer): ImageConfig {
-  let json: unknown
-  try {
-    json = JSON.parse(bytes.toString('utf8'))
-  } catch (error) {
-    throw new EngineError('bad_answer', 'a configuration that is no JSON', { cause: error })
-  }
+  const json = jsonOf(bytes, 'a configuration')
   const { success, data, error } = imageConfig.safeParse(json)
   if (!success) throw new EngineError('bad_answer', `no configuration of an image: ${z.prettifyError(error).slice(0, 300)}`)
   return {

@@ -28,6 +28,7 @@ describe('what a registry asks for', () => {
 describe('a manifest', () => {
   it.each([
     ['is no JSON', '{'],
+    ['has more values than any that is made', JSON.stringify({ annotations: Object.fromEntries(Array.from({ length: 12_000 }, (_, n) => [`k${n}`, ''])) })],
     ['is a list', '[]'],
     ['is of the first schema', '{"schemaVersion":1}'],
     ['is larger than any', JSON.stringify({ schemaVersion: 2, manifests: [], more: 'x'.repeat(4 * 2 ** 20) })],

@@ -487,6 +487,8 @@ describe.skipIf(!registryIsThere)('registries', () => {
         body,
       })
     expect((await tell(registry.id, 'wrong', '{"events":[]}')).status).toBe(401)
+    // Nothing of what they send is read: it would be no JSON.
+    expect((await tell(registry.id, 'wrong', '{'.repeat(1_000_000))).status).toBe(401)
     expect((await tell(project.id, 'wrong', '{"events":[]}')).status).toBe(401)
     expect((await tell(registry.id, registry.notifications?.secret ?? '', '{"events":[]}')).status).toBe(200)
     expect((await tell(registry.id, registry.notifications?.secret ?? '', '{"events":{}}')).status).toBe(400)

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { registriesPath } from '@zhisuan/contract/ims/registry'
 import { acceptedManifests } from '@zhisuan/engines/registry/manifest'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -44,11 +44,18 @@ export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; inde
       { parseAs: 'string', bodyLimit: 4 * 2 ** 20 },
       within.getDefaultJsonParser('error', 'error'),
     )
-    within.post<{ Params: { id: string } }>(`${registriesPath}/:id/events`, async (request, reply) => {
-      const registry = /^[0-9a-f-]{36}$/.test(request.params.id) ? await getRegistry(db, request.params.id) : undefined
-      const secret = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+    const known = async (id: string, authorization: string | undefined) => {
+      const registry = /^[0-9a-f-]{36}$/.test(id) ? await getRegistry(db, id) : undefined
+      const secret = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
       // Whether there is such a registry is nobody's to know who does not know its secret.
       if (registry?.notify_hash == null || !timingSafeEqual(registry.notify_hash, notifySecretHash(secret))) throw new Refusal('tokenInvalid')
+      return registry
+    }
+    type Told = { Params: { id: string } }
+    // Before anything is read of what somebody sends whom nobody knows.
+    const onRequest = async (request: FastifyRequest<Told>): Promise<void> => void (await known(request.params.id, request.headers.authorization))
+    within.post<Told>(`${registriesPath}/:id/events`, { onRequest }, async (request, reply) => {
+      const registry = await known(request.params.id, request.headers.authorization)
       const parsed = envelope.safeParse(request.body)
       if (!parsed.success) throw new Refusal('requestInvalid')
       for (const { action, target, actor } of parsed.data.events) {
