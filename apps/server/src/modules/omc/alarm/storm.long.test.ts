@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call } from '../../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { createInbox, postedAlerts } from './inbox.ts'
+import { createInbox, readAlerts, type PostedAlert } from './inbox.ts'
 
 /** Receivers that answer 500, hang, close, and take it in the end; servers that come and go on one database. */
 describe('episodes under faults', () => {
@@ -55,21 +55,22 @@ describe('episodes under faults', () => {
     })
     const inbox = createInbox(app.platform)
     const began = new Date(Date.now() - 60_000).toISOString()
-    const alertsOf = (endsAt?: string) =>
-      postedAlerts.parse(
+    const teller = { id: alarm.id, origin: 'kept' } as const
+    const alertsOf = (endsAt?: string): PostedAlert[] =>
+      readAlerts(
         Array.from({ length: 200 }, (_, index) => ({
           labels: { alertname: alarm.id, zhisuan_alarm: alarm.id, node: `node-${index}` },
           startsAt: began,
           ...(endsAt !== undefined && { endsAt }),
         })),
-      )
+      ) ?? []
     // Told to two servers at once, again and again, as Prometheus does.
     const second = await testApp({ WEBHOOK_ALLOW: '127.0.0.1', DATABASE_URL: app.databaseUrl })
     const other = createInbox(second.platform)
-    for (let times = 0; times < 3; times++) await Promise.all([inbox.take(alertsOf()), other.take(alertsOf())])
+    for (let times = 0; times < 3; times++) await Promise.all([inbox.take(alertsOf(), teller), other.take(alertsOf(), teller)])
     await vi.waitFor(() => expect(taken.size).toBeGreaterThan(0), { timeout: 120_000, interval: 500 })
     await second.close()
-    await inbox.take(alertsOf(new Date(Date.now() - 1_000).toISOString()))
+    await inbox.take(alertsOf(new Date(Date.now() - 1_000).toISOString()), teller)
     failing = false
     app.clock.advance(2 * 3_600_000)
     await vi.waitFor(
