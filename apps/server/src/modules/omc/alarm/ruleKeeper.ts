@@ -119,7 +119,10 @@ export function createRuleKeeper(
     if (target === undefined) return markRules(db, null, { rule_state: 'none', rule_error: null })
     // What goes on with it ends with a look at the rules.
     if (target.status !== 'active' || (await openOperation(db, target.id)) !== undefined) return
-    const alarms = await loadable(endpoints.opened(target))
+    const client = endpoints.opened(target)
+    const alarms = await loadable(client)
+    /** What goes wrong with a rule when it is evaluated, such as two series that became the same. */
+    const failing = new Map((await client.rules().catch(() => [])).flatMap(({ group, error }) => (error === null ? [] : [[group, error] as const])))
     const text = rulesFile(alarms)
     const ids = alarms.map(({ id }) => id)
     await db
@@ -128,7 +131,12 @@ export function createRuleKeeper(
         const held = found(await integrations.lockIntegration(tx, target.id))
         if (held.status !== 'active') return
         const wanted = await kept.wanted(tx, target.id)
-        if (textIn(wanted) === text) return markRules(tx, ids, { rule_state: 'loaded', rule_error: null })
+        if (textIn(wanted) === text) {
+          const sound = ids.filter((id) => !failing.has(id))
+          await markRules(tx, sound, { rule_state: 'loaded', rule_error: null })
+          for (const id of ids) if (failing.has(id)) await markRules(tx, [id], { rule_state: 'loaded', rule_error: failing.get(id)?.slice(0, 500) ?? null })
+          return
+        }
         await kept.change(tx, target.id, withRules(wanted, text))
         await integrations.updateIntegration(tx, target.id, { status: 'changing' })
         const new_ids = alarms.flatMap(({ id, rule_state }) => (rule_state === 'loaded' ? [] : [id]))
