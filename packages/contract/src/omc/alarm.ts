@@ -107,7 +107,7 @@ export const alarmRule = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('promql'),
     /** What it answers fires, each series by itself. */
-    query: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(4_096).regex(plainText, fieldTexts.controlCharacters),
+    query: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(2_048).regex(plainText, fieldTexts.controlCharacters),
   }),
 ])
 export type AlarmRule = z.output<typeof alarmRule>
@@ -418,6 +418,7 @@ export const receivers = {
   }),
   test: defineCall({
     ...one,
+    outside: true,
     id: 'omc.receiver.test',
     method: 'POST',
     path: `${receiversPath}/{id}/test`,

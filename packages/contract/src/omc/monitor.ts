@@ -262,7 +262,7 @@ export const prometheus = {
     summary: `Ask by PromQL, for a moment or for a time, ${pointsMost} points a series at most. Tenants are answered from the series of their organisation only`,
     access: tenants,
     query: z.object({
-      query: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(8_192).regex(plainText, fieldTexts.controlCharacters),
+      query: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(2_048).regex(plainText, fieldTexts.controlCharacters),
       time: unix.optional(),
       start: unix.optional(),
       end: unix.optional(),

@@ -66,6 +66,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^[1-9]\d{0,2}$/),
+  /** And for so many what alarms told, once it is over. */
+  alert_log_days: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,3}$/),
 } as const
 export type SettingKey = keyof typeof settings
 

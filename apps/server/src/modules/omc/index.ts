@@ -10,7 +10,7 @@ import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import { createAlarmService } from './alarm/alarm.service.ts'
-import { alarmMigrations } from './alarm/alarm.store.ts'
+import { alarmMigrations, forgetAlerts } from './alarm/alarm.store.ts'
 import { alarmTexts } from './alarm/alarm.texts.ts'
 import { createDispatcher } from './alarm/dispatch.ts'
 import { createInbox } from './alarm/inbox.ts'
@@ -105,6 +105,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       handleJob(daysJob, async () => {
         await prepareDays(db, now())
         await forgetDays(db, new Date(now().getTime() - Number(await settings.get('api_log_days')) * dayMs))
+        await forgetAlerts(db, new Date(now().getTime() - Number(await settings.get('alert_log_days')) * dayMs))
         await forgetHours(db, new Date(now().getTime() - hoursKeptDays * dayMs))
       }),
     ],

@@ -27,7 +27,13 @@ export default function AlarmDetail() {
       actions={actionsOf}
       notice={({ rule_error, rule_state }) =>
         rule_error !== null ? (
-          <Alert className="zs-above" type="error" showIcon title={t('alarm.ruleState.refused')} description={<pre className="om-config">{rule_error}</pre>} />
+          <Alert
+            className="zs-above"
+            type="error"
+            showIcon
+            title={t(rule_state === 'loaded' ? 'alarm.ruleFails' : 'alarm.ruleState.refused')}
+            description={<pre className="om-config">{rule_error}</pre>}
+          />
         ) : rule_state === 'none' ? (
           <Alert className="zs-above" type="warning" showIcon title={t('alarm.noPrometheus')} />
         ) : null

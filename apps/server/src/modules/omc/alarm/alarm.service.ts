@@ -11,7 +11,6 @@ import {
   type Receiver,
   type receivers,
 } from '@zhisuan/contract/omc/alarm'
-import { isEngineError } from '@zhisuan/engines/errors'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
@@ -19,20 +18,22 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { refuseNoPromql } from '../query/tenant.ts'
+import { refuseUnfit } from '../query/tenant.ts'
 import { statNodes } from '../stats/stats.store.ts'
 import * as store from './alarm.store.ts'
 import { alarmTexts as texts } from './alarm.texts.ts'
 import { receiverPlace, type ReceiverPlace } from './channels.ts'
 import { sealedAt, type Dispatcher } from './dispatch.ts'
 import type { Inbox } from './inbox.ts'
-import { firesOf } from './rules.ts'
 import type { RuleKeeper } from './ruleKeeper.ts'
 
 type Alarms = typeof alarms
 type Logs = typeof alertLogs
 type Receivers = typeof receivers
 
+/** Of one organisation. */
+const alarmsMost = 100
+const receiversMost = 20
 const zoneMs = 8 * 3_600_000
 const dayMs = 86_400_000
 /** Of Beijing. */
@@ -117,25 +118,16 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
   const receiverTaken = { alarm_receivers_name: ['receiverNameTaken', 'name'] as const }
 
   /** That its nodes are there, its receivers are of the same organisation, and Prometheus understands it. @throws Refusal at the field */
-  const judge = async (actor: Actor, bpId: string | null, { rule, receiver_ids }: BodyOf<Alarms['create']>): Promise<void> => {
+  const judge = async (actor: Actor, bpId: string | null, { rule, receiver_ids, no_data }: BodyOf<Alarms['create']>): Promise<void> => {
     const ids = [...new Set(receiver_ids)]
     if ((await store.countOwnReceivers(db, bpId, ids)) !== ids.length) throw new Refusal('receiverUnknown', { field: 'receiver_ids' })
     if (rule.kind === 'metric' && rule.node_ids.length > 0) {
       const own = new Set((await statNodes(db, scopeOf(actor))).map(({ id }) => id))
       if (rule.node_ids.some((id) => !own.has(id))) throw new Refusal('edgeUnknown', { field: 'rule.node_ids' })
     }
-    if (rule.kind === 'promql') refuseNoPromql(rule.query)
-    const expression = firesOf({ rule, bp_id: bpId })
-    const prometheus = await keeper.prometheus()
-    if (prometheus === null) return
-    try {
-      await prometheus.query(expression, { timeoutMs: 1_500, mostBytes: 8 * 2 ** 20 })
-    } catch (error) {
-      if (isEngineError(error, 'invalid')) throw new Refusal('queryInvalid', { field: 'rule.query', values: { reason: error.message }, cause: error })
-      if (isEngineError(error, 'exhausted')) throw new Refusal('queryTooHeavy', { field: 'rule.query', cause: error })
-      // That it is away now does not make the rule wrong.
-      if (!isEngineError(error)) throw error
-    }
+    if (rule.kind === 'promql') refuseUnfit(rule.query)
+    // That nobody is there to ask does not make it wrong: it is tried before it is loaded.
+    await keeper.judge({ rule, bp_id: bpId, no_data })
   }
   const columnsOf = ({ rule, receiver_ids, ...body }: BodyOf<Alarms['create']>) => ({
     ...body,
@@ -184,9 +176,18 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       refuseOwnerless(scopeOf(actor))
       await judge(actor, actor.bp_id, body)
       const id = uuidv7()
-      await change(alarmTaken, (tx) =>
-        store.insertAlarm(tx, { id, bp_id: actor.bp_id, ...columnsOf(body), status: 'active', rule_state: 'waiting', rule_error: null, ...authoredBy(actor) }),
-      )
+      await change(alarmTaken, async (tx) => {
+        if ((await store.countOwn(tx, 'alarms', actor.bp_id)) >= alarmsMost) throw new Refusal('alarmsTooMany', { values: { limit: alarmsMost } })
+        await store.insertAlarm(tx, {
+          id,
+          bp_id: actor.bp_id,
+          ...columnsOf(body),
+          status: 'active',
+          rule_state: 'waiting',
+          rule_error: null,
+          ...authoredBy(actor),
+        })
+      })
       return show(actor, id)
     },
 
@@ -250,7 +251,19 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       const id = uuidv7()
       const place = await placeOf(body, null)
       await refusing(receiverTaken, () =>
-        store.insertReceiver(db, { id, bp_id: actor.bp_id, name: body.name, kind: body.kind, ...sealed(id, place), next_at: null, ...authoredBy(actor) }),
+        db.transaction().execute(async (tx) => {
+          if ((await store.countOwn(tx, 'alarm_receivers', actor.bp_id)) >= receiversMost)
+            throw new Refusal('receiversTooMany', { values: { limit: receiversMost } })
+          await store.insertReceiver(tx, {
+            id,
+            bp_id: actor.bp_id,
+            name: body.name,
+            kind: body.kind,
+            ...sealed(id, place),
+            next_at: null,
+            ...authoredBy(actor),
+          })
+        }),
       )
       return showReceiver(actor, id)
     },

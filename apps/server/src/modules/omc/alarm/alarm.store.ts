@@ -3,7 +3,7 @@ import type { AlarmRule, alarms, alertLogs, ReceiverKind, receivers, ruleStates,
 import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { migration, type Db, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { among, asked, matching, orderOf, pageOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { within } from '../../../platform/db/scope.ts'
@@ -236,6 +236,16 @@ export const alarmGroups = async (on: Sql, scope: Scope): Promise<{ group: strin
     .groupBy('group')
     .orderBy('group')
     .execute()
+/** How many an organisation has; null is the platform. */
+export async function countOwn(on: Sql, table: 'alarms' | 'alarm_receivers', bpId: string | null): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)} where bp_id is not distinct from ${bpId}::uuid`.execute(on)
+  return rows[0]?.count ?? 0
+}
+/** Those that are over for so long, with what was sent of them; and what else was sent before. */
+export async function forgetAlerts(db: Db, before: Date): Promise<void> {
+  await db.deleteFrom('alert_logs').where('status', '=', 'resolved').where('ends_at', '<', before).execute()
+  await db.deleteFrom('alarm_deliveries').where('created_at', '<', before).where('status', '<>', 'waiting').execute()
+}
 /** What became of the rules of those that are active. */
 export const markRules = async (on: Sql, ids: readonly string[] | null, changes: Pick<AlarmRow, 'rule_state' | 'rule_error'>): Promise<void> => {
   await on

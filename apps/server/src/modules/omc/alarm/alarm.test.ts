@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { alarms, alertLogs, receivers, type Alarm, type AlertLog, type Receiver } from '@zhisuan/contract/omc/alarm'
+import { edges } from '@zhisuan/contract/ecrm/edge'
 import { integrations } from '@zhisuan/contract/omc/monitor'
 import { prometheusIsThere, startPrometheus, type RunningPrometheus } from '@zhisuan/engines/prometheus/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -20,6 +21,7 @@ interface Came {
 describe.skipIf(!prometheusIsThere)('alarms', () => {
   let app: TestApp
   let running: RunningPrometheus
+  let root: Person & SignedIn
   let owner: Person & SignedIn
   let stranger: Person & SignedIn
   let server: Server
@@ -47,10 +49,14 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     app = await testApp({ WEBHOOK_ALLOW: '127.0.0.1' })
     running = await startPrometheus('scrape_configs: []\n')
     const admin = await someone(app, { kind: 1 })
+    root = admin
     owner = await someone(app)
     stranger = await someone(app)
     const made = await call(app, integrations.create, { token: admin.token, body: { name: 'old', component: 'prometheus', connection: { url: running.url } } })
     inbox = { id: made.id, token: /credentials: '([^']{40,})'/.exec('scrape_config' in made ? (made.scrape_config ?? '') : '')?.[1] ?? '' }
+    // As one that the platform runs: only such knows alarms.
+    const { edge } = await call(app, edges.create, { token: admin.token, body: { name: 'node' } })
+    await app.platform.db.updateTable('monitor_integrations').set({ origin: 'kept', node_id: edge.id, port: 1 }).execute()
     receiver = await call(app, receivers.create, {
       token: owner.token,
       body: { name: 'hook', kind: 'webhook', url: `${url}/hook?key=hidden`, secret: 'shared' },
@@ -71,6 +77,7 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     app.clock.advance(ms)
     owner = { ...owner, ...(await signIn(app, owner)) }
     stranger = { ...stranger, ...(await signIn(app, stranger)) }
+    root = { ...root, ...(await signIn(app, root)) }
   }
   const told = (labels: Record<string, string>, startsAt: Date, endsAt?: Date) =>
     app.http.inject({
@@ -95,7 +102,7 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     await vi.waitFor(() => expect(hooks('/hook')).toHaveLength(1))
     const [first] = hooks('/hook')
     expect(JSON.parse(first?.body ?? '')).toMatchObject({
-      text: '[严重] 告警：CPU CPU 使用率 n1 当前值 95.25%',
+      text: '[严重] 告警：n1 CPU CPU 使用率 当前值 95.25%',
       alerts: [{ what: 'firing', severity: 'critical' }],
     })
     const signed = createHmac('sha256', 'shared')
@@ -165,6 +172,57 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     const mine = (await logs({ page_size: '100' })).filter(({ labels }) => labels['node'] === 'again')
     expect(mine.map(({ status }) => status)).toEqual(['firing', 'resolved'])
     expect((await logs({ page_size: '100' })).length).toBe(before + 2)
+  })
+
+  it('are kept from what is none of theirs: one poisoned alert, one that is too long, one that forges', async () => {
+    const post = (payload: unknown) =>
+      app.http.inject({
+        method: 'POST',
+        url: `/api/omc/v1/monitor/prometheus/${inbox.id}/scrape/api/v2/alerts`,
+        headers: { authorization: `Bearer ${inbox.token}`, 'content-type': 'application/json' },
+        payload: JSON.stringify(payload),
+      })
+    const alert = (node: string, more: object = {}) => ({
+      labels: { alertname: alarm.id, zhisuan_alarm: alarm.id, node },
+      startsAt: app.clock.now().toISOString(),
+      ...more,
+    })
+    const answer = await post([
+      alert('good-1'),
+      { labels: 1 },
+      alert('bad\0'),
+      alert('x'.repeat(10_000)),
+      alert('late', { startsAt: 'never' }),
+      alert('good-2'),
+    ])
+    expect(answer.statusCode).toBe(200)
+    const nodes = (await logs({ page_size: '100' })).map(({ labels }) => labels['node'])
+    expect(nodes).toEqual(expect.arrayContaining(['good-1', 'good-2', 'bad\uFFFD']))
+    // One that is registered is believed nothing.
+    const [row] = await app.platform.db.selectFrom('monitor_integrations').select('node_id').execute()
+    await app.platform.db.updateTable('monitor_integrations').set({ origin: 'registered', node_id: null }).execute()
+    const before = (await logs({ page_size: '100' })).length
+    expect((await post([alert('forged')])).statusCode).toBe(200)
+    expect((await logs({ page_size: '100' })).length).toBe(before)
+    expect((await call(app, alertLogs.list, { token: root.token, query: { keyword: 'forged' } })).items).toMatchObject([{ bp_id: null, alarm: null }])
+    await app.platform.db
+      .updateTable('monitor_integrations')
+      .set({ origin: 'kept', node_id: row?.node_id ?? null })
+      .execute()
+  })
+
+  it.each([
+    ['1', 98628],
+    ['time()', 98628],
+    ['up[5m]', 98628],
+    ['rate(up)', 98608],
+    ['up{a="\uFFFE"}', 98608],
+    ['label_replace(label_replace(label_replace(label_replace(up,"a","$1","b","(.*)"),"a","$1","b","(.*)"),"a","$1","b","(.*)"),"a","$1","b","(.*)")', 98610],
+    ['label_replace(up,"a","$1$1$1$1$1","b","(.*)")', 98610],
+    [`${'('.repeat(60)}up${')'.repeat(60)}`, 98610],
+  ])('are no rule of %s', async (query, code) => {
+    const body = { name: 'wrong', severity: 'info', no_data: 'alarm', rule: { kind: 'promql', query } }
+    expect(await refused(app, alarms.create, { token: owner.token, body })).toMatchObject({ code })
   })
 
   it('of others are not there, and neither are their receivers', async () => {

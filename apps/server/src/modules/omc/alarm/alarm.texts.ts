@@ -26,6 +26,7 @@ export const alarmTexts = {
   } satisfies Record<AlarmMetric, string>,
   refused: '对方返回：{answer}',
   unanswered: '没有应答',
+  failed: '发送失败',
   forbidden: '不能发往内部地址',
   noMail: '平台没有设置邮件服务器',
   purpose: 'omc.alarm',

@@ -47,7 +47,7 @@ export function digestOf(told: readonly Told[], bytes: number, base: string): st
   const [first] = told
   if (told.length === 1 && first !== undefined) return cutTo(lineOf(first), bytes)
   const head = `${fillText(texts.digest, { count: told.length })}\n`
-  for (const length of [500, 120, 40, 16]) {
+  for (const length of [500, 120, 40]) {
     const text = head + told.map((one) => cutTo(lineOf(one), length * 3)).join('\n')
     if (Buffer.byteLength(text) <= bytes) return text
   }
@@ -91,13 +91,12 @@ const answerMostBytes = 65_536
 export async function send(place: ReceiverPlace, told: readonly Told[], { agent, check, mail, base, now }: Channels): Promise<void> {
   const text = digestOf(told, limits[place.kind].bytes, base)
   if (place.kind === 'mail') {
-    for (const address of place.addresses) {
-      const sent = mail(address, text)
-      if (sent === null) throw new NotTaken(texts.noMail)
-      await sent.catch((error: unknown) => {
-        throw new NotTaken(texts.unanswered, { cause: error })
-      })
-    }
+    // One mail to all of them: what is tried again is tried with all.
+    const sent = mail(place.addresses.join(', '), text)
+    if (sent === null) throw new NotTaken(texts.noMail)
+    await sent.catch((error: unknown) => {
+      throw new NotTaken(texts.unanswered, { cause: error })
+    })
     return
   }
   const { kind, secret } = place

@@ -3,10 +3,11 @@ import { isConnectionError } from '../../../platform/db/connections.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { limits, NotTaken, receiverPlace, send, type Channels, type ReceiverPlace } from './channels.ts'
 import * as store from './alarm.store.ts'
+import { alarmTexts } from './alarm.texts.ts'
 
 const lookEveryMs = 500
 /** Of one receiver together: as many as have a line of their own in one message. */
-const togetherMost = (kind: ReceiverKind): number => Math.min(500, Math.floor(limits[kind].bytes / 64))
+const togetherMost = (kind: ReceiverKind): number => Math.min(500, Math.floor(limits[kind].bytes / 122))
 /** So long one message may take; whoever died over it left it to the next then. */
 const claimMs = 60_000
 /** Before each further try; after the last nobody tries any more but by hand. */
@@ -39,7 +40,7 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
       await store.settleDeliveries(db, ids, { status: 'sent', error: null, sent_at: now() })
     } catch (error) {
       if (!(error instanceof NotTaken)) log.warn({ err: error, receiver: receiver.id }, 'telling of alarms')
-      const why = error instanceof NotTaken ? error.message : String(error)
+      const why = error instanceof NotTaken ? error.message : alarmTexts.failed
       // Each has its own tries: what comes to a receiver that is away does not wait as long as what waits already.
       for (const [attempts, of] of Map.groupBy(deliveries, (one) => one.attempts)) {
         const after = againAfterMs[attempts]

@@ -6,23 +6,39 @@ import { byId } from '@zhisuan/contract/define'
 import type { Tx } from '../../../platform/db/database.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { organisationLabel, platformOrganisation } from '../query/tenant.ts'
+import { isConnectionError } from '../../../platform/db/connections.ts'
+import type { IntegrationRow } from '../integration/integration.store.ts'
+import { organisationLabel } from '../query/tenant.ts'
 import * as store from './alarm.store.ts'
 import { alarmTexts as texts } from './alarm.texts.ts'
 import { alarmLabel, severityLabel } from './rules.ts'
 
-/** What is posted to an Alertmanager (its API v2, `postableAlerts`); what else is said is left alone. */
-export const postedAlerts = z
-  .array(
-    z.object({
-      labels: z.record(z.string().max(256), z.string().max(4_096)).refine((labels) => Object.keys(labels).length <= 100),
-      annotations: z.record(z.string().max(256), z.string().max(8_192)).default({}),
-      startsAt: z.iso.datetime({ offset: true }),
-      endsAt: z.iso.datetime({ offset: true }).optional(),
-    }),
+/** No database keeps these, and nobody reads them. */
+const clean = (text: string, most: number): string => text.replaceAll('\0', '\uFFFD').toWellFormed().slice(0, most)
+const boundedTexts = (most: number) =>
+  z.record(z.string(), z.string()).transform((all) =>
+    Object.fromEntries(
+      Object.entries(all)
+        .slice(0, 100)
+        .map(([name, value]) => [clean(name, 256), clean(value, most)]),
+    ),
   )
-  .max(10_000)
-export type PostedAlert = z.output<typeof postedAlerts>[number]
+
+/** What is posted to an Alertmanager (its API v2, `postableAlerts`); what else is said is left alone, and what is too long is cut. */
+export const postedAlert = z.object({
+  labels: boundedTexts(1_024),
+  annotations: boundedTexts(4_096).default({}),
+  startsAt: z.iso.datetime({ offset: true }),
+  endsAt: z.iso.datetime({ offset: true }).optional(),
+})
+export type PostedAlert = z.output<typeof postedAlert>
+
+/** Each by itself: one that is none keeps no other. */
+export const readAlerts = (body: unknown): PostedAlert[] | null =>
+  Array.isArray(body) ? body.slice(0, 10_000).flatMap((alert: unknown) => postedAlert.safeParse(alert).data ?? []) : null
+
+/** Who tells: of what the platform runs the rules are ours, and it knows alarms; of one that is registered nothing is believed. */
+export type Teller = Pick<IntegrationRow, 'id' | 'origin'>
 
 const ours: ReadonlySet<string> = new Set([alarmLabel, severityLabel, organisationLabel, 'alertname'])
 const summaryMost = 500
@@ -32,7 +48,7 @@ const silentMs = 5 * 60_000
 export type Inbox = ReturnType<typeof createInbox>
 
 /** Takes what Prometheus tells: an episode is a row, however often it is told, and who has to know of it gets a row in the same transaction. */
-export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
+export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>) {
   const tellOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined, news: 'firing' | 'resolved'): Promise<void> => {
     const at = now()
     const isSilent = row.silenced_until !== null && row.silenced_until > at
@@ -62,10 +78,10 @@ export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
   }
 
   return {
-    /** @param alerts as they were posted, by one whose token was looked at */
-    async take(alerts: readonly PostedAlert[]): Promise<void> {
+    /** @param teller whose token was looked at */
+    async take(alerts: readonly PostedAlert[], teller: Teller): Promise<void> {
       const at = now()
-      const idOf = ({ labels }: PostedAlert): string | null => byId.safeParse({ id: labels[alarmLabel] }).data?.id ?? null
+      const idOf = ({ labels }: PostedAlert): string | null => (teller.origin !== 'kept' ? null : (byId.safeParse({ id: labels[alarmLabel] }).data?.id ?? null))
       const known = new Map((await store.alarmsByIds(db, [...new Set(alerts.flatMap((alert) => idOf(alert) ?? []))])).map((alarm) => [alarm.id, alarm]))
       const episodes = alerts
         .flatMap((alert) => {
@@ -73,14 +89,13 @@ export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
           const alarm = id === null ? undefined : known.get(id)
           // Of an alarm that is gone, or off, its Prometheus does not know yet.
           if (id !== null && alarm?.status !== 'active') return []
-          return [{ alarm, episode: episodeOf(alert, alarm, at) }]
+          return [{ alarm, episode: episodeOf(alert, alarm, teller, at) }]
         })
         // In one order, so that two servers do not wait for each other.
         .toSorted((one, other) => Buffer.compare(one.episode.fingerprint, other.episode.fingerprint))
-      // Some at a time: what was written is not lost by what comes after it.
-      for (let from = 0; from < episodes.length; from += 200)
-        await db.transaction().execute(async (tx) => {
-          for (const { alarm, episode } of episodes.slice(from, from + 200)) {
+      const write = (some: typeof episodes): Promise<void> =>
+        db.transaction().execute(async (tx) => {
+          for (const { alarm, episode } of some) {
             const recorded = await store.recordEpisode(tx, episode)
             if (recorded === null) continue
             await tellOf(tx, recorded.row, alarm, recorded.news)
@@ -88,6 +103,21 @@ export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
             if (recorded.news === 'firing' && recorded.row.status === 'resolved') await tellOf(tx, recorded.row, alarm, 'resolved')
           }
         })
+      // Some at a time: what was written is not lost by what comes after it.
+      for (let from = 0; from < episodes.length; from += 200) {
+        const some = episodes.slice(from, from + 200)
+        try {
+          await write(some)
+        } catch (error) {
+          if (isConnectionError(error)) throw error
+          // One that cannot be written keeps no other.
+          for (const one of some)
+            await write([one]).catch((why: unknown) => {
+              if (isConnectionError(why)) throw why
+              log.warn({ err: why, integration: teller.id }, 'an alert that cannot be kept')
+            })
+        }
+      }
     },
     /** Ends what goes on of an alarm that is off, or goes. */
     async endOf(tx: Tx, alarm: store.AlarmRow): Promise<void> {
@@ -109,6 +139,7 @@ export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
 function episodeOf(
   { labels, annotations, startsAt, endsAt }: PostedAlert,
   alarm: store.AlarmRow | undefined,
+  teller: Teller,
   at: Date,
 ): store.NewEpisode & { fingerprint: Buffer } {
   const pairs = Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -116,18 +147,15 @@ function episodeOf(
   const isOver = ends !== null && ends <= at
   const shown = Object.fromEntries(pairs.filter(([name]) => !ours.has(name)))
   const severity = alarm?.severity ?? severityOf(labels[severityLabel])
-  const organisation = labels[organisationLabel]
   return {
     id: uuidv7(),
-    bp_id:
-      alarm === undefined
-        ? organisation === undefined || organisation === platformOrganisation
-          ? null
-          : (byId.safeParse({ id: organisation }).data?.id ?? null)
-        : alarm.bp_id,
+    // What nobody of ours ruled is the platform's, whatever it says.
+    bp_id: alarm?.bp_id ?? null,
     alarm_id: alarm?.id ?? null,
     alarm_name: (alarm?.name ?? labels['alertname'] ?? texts.external).slice(0, 200),
-    fingerprint: createHash('sha256').update(JSON.stringify(pairs)).digest(),
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify(teller.origin === 'kept' ? pairs : [teller.id, pairs]))
+      .digest(),
     starts_at: new Date(startsAt),
     ends_at: isOver ? ends : null,
     told_at: at,
@@ -145,12 +173,12 @@ function episodeOf(
 
 const severityOf = (text: string | undefined): Severity => severities.find((one) => one === text) ?? 'warning'
 
-/** What it is and of what, in a line: `内存告警 内存使用率 节点一 当前值 95.2%`. */
+/** Of what it is, and what, in a line that may be cut: `节点一 内存告警 内存使用率 当前值 95.2%`. */
 function summaryOf(alarm: store.AlarmRow | undefined, labels: PostedAlert['labels'], annotations: PostedAlert['annotations']): string {
   const of = ['node', 'mount', 'gpu', 'device'].flatMap((name) => labels[name] ?? [])
   const where = of.length === 0 ? [labels['instance'] ?? ''] : of
   if (alarm === undefined)
-    return [labels['alertname'] ?? texts.external, ...where, annotations['summary'] ?? annotations['description'] ?? ''].filter((part) => part !== '').join(' ')
+    return [...where, labels['alertname'] ?? texts.external, annotations['summary'] ?? annotations['description'] ?? ''].filter((part) => part !== '').join(' ')
   const isMissing = labels['alertname'] === `${alarm.id}-missing`
   const metric = alarm.rule.kind === 'metric' ? alarm.rule.metric : null
   const figure = Number(annotations['value'])
@@ -161,5 +189,5 @@ function summaryOf(alarm: store.AlarmRow | undefined, labels: PostedAlert['label
       : Number.isFinite(figure)
         ? fillText(texts.value, { value: String(Math.round(figure * 100) / 100), unit: metric === null ? '' : alarmMetrics[metric].unit })
         : ''
-  return [alarm.name, metric === null ? '' : texts.metrics[metric], ...where, value].filter((part) => part !== '').join(' ')
+  return [...where, alarm.name, metric === null ? '' : texts.metrics[metric], value].filter((part) => part !== '').join(' ')
 }

@@ -12,15 +12,15 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { PrometheusEndpoints } from '../integration/integration.endpoint.ts'
 import * as integrations from '../integration/integration.store.ts'
 import { rulesPath, withRules } from '../integration/program.ts'
-import { activeAlarms, markRules } from './alarm.store.ts'
-import { rulesFile } from './rules.ts'
+import { activeAlarms, markRules, type AlarmRow } from './alarm.store.ts'
+import { questionsOf, rulesFile } from './rules.ts'
 
 const applyJob = defineJob({ name: 'omc.alarm.apply', input: z.object({}), concurrency: 1, retries: 5 })
 /** What was missed, such as by a Prometheus that came later. */
 const againJob = defineJob({ name: 'omc.alarm.applyAgain', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
 
-/** Which alarms the rules are of that are brought. */
-const input = z.object({ alarm_ids: z.array(z.uuid()) })
+/** Which alarms the rules are of that are brought, and which of them are new there. */
+const input = z.object({ alarm_ids: z.array(z.uuid()), new_ids: z.array(z.uuid()) })
 type Input = z.output<typeof input>
 
 const loadedWithinMs = 20_000
@@ -68,25 +68,61 @@ export function createRuleKeeper(
         },
       },
     ],
-    ended: async (tx, { resource_id, input: { alarm_ids } }, refusal) => {
+    ended: async (tx, { resource_id, input: { alarm_ids, new_ids } }, refusal) => {
       await kept.settle(tx, resource_id, refusal)
       await integrations.updateIntegration(tx, resource_id, { status: 'active' })
       await endpoints.tell(tx, resource_id)
       if (refusal === null) await markRules(tx, alarm_ids, { rule_state: 'loaded', rule_error: null })
-      else await markRules(tx, alarm_ids, { rule_state: 'refused', rule_error: (refusal.detail ?? refusal.message).slice(0, 2_000) })
-      // What changed meanwhile; of what was refused, the next change.
-      if (refusal === null) await jobs.send(tx, applyJob, {})
+      else {
+        // Who is named is at fault; where nobody is, those that are new. Of what Prometheus said others are no part: it names all.
+        const said = refusal.detail ?? ''
+        const named = alarm_ids.filter((id) => said.includes(id))
+        await markRules(tx, named.length > 0 ? named : new_ids, { rule_state: 'refused', rule_error: new Refusal('alarmRulesNotLoaded').message })
+      }
+      // The others, and what changed meanwhile.
+      await jobs.send(tx, applyJob, {})
     },
   }
 
-  const bring = async (again: boolean): Promise<void> => {
+  /** Whether Prometheus would evaluate it. @throws Refusal where it would not, EngineError where it does not answer */
+  const tried = async (client: Prometheus, alarm: Parameters<typeof questionsOf>[0]): Promise<void> => {
+    for (const question of questionsOf(alarm)) {
+      try {
+        const { type } = await client.query(question, { timeoutMs: 1_500, mostBytes: 8 * 2 ** 20 })
+        if (type !== 'vector') throw new Refusal('alarmNotVector', { field: 'rule.query' })
+      } catch (error) {
+        if (isEngineError(error, 'invalid')) throw new Refusal('queryInvalid', { field: 'rule.query', values: { reason: error.message }, cause: error })
+        if (isEngineError(error, 'exhausted')) throw new Refusal('queryTooHeavy', { field: 'rule.query', cause: error })
+        throw error
+      }
+    }
+  }
+  /** Those that may be loaded: each that is new was tried, and what does not work is told to its own and left out. */
+  const loadable = async (client: Prometheus): Promise<AlarmRow[]> => {
+    const fit: AlarmRow[] = []
+    for (const alarm of await activeAlarms(db)) {
+      if (alarm.rule_state === 'refused') continue
+      try {
+        if (alarm.rule_state !== 'loaded') await tried(client, alarm)
+        fit.push(alarm)
+      } catch (error) {
+        if (error instanceof Refusal) await markRules(db, [alarm.id], { rule_state: 'refused', rule_error: error.message })
+        // It does not answer now: it stays as it is, and is tried again.
+        else if (!isEngineError(error)) throw error
+      }
+    }
+    return fit
+  }
+
+  const bring = async (): Promise<void> => {
     const target = await row()
     if (target === undefined) return markRules(db, null, { rule_state: 'none', rule_error: null })
     // What goes on with it ends with a look at the rules.
     if (target.status !== 'active' || (await openOperation(db, target.id)) !== undefined) return
-    const alarms = await activeAlarms(db)
-    // Those that were refused are not tried again by the clock.
-    if (again && alarms.some(({ rule_state }) => rule_state === 'refused')) return
+    const client = endpoints.opened(target)
+    const alarms = await loadable(client)
+    /** What goes wrong with a rule when it is evaluated, such as two series that became the same. */
+    const failing = new Map((await client.rules().catch(() => [])).flatMap(({ group, error }) => (error === null ? [] : [[group, error] as const])))
     const text = rulesFile(alarms)
     const ids = alarms.map(({ id }) => id)
     await db
@@ -95,10 +131,16 @@ export function createRuleKeeper(
         const held = found(await integrations.lockIntegration(tx, target.id))
         if (held.status !== 'active') return
         const wanted = await kept.wanted(tx, target.id)
-        if (textIn(wanted) === text) return markRules(tx, ids, { rule_state: 'loaded', rule_error: null })
+        if (textIn(wanted) === text) {
+          const sound = ids.filter((id) => !failing.has(id))
+          await markRules(tx, sound, { rule_state: 'loaded', rule_error: null })
+          for (const id of ids) if (failing.has(id)) await markRules(tx, [id], { rule_state: 'loaded', rule_error: failing.get(id)?.slice(0, 500) ?? null })
+          return
+        }
         await kept.change(tx, target.id, withRules(wanted, text))
         await integrations.updateIntegration(tx, target.id, { status: 'changing' })
-        await operations.begin(tx, apply, { resource_id: target.id, bp_id: null, actor: null, input: { alarm_ids: ids } })
+        const new_ids = alarms.flatMap(({ id, rule_state }) => (rule_state === 'loaded' ? [] : [id]))
+        await operations.begin(tx, apply, { resource_id: target.id, bp_id: null, actor: null, input: { alarm_ids: ids, new_ids } })
       })
       .catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error
@@ -106,19 +148,22 @@ export function createRuleKeeper(
       })
   }
 
-  const jobHandlers: JobHandler[] = [handleJob(applyJob, () => bring(false)), handleJob(againJob, () => bring(true))]
+  const jobHandlers: JobHandler[] = [handleJob(applyJob, bring), handleJob(againJob, bring)]
   return {
     operation: apply,
     jobs: [applyJob, againJob],
     jobHandlers,
     /** In the transaction that changes any alarm. */
     changed: (tx: Tx): Promise<void> => jobs.send(tx, applyJob, {}),
-    /** Of all active alarms, as they are now. */
-    text: async (): Promise<string> => rulesFile(await activeAlarms(db)),
-    /** Which would judge a rule, if it is there. */
-    async prometheus(): Promise<Prometheus | null> {
+    /** Tries a rule, where there is a Prometheus that answers. @throws Refusal at its field */
+    async judge(alarm: Parameters<typeof questionsOf>[0]): Promise<void> {
+      // What may not be asked is refused whoever is there.
+      questionsOf(alarm)
       const target = await row()
-      return target === undefined || target.status === 'installing' || target.status === 'error' ? null : endpoints.opened(target)
+      if (target === undefined || target.status === 'installing' || target.status === 'error') return
+      await tried(endpoints.opened(target), alarm).catch((error: unknown) => {
+        if (!isEngineError(error)) throw error
+      })
     },
     /** Whether the one that tells answers now; where there is none any more, nobody tells. */
     async answers(): Promise<boolean> {

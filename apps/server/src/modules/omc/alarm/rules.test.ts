@@ -75,6 +75,18 @@ describe('a message of many', () => {
     expect(text.startsWith('共60条\n')).toBe(true)
   })
 
+  it('names each to a robot of 企业微信, however long its rule is called', () => {
+    const storm: Told[] = Array.from({ length: 31 }, (_, index) => ({
+      id: String(index),
+      what: 'firing',
+      severity: 'critical',
+      summary: `节点-${index} ${'很长的规则名称'.repeat(9)} 内存使用率 当前值 95.2%`,
+    }))
+    const text = digestOf(storm, 3_800, 'http://x')
+    expect(new Set(text.match(/节点-\d+/g)).size).toBe(31)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3_800)
+  })
+
   it('says how many are left out where even that does not fit', () => {
     const text = digestOf(told(2_000), 3_800, 'http://console')
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3_800)

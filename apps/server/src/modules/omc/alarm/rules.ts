@@ -23,6 +23,12 @@ const narrowed = (query: string, bpId: string | null): string => (bpId === null 
 export const firesOf = ({ rule, bp_id }: Pick<Ruled, 'rule' | 'bp_id'>): string =>
   narrowed(rule.kind === 'promql' ? rule.query : `(${selected(rule)}) ${rule.comparison} ${rule.threshold}`, bp_id)
 
+/** What is asked of it, each of which Prometheus has to understand. */
+export const questionsOf = (alarm: Pick<Ruled, 'rule' | 'bp_id' | 'no_data'>): string[] => [
+  firesOf(alarm),
+  ...(alarm.no_data === 'alarm' ? [missing(alarm)] : []),
+]
+
 /** That there is nothing to ask of. A question may end with a comment. */
 const missing = ({ rule, bp_id }: Pick<Ruled, 'rule' | 'bp_id'>): string => `absent(${narrowed(selected(rule), bp_id)}\n)`
 
@@ -51,6 +57,8 @@ export function rulesFile(alarms: readonly Ruled[]): string {
     ]
     return [
       `  - name: ${quoted(alarm.id)}`,
+      // More is told of by its first ones.
+      '    limit: 500',
       '    rules:',
       ...rule(alarm.id, firesOf(alarm)),
       ...(alarm.no_data === 'alarm' ? rule(`${alarm.id}-missing`, missing(alarm)) : []),

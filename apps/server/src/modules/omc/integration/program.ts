@@ -9,6 +9,9 @@ const loopback = '127.0.0.1'
 /** So much it may look at for one question. */
 const samplesMost = 5_000_000
 
+/** What one target may tell: more of it is none. */
+const bounds = ['    sample_limit: 100000', '    label_limit: 64', '    label_value_length_limit: 2048']
+
 /** Any text as YAML's quoted scalar. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
@@ -36,9 +39,10 @@ export function scrapeConfigs({ id, base }: ScrapeSource, token: string, direct:
     'scrape_configs:',
     '  - job_name: zhisuan',
     '    honor_labels: false',
+    ...bounds,
     ...discovery('server'),
     `    authorization: {type: Bearer, ${token}}`,
-    ...(direct ? ['  - job_name: zhisuan-node', '    honor_labels: false', ...discovery('node')] : []),
+    ...(direct ? ['  - job_name: zhisuan-node', '    honor_labels: false', ...bounds, ...discovery('node')] : []),
   ]
 }
 

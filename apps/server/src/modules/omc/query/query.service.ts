@@ -8,15 +8,16 @@ import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { PrometheusEndpoints } from '../integration/integration.endpoint.ts'
 import { getIntegration } from '../integration/integration.store.ts'
-import { ofOrganisation } from './tenant.ts'
+import { ofOrganisation, refuseUnfit } from './tenant.ts'
 
 type Calls = typeof prometheus
 
 /** Whatever takes longer is cut, there and here. */
 const queryMs = 1_500
 const answerMostBytes = 8 * 2 ** 20
-/** Of one person, at this server: what they ask others wait for. */
-const atOnceMost = 8
+/** At this server: of one organisation, and in all. What somebody asks others wait for. */
+const atOnceMost = 4
+const togetherMost = 12
 
 export type QueryService = ReturnType<typeof createQueryService>
 
@@ -58,13 +59,15 @@ export function createQueryService({ db, now }: Pick<Platform, 'db' | 'now'>, { 
       const range = rangeOf(query)
       const scope = scopeOf(actor)
       if ('nothing' in scope) throw new Refusal('noPermission')
+      refuseUnfit(query.query)
       const question = 'bp_id' in scope ? ofOrganisation(query.query, scope.bp_id) : query.query
       const client = await opened(id)
       const options = { timeoutMs: queryMs, mostBytes: answerMostBytes }
-      const { user_id } = actor
-      const before = asking.get(user_id) ?? 0
-      if (before >= atOnceMost) throw new Refusal('queriesTooMany', { values: { limit: atOnceMost } })
-      asking.set(user_id, before + 1)
+      const whose = actor.bp_id ?? ''
+      const before = asking.get(whose) ?? 0
+      const all = [...asking.values()].reduce((sum, count) => sum + count, 0)
+      if (before >= atOnceMost || all >= togetherMost) throw new Refusal('queriesTooMany', { values: { limit: atOnceMost } })
+      asking.set(whose, before + 1)
       try {
         return shapeOf(
           await asked(
@@ -72,9 +75,9 @@ export function createQueryService({ db, now }: Pick<Platform, 'db' | 'now'>, { 
           ),
         )
       } finally {
-        const left = (asking.get(user_id) ?? 1) - 1
-        if (left === 0) asking.delete(user_id)
-        else asking.set(user_id, left)
+        const left = (asking.get(whose) ?? 1) - 1
+        if (left === 0) asking.delete(whose)
+        else asking.set(whose, left)
       }
     },
 

@@ -1,5 +1,6 @@
 import { parser } from '@prometheus-io/lezer-promql'
 import fc from 'fast-check'
+import { refuseUnfit } from './tenant.ts'
 
 /** The texts of all selectors of a question. @throws Error where it is none */
 export function selectorsOf(query: string): string[] {
@@ -25,8 +26,7 @@ const named = fc.constantFrom('{__name__=~".+"}', '{__name__="up", job!=""}', '{
 const duration = fc.constantFrom('5m', '1h', '30s', '1d', '1h30m')
 const labels = fc.array(label, { minLength: 1, maxLength: 2 }).map((all) => all.join(', '))
 
-/** Questions as people and programs write them, nested. */
-export const arbitraryQuery: fc.Arbitrary<string> = fc.letrec<{ query: string; selector: string }>((tie) => {
+const anyQuery: fc.Arbitrary<string> = fc.letrec<{ query: string; selector: string }>((tie) => {
   const query = tie('query')
   const selector = tie('selector')
   return {
@@ -62,3 +62,13 @@ export const arbitraryQuery: fc.Arbitrary<string> = fc.letrec<{ query: string; s
     ),
   }
 }).query
+
+/** Questions as people and programs write them, nested: those that may be asked. */
+export const arbitraryQuery = anyQuery.filter((query) => {
+  try {
+    refuseUnfit(query)
+    return true
+  } catch {
+    return false
+  }
+})

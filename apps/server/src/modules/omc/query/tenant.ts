@@ -33,10 +33,9 @@ export function ofOrganisation(query: string, bpId: string): string {
   const textOf = (node: { readonly from: number; readonly to: number }): string => query.slice(node.from, node.to)
   const invalid = (reason: string): Refusal => new Refusal('queryInvalid', { field: 'query', values: { reason } })
 
-  if (/[^\S \t\n]|\u0085/.test(query)) throw invalid('unexpected white space')
+  refuseUnfit(query)
   parser.parse(query).iterate({
     enter(node) {
-      if (node.type.isError) throw invalidAt(query, node.from)
       switch (node.name) {
         case 'LineComment':
           edits.push({ from: node.from, to: node.to, text: ' ' })
@@ -74,11 +73,41 @@ export function ofOrganisation(query: string, bpId: string): string {
   return narrowed + query.slice(at)
 }
 
-/** Whether it is PromQL at all, where nobody is there to ask. @throws Refusal `queryInvalid` */
-export function refuseNoPromql(query: string): void {
+/** Longer ones take the reader longer than they may. */
+const depthMost = 40
+/** Each makes its series' labels longer: nested, one short question makes an answer without end. */
+const relabellingsMost = 3
+const groupsMost = 4
+const joinedMost = 8
+
+/**
+ * What nobody may ask, whoever they are: what is no PromQL, what two readers could take otherwise, and what is short and makes
+ * much of little.
+ * @throws Refusal `queryInvalid`, `queryTooHeavy`
+ */
+export function refuseUnfit(query: string): void {
+  const heavy = (): Refusal => new Refusal('queryTooHeavy', { field: 'query' })
+  if (/[^\S \t\n]|\u0085|\p{Noncharacter_Code_Point}|\p{Surrogate}/u.test(query)) throw invalidAt(query, 0)
+  let depth = 0
+  for (const character of query) {
+    if ('([{'.includes(character)) depth++
+    else if (')]}'.includes(character)) depth--
+    // Before it is read: what reading costs follows from this.
+    if (depth > depthMost) throw heavy()
+  }
+  let relabellings = 0
   parser.parse(query).iterate({
-    enter({ type, from }) {
+    enter({ type, from, name, node }) {
       if (type.isError) throw invalidAt(query, from)
+      if (name !== 'FunctionCall') return
+      const called = node.firstChild
+      const does = called === null ? '' : query.slice(called.from, called.to)
+      if (does !== 'label_replace' && does !== 'label_join') return
+      relabellings++
+      const body = node.getChild('FunctionCallBody')
+      const literals = (body?.getChildren('StringLiteral') ?? []).map((literal) => query.slice(literal.from, literal.to))
+      const isLong = does === 'label_replace' ? (literals[1]?.split('$').length ?? 1) - 1 > groupsMost : literals.length > joinedMost + 2
+      if (relabellings > relabellingsMost || isLong) throw heavy()
     },
   })
 }

@@ -6,7 +6,7 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { postedAlerts, type Inbox } from '../alarm/inbox.ts'
+import { readAlerts, type Inbox } from '../alarm/inbox.ts'
 import { portOf, type Connected } from '../integration/integration.endpoint.ts'
 import { tokenHash } from '../integration/integration.service.ts'
 import { getIntegration, integrationOnNode, integrationsOf, type IntegrationRow } from '../integration/integration.store.ts'
@@ -19,7 +19,7 @@ const textFormat = 'text/plain; version=0.0.4; charset=utf-8'
 const exporterMostBytes = 16 * 2 ** 20
 const exporterMs = 8_000
 /** Thousands of alerts at once. */
-const alertsMostBytes = 16 * 2 ** 20
+const alertsMostBytes = 4 * 2 ** 20
 
 /** What Prometheus is told by HTTP service discovery. */
 interface TargetGroup {
@@ -133,15 +133,21 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
     return passOn(reply, node, exporter.port)
   })
 
-  // As an Alertmanager: what goes on, and what is over, again and again until it is taken.
+  // As an Alertmanager: what goes on, and what is over, again and again until it is taken. Who it is is asked before anything is read.
   http.post<{ Params: { id: string }; Body: unknown }>(
     `${path}/api/v2/alerts`,
-    { config: { rateLimit }, bodyLimit: alertsMostBytes },
+    {
+      config: { rateLimit: { max: 1_200, timeWindow: 60_000 } },
+      bodyLimit: alertsMostBytes,
+      onRequest: async (request) => {
+        await allowed(request)
+      },
+    },
     async (request, reply) => {
-      await allowed(request)
-      const parsed = postedAlerts.safeParse(request.body)
-      if (!parsed.success) throw new Refusal('requestInvalid')
-      await inbox.take(parsed.data)
+      const row = await allowed(request)
+      const alerts = readAlerts(request.body)
+      if (alerts === null) throw new Refusal('requestInvalid')
+      await inbox.take(alerts, row)
       return reply.code(200).send({})
     },
   )

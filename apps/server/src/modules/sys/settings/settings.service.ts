@@ -38,6 +38,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     market_floor_price: '0',
     message_days: '180',
     api_log_days: '30',
+    alert_log_days: '180',
   }
   let remembered: Promise<ReadonlyMap<string, ConfigRow>> | null = null
   const forget = () => {

@@ -40,6 +40,7 @@ describe('settings', () => {
       { key: 'market_floor_price', value: '0', known: true, default_value: '0', updated_at: null, updated_by: null },
       { key: 'message_days', value: '180', known: true, default_value: '180', updated_at: null, updated_by: null },
       { key: 'api_log_days', value: '30', known: true, default_value: '30', updated_at: null, updated_by: null },
+      { key: 'alert_log_days', value: '180', known: true, default_value: '180', updated_at: null, updated_by: null },
     ])
     expect(await call(app, system.info, {})).toEqual({
       title: '智算云',
