@@ -172,7 +172,10 @@ test('a file goes from a space into an instance, and back', async ({ page, conte
   const name = `${newName('权重')}.bin`
   await signIn(context, 'tenant')
   await visit(page, '/personalSpace')
-  await page.locator('input[type=file]').first().setInputFiles({ name, mimeType: 'application/octet-stream', buffer: randomBytes(50_000) })
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name, mimeType: 'application/octet-stream', buffer: randomBytes(50_000) })
   await expect(rowOf(page, name)).toBeVisible()
   await page.goto(`/nextStack/vm/detail/${stage().vmId}?tab=files`)
   await expect(page.getByText('目录是空的')).toBeVisible()

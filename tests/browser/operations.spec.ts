@@ -28,6 +28,10 @@ test.describe('operations', () => {
     await until(async () => (await admin.call(edges.get, { params: { id: edge.id } })).status === 'online', 'the node to be online', 40_000)
   })
   test.afterAll(async () => {
+    // With the user that the agent made for it.
+    for (const { id } of (await admin?.call(integrations.list))?.items ?? [])
+      await admin.call(integrations.action, { params: { id }, query: { action: 'uninstall' } })
+    await until(async () => (await admin?.call(integrations.list))?.total === 0, 'all of it to be gone', 60_000).catch(() => undefined)
     await agent?.stop()
     await server?.stop()
     for (const pid of allPids()) if (markOf(pid)?.startsWith(`${data.path}/agent/kept/`) === true) process.kill(pid, 'SIGKILL')
@@ -77,7 +81,7 @@ test.describe('operations', () => {
     await expect(rowOf(page, 'hook')).toBeVisible()
     await visit(page, `${origin}/addalarm`)
     await page.getByText('PromQL', { exact: true }).first().click()
-    await fill(page, { 名称: 'memory', PromQL: 'zhisuan_node_memory_used_bytes > 0', '持续时间（秒）': '0' })
+    await fill(page, { 名称: 'memory', 查询语句: 'zhisuan_node_memory_used_bytes > 0', '持续时间（秒）': '0' })
     await accessible(page)
     await shot(page, 'alarm-add')
     await button(page, '保存').click()
@@ -98,11 +102,11 @@ test.describe('operations', () => {
 
   test('calls and events are found', async ({ page, context }) => {
     await signIn(context, 'admin', origin)
-    await page.goto(`${origin}/statistics/log`)
+    await page.goto(`${origin}/statistics/log?keyword=ecrm.edge.create`)
     await expect(page.getByText('ecrm.edge.create')).toBeVisible({ timeout: 15_000 })
     await accessible(page)
     await shot(page, 'api-log')
-    await visit(page, `${origin}/statistics/event`)
+    await visit(page, `${origin}/statistics/event?keyword=ecrm.edge.create`)
     await expect(page.getByText('ecrm.edge.create')).toBeVisible()
     await accessible(page)
     await shot(page, 'events')

@@ -221,7 +221,7 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     expect(status, JSON.stringify(targets)).toBe('partial')
     expect(targets).toMatchObject([
       { image, state: 'done', layers: [{ status: 'Pull complete' }] },
-      { state: 'failed', error: expect.stringContaining('拒绝') as string },
+      { state: 'failed', error: expect.stringContaining('没有该镜像') as string },
     ])
     expect(await ended((await order(['team/app'])).id)).toMatchObject({ status: 'succeeded', targets: [{ state: 'there' }] })
 

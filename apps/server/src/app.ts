@@ -87,7 +87,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
     }),
   )
-  const { imageAuth, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
+  const { imageAuth, imageUse, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
   const {
     configs,
     serviceContainers,
@@ -95,7 +95,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     usesCards,
     rented,
     machines: containers,
-  } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, mayMake }))
+  } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, imageUse, mayMake }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
     createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),

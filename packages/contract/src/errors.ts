@@ -734,6 +734,7 @@ export const errors = catalogue({
   receiverForbidden: { code: 98625, status: 400, text: '不能使用这个地址：不是公网地址' },
   receiverKindFixed: { code: 98626, status: 400, text: '通知方式的类型不能修改，请另建一个' },
   deliveryNotFailed: { code: 98627, status: 409, text: '只能重发失败的通知' },
+  queriesTooMany: { code: 98613, status: 429, text: '同时进行的查询不能超过{limit}个，请稍后再试' },
   queryFunctionUnknown: { code: 98612, status: 400, text: '不支持函数 {name}' },
 })
 

@@ -443,6 +443,7 @@ export const marketTexts = {
   disk: '{provider} {model} 运行中的磁盘',
   stoppedDisk: '{provider} {model} 停止后的磁盘',
   appClosed: '登录已失效，或没有权限进入这台机器。请回到控制台，从机器的页面重新打开。',
+  appBusy: '同时打开的内容太多，请稍后再试。',
   appSilent: '机器里的程序没有应答。它可能还在启动，请稍后刷新；或在终端里查看它的日志。',
 } as const
 

@@ -34,7 +34,16 @@ export function listed(text: string): DirectoryEntry[] | null {
 const exactly = (path: string): [string, ...string[]] => [
   'find',
   path.endsWith('/') ? path : `${path}/`,
-  ...['-mindepth', '1', '-maxdepth', '1', '-exec', 'stat', '-c', '%f|%s|%Y|%a|%n', '{}', '+'],
+  '-mindepth',
+  '1',
+  '-maxdepth',
+  '1',
+  '-exec',
+  'stat',
+  '-c',
+  '%f|%s|%Y|%a|%n',
+  '{}',
+  '+',
 ]
 const exactLine = /^([0-9a-f]+)\|(\d+)\|(\d+)\|([0-7]+)\|(.+)$/
 const kindBits: Readonly<Record<number, DirectoryEntry['kind']>> = { 0x8000: 'file', 0x4000: 'directory', 0xa000: 'link' }

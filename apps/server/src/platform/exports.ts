@@ -54,7 +54,7 @@ export function offerExport<Row, Wish>(
 
 /** Wall clock of bills, which are those of Beijing: it has no summer time. */
 const zoneOffsetMs = 8 * 3_600_000
-const wallClock = (moment: Date): string =>
+export const wallClock = (moment: Date): string =>
   iso(new Date(moment.getTime() + zoneOffsetMs))
     .slice(0, 19)
     .replace('T', ' ')

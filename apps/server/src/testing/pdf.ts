@@ -20,9 +20,10 @@ const utf16 = (hex: string): string => String.fromCharCode(...inFours(hex).map((
 export function textsOfPdf(file: Buffer): string[] {
   const streams = streamsOf(file)
   const characters = new Map<string, string>()
+  // Of a ligature it has several, with blanks between.
   for (const [, first = '', , all = ''] of streams.join('\n').matchAll(/<([0-9a-f]{4})> <([0-9a-f]{4})> \[([^\]]*)\]/gi)) {
-    for (const [index, [, hex = '']] of [...all.matchAll(/<([0-9a-f]*)>/gi)].entries())
-      characters.set((Number.parseInt(first, 16) + index).toString(16).padStart(4, '0'), utf16(hex))
+    for (const [index, [, hex = '']] of [...all.matchAll(/<([0-9a-f ]*)>/gi)].entries())
+      characters.set((Number.parseInt(first, 16) + index).toString(16).padStart(4, '0'), utf16(hex.replaceAll(' ', '')))
   }
   return streams.flatMap((stream) =>
     [...stream.matchAll(/\[([^\]]*)\] TJ/g)].map(([, shown = '']) =>

@@ -181,6 +181,7 @@ export const rentals = {
    * Refused with 98021 where this platform leads browsers nowhere, 98022 without such a program, 98023 without a way in, 98024 where nothing listens.
    */
   open: defineCall({
+    outside: true,
     id: 'market.rental.open',
     method: 'POST',
     path: `${marketPath}/rentals/{id}/apps`,

@@ -252,6 +252,11 @@ export type SplitLine = z.output<typeof splitLine>
 
 const text = z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(1_000).regex(plainText, fieldTexts.controlCharacters)
 
+/** As a PDF it has the shares and the first {@link printedLines} lines: whoever wants all takes the others. */
+export const statementFormats = [...exportFormats, 'pdf'] as const
+export type StatementFormat = (typeof statementFormats)[number]
+export const printedLines = 2_000
+
 export const splitRuns = {
   list: defineCall({
     id: 'split.run.list',
@@ -347,7 +352,7 @@ export const splitRuns = {
     summary: 'A link to the statement as a file: SHA-256 of the hash before and the CSV is its hash',
     access: splitReaders,
     audit: false,
-    body: z.object({ format: z.enum(exportFormats) }),
+    body: z.object({ format: z.enum(statementFormats) }),
     response: exportLink,
   }),
 } as const

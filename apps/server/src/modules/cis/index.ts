@@ -6,7 +6,7 @@ import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
 import type { StandingService } from '../bill/arrears/standing.service.ts'
 import type { Machines } from '../files/machine/machine.ts'
-import type { ImageAuth } from '../ims/imageAuth.ts'
+import type { ImageAuth, ImageUse } from '../ims/imageAuth.ts'
 import { serveAccess } from './access/access.routes.ts'
 import { createEntry, type ActorOf } from './access/entry.ts'
 import { createContainerMachines } from './access/file.machine.ts'
@@ -41,6 +41,7 @@ export function createCis(
     workOnNode: WorkOnNode
     actorOf: ActorOf
     imageAuth: ImageAuth
+    imageUse: ImageUse
     /** Whether an organisation may have more of what costs by the hour. */
     mayMake: StandingService['mayMake']
   },
@@ -56,9 +57,10 @@ export function createCis(
   /** What files of spaces go to and come from. */
   machines: Machines
 } {
-  const { edges, refusedByNode, workOnNode, imageAuth, mayMake } = others
+  const { edges, refusedByNode, workOnNode, imageAuth, imageUse, mayMake } = others
   const { otherProgram } = nodeTexts
-  const operations = createContainerOperations(platform, { edges, workOnNode, imageAuth })
+  const pulling = createPulling(imageAuth, imageUse)
+  const operations = createContainerOperations(platform, { edges, workOnNode, pulling })
   const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram, imageAuth, mayMake })
   const watch = createContainerWatch({ db: platform.db, secrets: platform.secrets, edges, log: platform.log })
   const configs = createConfigs(platform, { bring: (tx, edgeId) => platform.bus.publish(tx, lookTopic, edgeId) })
@@ -77,7 +79,7 @@ export function createCis(
       'cis.config': { table: 'container_configs' },
     },
     configs,
-    serviceContainers: createServiceContainers(containers, createPulling(imageAuth), mayMake),
+    serviceContainers: createServiceContainers(containers, pulling, mayMake),
     observe: watch.observe,
     usesCards: containers.usesCards,
     rented: createRentedContainers(platform, { operations, reach: edges.reach, reached: containers.reached }),

@@ -67,3 +67,31 @@ export function createImageAuth({
     return account === null ? undefined : { ...account, serverAddress: address }
   }
 }
+
+/**
+ * What an image that lies on a node which others use, too, is to somebody. `none`: it is in another's project, and not there for
+ * them. `anew`: others have accounts where it comes from, so it is asked for there by whoever wants it. `there`: as it is.
+ */
+export type ImageUse = (image: string, bpId: string) => Promise<'there' | 'anew' | 'none'>
+
+export const createImageUse =
+  (db: Db): ImageUse =>
+  async (image, bpId) => {
+    const parts = imageParts(image)
+    const address = parts?.address ?? 'docker.io'
+    const registered = await db.selectFrom('registries').select('id').where('address', '=', address).executeTakeFirst()
+    if (parts !== null && registered !== undefined) {
+      const names = partsOf(parts.name)
+      const project = names === null ? undefined : await projectForToken(db, registered.id, names.project)
+      return project !== undefined && (project.bp_id === bpId || project.visibility === 'public') ? 'there' : 'none'
+    }
+    const others = await db
+      .selectFrom('third_registries')
+      .select('id')
+      .where('address', '=', address)
+      .where('username', 'is not', null)
+      .where('bp_id', '<>', bpId)
+      .limit(1)
+      .executeTakeFirst()
+    return others === undefined ? 'there' : 'anew'
+  }

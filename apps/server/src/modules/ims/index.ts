@@ -11,7 +11,7 @@ import type { StandingService } from '../bill/arrears/standing.service.ts'
 import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { Limits } from '../iam/rules/limits.ts'
-import { createImageAuth, type ImageAuth } from './imageAuth.ts'
+import { createImageAuth, createImageUse, type ImageAuth, type ImageUse } from './imageAuth.ts'
 import { createRefusePulls, repositoryOfImage, type RefusePulls } from './imageRights.ts'
 import { imsMigrations } from './ims.migrations.ts'
 import { imsRoutes } from './ims.routes.ts'
@@ -58,7 +58,7 @@ export interface ImsParts {
 export function createIms(
   platform: Platform,
   { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }: ImsParts,
-): ModuleParts & { readonly imageAuth: ImageAuth; readonly refusePulls: RefusePulls } {
+): ModuleParts & { readonly imageAuth: ImageAuth; readonly imageUse: ImageUse; readonly refusePulls: RefusePulls } {
   const tokens = createTokens(platform)
   const endpoints = createRegistryEndpoints(platform, tokens)
   const index = createIndex(platform, { endpoints, tell })
@@ -87,6 +87,7 @@ export function createIms(
   edges.onUp(() => runner.begin())
   return {
     imageAuth: createImageAuth({ db: platform.db, endpoints, tokens, third }),
+    imageUse: createImageUse(platform.db),
     refusePulls: createRefusePulls(platform),
     named: { [imageKind]: repositoryOfImage },
     migrations: imsMigrations,

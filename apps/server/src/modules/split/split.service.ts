@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import {
   contractCan,
+  printedLines,
   runCan,
+  statementFormats,
+  type StatementFormat,
   type SplitContract,
   type splitContracts,
   type SplitLine,
@@ -13,7 +17,7 @@ import {
 } from '@zhisuan/contract/split/contract'
 import type { SplitFigures, SplitProvider } from '@zhisuan/contract/split/provider'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import { exportFormats, type ExportFormat, type ExportLink } from '@zhisuan/contract/exports'
+import type { ExportLink } from '@zhisuan/contract/exports'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { z } from 'zod'
 import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
@@ -131,12 +135,22 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       last = rows.at(-1)?.id ?? last
     }
   }
-  const wish = z.object({ id: z.uuid(), format: z.enum(exportFormats) })
+  const wish = z.object({ id: z.uuid(), format: z.enum(statementFormats) })
   const statementKind = 'split-statement'
   downloads.offer(statementKind, async (text) => {
     const { id, format } = wish.parse(JSON.parse(text))
     const run = await store.getRun(db, { everything: true }, id)
     if (run === undefined) return null
+    if (format === 'pdf') {
+      // With the first one: fonts and their programs are as large as all of ours.
+      const { printStatement } = await import('./statement.pdf.ts')
+      const bytes = await printStatement(shapeRun(run), await store.linesAfter(db, id, 0, printedLines))
+      return {
+        name: `${texts.file}-${run.contract_name}-${run.period}.pdf`,
+        size: bytes.length,
+        open: (range) => Readable.from([range === undefined ? bytes : bytes.subarray(range.start, range.end + 1)], { objectMode: false }),
+      }
+    }
     const open = { csv: csvFile, xlsx: xlsxFile }[format]
     return { name: `${texts.file}-${run.contract_name}-${run.period}.${format}`, size: null, open: () => open(columnsOf(run.terms), linesOf(db, id)) }
   })
@@ -600,7 +614,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         await tellProvider(tx, row, texts.paid)
         return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
       }),
-    async export(actor: Actor, id: string, format: ExportFormat): Promise<ExportLink> {
+    async export(actor: Actor, id: string, format: StatementFormat): Promise<ExportLink> {
       await run(actor, id)
       return downloads.link(statementKind, JSON.stringify({ id, format }), actor)
     },

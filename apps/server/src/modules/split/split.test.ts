@@ -8,6 +8,7 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
+import { textsOfPdf } from '../../testing/pdf.ts'
 import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { chargeUsage } from '../../modules/bill/testing.ts'
@@ -241,6 +242,12 @@ describe('the split centre', () => {
       previous = run.hash
       const { path: sheet } = await call(app, splitRuns.export, { token: person.token, params: { id: run.id }, body: { format: 'xlsx' } })
       expect((await app.http.inject(sheet)).rawPayload.subarray(0, 2).toString()).toBe('PK')
+      // On paper the same digits stand.
+      const { path: printed } = await call(app, splitRuns.export, { token: person.token, params: { id: run.id }, body: { format: 'pdf' } })
+      const said = textsOfPdf((await app.http.inject(printed)).rawPayload).join('\n')
+      for (const text of [period, run.hash, run.previous_hash ?? '', ...run.shares.map(({ amount }) => amount)]) expect(said).toContain(text)
+      const { items } = await call(app, splitRuns.lines, { token: person.token, params: { id: run.id }, query: {} })
+      for (const { base, amounts } of items) for (const amount of [base, ...amounts]) expect(said).toContain(amount)
     }
   })
 

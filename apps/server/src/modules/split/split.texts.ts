@@ -1,6 +1,11 @@
 /** Titles of a statement's columns, and what its kinds of lines are called. */
 export const splitTexts = {
   file: '分账单',
+  provider: '供应商',
+  hash: '校验值',
+  previous: '上一份的校验值',
+  count: (lines: number): string => `明细${lines}行`,
+  rest: (lines: number): string => `其余${lines}行见CSV或XLSX文件`,
   id: '行号',
   kind: '类型',
   period: '所属月份',

@@ -14,8 +14,8 @@ type Region = ResponseOf<typeof stats.clusters>['items'][number]
 export function RegionTable() {
   const { t } = useTranslation('operations')
   const { data, error, refetch, isPending } = useCall(stats.clusters, {}, { silent: true, refreshMs: 10_000 })
-  const used = ({ used_bytes, total_bytes }: Region['memory']): string =>
-    total_bytes === 0 ? format.nothing : t('stats.usedOf', { share: format.percent(used_bytes / total_bytes), total: format.bytes(total_bytes) })
+  const shareOf = ({ used_bytes, total_bytes }: Region['memory']): string => (total_bytes === 0 ? format.nothing : format.percent(used_bytes / total_bytes))
+  const totalOf = ({ total_bytes }: Region['memory']): string => (total_bytes === 0 ? '' : t('stats.total', { total: format.bytes(total_bytes) }))
   return (
     <section className="om-part" aria-labelledby="om-regions">
       <div className="zs-bar om-head">
@@ -35,16 +35,14 @@ export function RegionTable() {
           columns={[
             col.text<Region>('region', t('stats.region'), ({ region }) => region?.name ?? t('stats.noRegion')),
             col.text<Region>('nodes', t('stats.nodes'), ({ node_count, online_count }) => t('stats.online', { online: online_count, count: node_count })),
-            col.text<Region>('cpu', t('stats.metrics.cpu'), ({ cpu, cpu_threads }) =>
-              cpu === null
-                ? t('stats.threads', { count: cpu_threads })
-                : t('stats.usedOf', { share: format.percent(cpu), total: t('stats.threads', { count: cpu_threads }) }),
-            ),
-            col.text<Region>('memory', t('stats.metrics.memory'), ({ memory }) => used(memory)),
-            col.text<Region>('disk', t('stats.metrics.disk'), ({ disk }) => used(disk)),
-            col.text<Region>('gpu', t('stats.metrics.gpu'), ({ gpu, gpu_count }) =>
-              gpu_count === 0 ? format.nothing : t('stats.usedOf', { share: format.percent(gpu), total: t('stats.cards', { count: gpu_count }) }),
-            ),
+            col.text<Region>('cpu', t('stats.metrics.cpu'), ({ cpu }) => format.percent(cpu), {
+              note: ({ cpu_threads }) => t('stats.total', { total: t('stats.threads', { count: cpu_threads }) }),
+            }),
+            col.text<Region>('memory', t('stats.metrics.memory'), ({ memory }) => shareOf(memory), { note: ({ memory }) => totalOf(memory) }),
+            col.text<Region>('disk', t('stats.metrics.disk'), ({ disk }) => shareOf(disk), { note: ({ disk }) => totalOf(disk) }),
+            col.text<Region>('gpu', t('stats.metrics.gpu'), ({ gpu }) => format.percent(gpu), {
+              note: ({ gpu_count }) => (gpu_count === 0 ? '' : t('stats.total', { total: t('stats.cards', { count: gpu_count }) })),
+            }),
           ]}
         />
       )}

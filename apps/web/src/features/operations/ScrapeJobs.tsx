@@ -23,7 +23,9 @@ export function ScrapeJobs({ id }: { readonly id: string }) {
         <section key={job} className="om-job">
           <h3>
             {job}{' '}
-            <StatusTag tone={up_count === target_count ? 'good' : up_count === 0 ? 'bad' : 'warning'}>
+            <StatusTag
+              tone={up_count === target_count ? 'good' : !targets.some(({ health }) => health === 'down') ? 'rest' : up_count === 0 ? 'bad' : 'warning'}
+            >
               {t('jobs.up', { up: up_count, count: target_count })}
             </StatusTag>
           </h3>

@@ -1,4 +1,4 @@
-import { runCan, runStatuses, splitRuns, type SplitRun } from '@zhisuan/contract/split/contract'
+import { runCan, runStatuses, splitRuns, type SplitRun, statementFormats } from '@zhisuan/contract/split/contract'
 import { lazy } from 'react'
 import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
@@ -55,7 +55,7 @@ export function RunTable({
             { key: 'pay', call: splitRuns.pay, label: t('run.pay'), disabledReason: whyNot('pay'), dialog: text('pay') },
           ]
         : []),
-      ...(['csv', 'xlsx'] as const).map((as) => ({
+      ...statementFormats.map((as) => ({
         key: as,
         call: splitRuns.export,
         label: t('run.save', { format: as.toUpperCase() }),

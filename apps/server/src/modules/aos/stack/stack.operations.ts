@@ -59,7 +59,7 @@ export function createStackOperations(
     workOnNode: WorkOnNode
     usualRefusal: UsualRefusal
     configs: Pick<ConfigService, 'contents'>
-    containers: Pick<ServiceContainers, 'record' | 'releaseShare' | 'pullWithAccount'>
+    containers: Pick<ServiceContainers, 'record' | 'releaseShare' | 'pullWithAccount' | 'refuseOthers'>
     watch: Pick<StackWatch, 'look'>
     composer: Pick<Composer, 'prepare'>
   },
@@ -117,6 +117,8 @@ export function createStackOperations(
     services: readonly ComposeService[],
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> => {
+    for (const image of new Set(services.flatMap(({ replicas, pull, image: one }) => (replicas > 0 && pull === 'never' ? [one] : []))))
+      await containers.refuseOthers({ docker, node, signal }, image, row.bp_id)
     const wanted = Map.groupBy(
       services.filter(({ replicas, pull }) => replicas > 0 && pull !== 'never'),
       ({ image }) => image,

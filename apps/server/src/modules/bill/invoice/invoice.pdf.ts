@@ -1,14 +1,8 @@
-import { createRequire } from 'node:module'
 import { floored, toDecimal } from '@zhisuan/contract/bill/money'
 import Nzh from 'nzh'
-// Its types know the default only.
-// oxlint-disable-next-line import/no-named-as-default
-import PDFDocument from 'pdfkit'
+import { paper } from '../../../platform/pdf.ts'
 import { invoiceTexts as texts } from './invoice.texts.ts'
 import type { InvoiceLineRow, InvoiceRow, Seller } from './invoice.store.ts'
-
-/** All characters that names of people and companies have; what a text needs of it goes into the file. */
-const font = createRequire(import.meta.url).resolve('@expo-google-fonts/noto-sans-sc/400Regular/NotoSansSC_400Regular.ttf')
 
 export interface PrintedInvoice extends Pick<InvoiceRow, 'title' | 'number' | 'note' | 'status'> {
   readonly lines: readonly InvoiceLineRow[]
@@ -34,21 +28,8 @@ const [left, right, top] = [48, 547, 56]
 /** An invoice as a PDF, the same bytes at each time. */
 export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
   const { title, seller, amount, lines } = invoice
-  // Moments and ids that the library would make up are those of the invoice.
   const issued = new Date(`${invoice.issued_on}T00:00:00+08:00`)
-  const pdf = new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    lang: 'zh-CN',
-    info: { Title: `${texts.heading} ${invoice.number}`, Author: seller.name, CreationDate: issued, ModDate: issued },
-  })
-  const chunks: Buffer[] = []
-  pdf.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const ended = new Promise<void>((resolve, reject) => {
-    pdf.once('end', resolve)
-    pdf.once('error', reject)
-  })
-  pdf.registerFont('text', font).font('text')
+  const { pdf, bytes } = paper({ title: `${texts.heading} ${invoice.number}`, author: seller.name, at: issued })
 
   pdf.fontSize(20).text(texts.heading, left, top, { width: right - left, align: 'center' })
   pdf.fontSize(9)
@@ -139,9 +120,7 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
       .fillColor('#c0392b', 0.35)
       .text(texts.voided, left, 230, { width: right - left, align: 'center' })
   }
-  pdf.end()
-  await ended
-  return Buffer.concat(chunks)
+  return bytes()
 }
 
 const box = (pdf: PDFKit.PDFDocument, from: number, to: number): void => {

@@ -7,10 +7,9 @@ import type { Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { ImageAuth } from '../../ims/imageAuth.ts'
 import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
-import { createPulling } from './container.pull.ts'
+import type { Pulling } from './container.pull.ts'
 import { putFiles } from '../config/config.files.ts'
 import { setUses } from '../config/config.store.ts'
 import { bodyOf, configsOf, dockerName, sharedName, volumeName } from './container.body.ts'
@@ -45,7 +44,7 @@ interface At {
  */
 export function createContainerOperations(
   platform: Pick<Platform, 'db' | 'secrets'>,
-  parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode; imageAuth: ImageAuth },
+  parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode; pulling: Pulling },
 ) {
   const { db, secrets } = platform
   const { edges, workOnNode } = parts
@@ -67,8 +66,7 @@ export function createContainerOperations(
     run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
   })
 
-  const { pullMissing } = createPulling(parts.imageAuth)
-  const pull = (here: At, image: string): Promise<void> => pullMissing(here, image, here.row.bp_id)
+  const pull = (here: At, image: string): Promise<void> => parts.pulling.pullMissing(here, image, here.row.bp_id)
 
   /** Made where it is not there, with its files in it; not started. */
   const make = async ({ row, docker, signal }: At, spec: ContainerSpec, generation: number): Promise<string> => {

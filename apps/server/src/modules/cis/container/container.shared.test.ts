@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { containers, type Container } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { edges, edgeImages } from '@zhisuan/contract/ecrm/edge'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { leastBalance } from '../../../testing/balance.ts'
@@ -100,6 +101,38 @@ describe('a node of the platform', () => {
     await vi.waitFor(async () => expect((await call(app, containers.get, { token: tenant.token, params: { id } })).status).toBe('running'))
     await leastBalance(app, admin, tenant.bp_id, '0')
     await remove(tenant, id)
+  })
+
+  it('has for nobody the images that others brought there: not by their names, and not by their ids', async () => {
+    const { db } = app.platform
+    await sql`
+      insert into registries (id, name, description, engine, origin, status, url, address, ours, connection, health, created_by_name)
+      values (${randomUUID()}, 'images', '', 'distribution', 'registered', 'deactive', 'http://127.0.0.1:1', '127.0.0.1:1', true, '', 'unknown', '')
+    `.execute(db)
+    for (const [name, visibility] of [
+      ['private', 'private'],
+      ['open', 'public'],
+    ])
+      await sql`
+        insert into registry_projects (id, registry_id, name, bp_id, description, visibility, immutable_tags, keep_rules, bin_days, created_by_name)
+        select ${randomUUID()}, id, ${name}, ${other.bp_id}, '', ${visibility}, '{}', '[]', 7, '' from registries where name = 'images'
+      `.execute(db)
+    const id = 'f839aaddb114'
+    for (const image of ['127.0.0.1:1/private/app:1', '127.0.0.1:1/open/app:1', id]) docker.images.add(image)
+    const ended = async (image: string) => {
+      const { items } = await call(app, containers.deploy, { token: tenant.token, body: asked({ image }) })
+      const params = { id: items[0]?.id ?? '' }
+      const container = await vi.waitFor(async () => {
+        const now = await call(app, containers.get, { token: tenant.token, params })
+        expect(now.status).not.toBe('creating')
+        return now
+      }, 10_000)
+      await remove(tenant, params.id)
+      return container
+    }
+    expect(await ended('127.0.0.1:1/open/app:1')).toMatchObject({ status: 'running' })
+    expect(await ended('127.0.0.1:1/private/app:1')).toMatchObject({ status: 'error', error: expect.stringContaining('127.0.0.1:1/private/app:1') as string })
+    expect(await ended(id)).toMatchObject({ status: 'error' })
   })
 
   it('can only be used by whom it is shared with, and neither changed nor seen among their own', async () => {

@@ -36,10 +36,11 @@ const atOnce = 8
  */
 export const createServiceContainers = (
   containers: Pick<ContainerService, 'ofService' | 'refuseTakenPorts'>,
-  { pullWithAccount }: Pulling,
+  { pullWithAccount, refuseOthers }: Pulling,
   mayMake: StandingService['mayMake'],
 ) => ({
   pullWithAccount,
+  refuseOthers,
   refuseTakenPorts: containers.refuseTakenPorts,
   takeShare: (tx: Tx, of: Parameters<typeof takeShare>[1], wanted: Parameters<typeof takeShare>[2]): Promise<void> => takeShare(tx, of, wanted, mayMake),
   releaseShare,

@@ -115,7 +115,7 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
   const refuseMore = async ({ bp_id, quota_bytes, used_bytes }: ProjectForToken): Promise<void> => {
     if (quota_bytes !== null && used_bytes >= quota_bytes)
       throw new Refusal('registryQuotaExceeded', { values: { used: sizeText(used_bytes), limit: sizeText(quota_bytes) } })
-    await unrecorded(() => db.transaction().execute((tx) => parts.mayMake(tx, bp_id)))
+    if (bp_id !== null) await unrecorded(() => db.transaction().execute((tx) => parts.mayMake(tx, bp_id)))
   }
 
   /** What of it is granted: less than was asked for, or nothing, and no word of why. @throws Refusal where the project is full */

@@ -24,9 +24,11 @@ const cookieName = 'zs_app'
 const entryMs = 12 * 3_600_000
 /** So often it is asked again whether who is inside may still be. */
 const lookAgainMs = 10_000
-/** A program has just been started: so long it is waited for, and so often it is tried. */
+/** On their way at once, of one session. */
+const requestsMost = 64
+/** A program has just been started: so long it is waited for, and so soon it is tried again; each time twice as late. */
 const patienceMs = 20_000
-const tryEveryMs = 500
+const tryAfterMs = 250
 /** To one port of a machine, kept between requests; each is a program that runs there. */
 const connectionsMost = 8
 const idleMs = 30_000
@@ -87,7 +89,8 @@ export function createAppsProxy(
     return asked
   }
 
-  const agents = new LRUCache<string, Agent>({ max: 1_000, ttl: idleMs, updateAgeOnGet: true, ttlAutopurge: true, dispose: (agent) => agent.destroy() })
+  // What is on its way through one that is forgotten comes to its end.
+  const agents = new LRUCache<string, Agent>({ max: 1_000, dispose: (agent) => void (Object.keys(agent.sockets).length === 0 && agent.destroy()) })
   const connect = async ({ actor, container_id }: Inside, port: number): Promise<MachineSocket> => {
     const { docker, docker_id } = await parts.rented.enter(actor, container_id)
     return MachineSocket.open(docker, docker_id, port)
@@ -152,8 +155,41 @@ export function createAppsProxy(
       .end(page)
   }
 
+  /** Whose address it is: behind so many proxies of ours. */
+  const addressOfClient = (request: IncomingMessage): string => {
+    const told = String(request.headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '')
+    const hops = [request.socket.remoteAddress ?? '', ...told.toReversed()]
+    return hops[Math.min(config.TRUST_PROXY, hops.length - 1)] ?? ''
+  }
+  /** Of a page of somebody else's: machines are each other's neighbours, and a browser would send the cookie along. */
+  const isForeign = ({ method = 'GET', headers }: IncomingMessage, host: string): boolean => {
+    const { origin } = headers
+    if (origin !== undefined && origin !== `${base?.protocol}//${host}`) return true
+    const [site, mode] = [headers['sec-fetch-site'], headers['sec-fetch-mode']]
+    return (site === 'cross-site' || site === 'same-site') && !(mode === 'navigate' && method === 'GET')
+  }
+
+  const requests = new Map<string, number>()
+  /** While something is on its way it ends with the session, and with the right to be inside. */
+  const guarded = (request: IncomingMessage, { session_id, rental_id }: { session_id: string; rental_id: string }, end: () => void): (() => void) => {
+    const gone = openStreams.addWait({ session_id, end })
+    const looking = setInterval(() => {
+      look(session_id, rental_id, addressOfClient(request)).then(
+        (still) => still ?? end(),
+        (error: unknown) => log.debug({ err: error }, 'who is inside a machine'),
+      )
+    }, lookAgainMs).unref()
+    return () => {
+      gone()
+      clearInterval(looking)
+    }
+  }
+
   /** Whose browser it is, and where it wants to. */
-  const entered = async (request: IncomingMessage): Promise<{ who: Inside; session_id: string; host: string; port: number } | null> => {
+  const entered = async (request: IncomingMessage): Promise<{ who: Inside; session_id: string; rental_id: string; host: string; port: number } | null> => {
     const host = request.headers.host ?? ''
     const at = base === null ? null : placeOf(host, base)
     if (at === null) return null
@@ -163,8 +199,9 @@ export function createAppsProxy(
       ?.slice(cookie.length + 1)
     const pass = sealed === undefined ? null : openPass(secrets, sealed, 'entry', now())
     if (pass === null || pass.rental_id !== at.rental_id || pass.port !== at.port) return null
-    const who = await inside(pass.session_id, pass.rental_id, request.socket.remoteAddress ?? '')
-    return who === null ? null : { who, session_id: pass.session_id, host, port: at.port }
+    if (isForeign(request, host)) return null
+    const who = await inside(pass.session_id, pass.rental_id, addressOfClient(request))
+    return who === null ? null : { who, session_id: pass.session_id, rental_id: pass.rental_id, host, port: at.port }
   }
 
   const enter = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -188,7 +225,17 @@ export function createAppsProxy(
     if (request.url?.startsWith(enterPath) === true) return enter(request, response)
     const from = await entered(request)
     if (from === null) return refuse(response, 401, marketTexts.appClosed)
-    const { who, host, port } = from
+    const { who, session_id, host, port } = from
+    const underway = requests.get(session_id) ?? 0
+    if (underway >= requestsMost) return refuse(response, 429, marketTexts.appBusy)
+    requests.set(session_id, underway + 1)
+    const gone = guarded(request, from, () => void response.destroy())
+    response.once('close', () => {
+      gone()
+      const left = (requests.get(session_id) ?? 1) - 1
+      if (left === 0) requests.delete(session_id)
+      else requests.set(session_id, left)
+    })
     const ask = (): Promise<IncomingMessage> =>
       new Promise((resolve, reject) => {
         const out = send({
@@ -207,7 +254,7 @@ export function createAppsProxy(
       })
     const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
     const patient = AbortSignal.timeout(patienceMs)
-    for (;;)
+    for (let wait = tryAfterMs; ; wait *= 2)
       try {
         const answer = await ask()
         response.writeHead(answer.statusCode ?? 502, answered(answer.headers, host, port))
@@ -216,17 +263,14 @@ export function createAppsProxy(
         if (response.headersSent || response.destroyed || error instanceof Refusal) throw error
         // What was just started does not listen yet. What was sent cannot be sent again.
         if (hasBody || patient.aborted) return refuse(response, 502, marketTexts.appSilent)
-        await pause(tryEveryMs, patient).catch(() => undefined)
+        await pause(wait, patient).catch(() => undefined)
       }
   }
 
   /** A websocket: what both say from then on is theirs. */
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const from = await entered(request)
-    const origin = request.headers.origin
-    // Any page may open a websocket anywhere; only this origin's own come in.
-    if (from === null || (origin !== undefined && origin !== `${base?.protocol}//${from.host}`))
-      return void socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n')
+    if (from === null) return void socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n')
     const { who, session_id, host, port } = from
     const stream = { session_id, user_id: who.actor.user_id, end: () => void socket.destroy() }
     openStreams.add(stream)
@@ -236,15 +280,9 @@ export function createAppsProxy(
     const lines = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${String(value)}`]))
     there.write([`${request.method} ${request.url} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
     if (head.length > 0) there.write(head)
-    // Whoever may be inside no longer is not.
-    const looking = setInterval(() => {
-      look(session_id, readHostLabel(host.split('.')[0] ?? '')?.rental_id ?? '', request.socket.remoteAddress ?? '').then(
-        (still) => still ?? socket.destroy(),
-        (error: unknown) => log.debug({ err: error }, 'who is inside a machine'),
-      )
-    }, 60_000).unref()
+    const gone = guarded(request, from, () => void socket.destroy())
     socket.once('close', () => {
-      clearInterval(looking)
+      gone()
       there.destroy()
     })
     there.once('close', () => socket.destroy())

@@ -74,6 +74,7 @@ describe('browsers that are led into a machine', () => {
         void buffer(asked).then((body) => answer.end(createHash('sha256').update(body).digest('hex')))
         return
       }
+      if (asked.url === '/events') return void answer.write('begins')
       if (asked.url === '/')
         answer.writeHead(302, { location: `http://127.0.0.1:${port}/lab`, 'set-cookie': ['_xsrf=1; Domain=localhost; Path=/', 'zs_app=stolen; Path=/'] })
       answer.end('页面')
@@ -154,6 +155,26 @@ describe('browsers that are led into a machine', () => {
     for (const host of [`localhost:${door}`, `x.localhost:${door}`, `${hostLabel(uuidv7(), port)}.localhost:${door}`])
       expect((await ask('/lab', { ...withEntry(), host })).statusCode).toBe(401)
     expect(seen).toHaveLength(before)
+  })
+
+  it('are not made to ask anything by a page of elsewhere, be it another machine', async () => {
+    const before = seen.length
+    const elsewhere = `http://${hostLabel(uuidv7(), port)}.localhost:${door}`
+    expect((await ask('/api/kernels', { ...withEntry(), origin: elsewhere }, Buffer.from('{}'))).statusCode).toBe(401)
+    expect((await ask('/api/kernels', { ...withEntry(), 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' })).statusCode).toBe(401)
+    expect(seen).toHaveLength(before)
+    // A link leads in, as from the console.
+    expect((await ask('/lab', { ...withEntry(), 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).statusCode).toBe(200)
+  })
+
+  it('are told what goes on as long as it does, and no longer than their session', async () => {
+    const answer = await ask('/events', withEntry({ session_id: 'mine too' }))
+    const said = answer[Symbol.asyncIterator]()
+    expect(String((await said.next()).value)).toBe('begins')
+    const closed = new Promise((resolve) => answer.once('error', resolve))
+    app.platform.openStreams.sessionEnded('mine too')
+    void said.next().catch(() => undefined)
+    await closed
   })
 
   it('have websockets, from their own origin only, that end with their session', async () => {

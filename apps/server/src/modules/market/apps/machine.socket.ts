@@ -11,6 +11,7 @@ import { connectTo } from '../relay.ts'
 export class MachineSocket extends Duplex {
   readonly #stream: Duplex
   #wanted: (() => void) | null = null
+  #idle: NodeJS.Timeout | undefined
 
   private constructor(stream: Duplex) {
     super({ allowHalfOpen: false })
@@ -47,13 +48,19 @@ export class MachineSocket extends Duplex {
   }
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this._read()
+    clearTimeout(this.#idle)
     this.#stream.destroy()
     done(error)
   }
   // Node's agent asks these of a socket that it keeps for the next request.
   setKeepAlive = (): this => this
   setNoDelay = (): this => this
-  setTimeout = (): this => this
+  /** The agent lets go of what has been free for so long; what is in use it leaves alone. */
+  setTimeout = (ms: number): this => {
+    clearTimeout(this.#idle)
+    if (ms > 0) this.#idle = setTimeout(() => this.emit('timeout'), ms).unref()
+    return this
+  }
   ref = (): this => this
   unref = (): this => this
 }

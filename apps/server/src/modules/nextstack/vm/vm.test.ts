@@ -683,7 +683,8 @@ describe('an instance of another organisation does not exist', () => {
   it.each(ofOne.map((declared) => [declared.id, declared] as const))('%s', async (_, declared) => {
     const vm = await create()
     const operation_id = (await history(vm.id))[0]?.id ?? ''
-    const sent = declared.method === 'GET' || declared.method === 'DELETE' ? {} : { body: bodies[declared.id]?.() ?? {} }
+    const asked = declared.id === vms.files.id ? { query: { path: '/' } } : {}
+    const sent = declared.method === 'GET' || declared.method === 'DELETE' ? asked : { body: bodies[declared.id]?.() ?? {} }
     const nobody = await someone(app, { kind: 4, organisation: null })
     for (const token of [stranger.token, nobody.token]) {
       expect(await refused(app, declared, { token, params: { id: vm.id, operation_id }, ...sent })).toMatchObject({ status: 404, code: 90006 })

@@ -93,7 +93,7 @@ export function createInbox({ db, now }: Pick<Platform, 'db' | 'now'>) {
     async endOf(tx: Tx, alarm: store.AlarmRow): Promise<void> {
       for (const row of await store.openEpisodes(tx, { alarmId: alarm.id })) await end(tx, row, alarm)
     },
-    /** Ends what nobody tells any more, though whoever told it answers. @param answers whether a Prometheus is there that would tell */
+    /** Ends what nobody tells any more, though whoever told it answers. @param answers whether a Prometheus would tell, or none is there any more */
     async endSilent(answers: boolean): Promise<void> {
       if (!answers) return
       await db.transaction().execute(async (tx) => {

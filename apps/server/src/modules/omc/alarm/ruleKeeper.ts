@@ -120,10 +120,10 @@ export function createRuleKeeper(
       const target = await row()
       return target === undefined || target.status === 'installing' || target.status === 'error' ? null : endpoints.opened(target)
     },
-    /** Whether the one that tells answers now. */
+    /** Whether the one that tells answers now; where there is none any more, nobody tells. */
     async answers(): Promise<boolean> {
       const target = await row()
-      return target?.status === 'active' && target.health === 'reachable'
+      return target === undefined || (target.status === 'active' && target.health === 'reachable')
     },
   }
 }

@@ -55,7 +55,7 @@ describe('rules of alarms', () => {
         rule: { kind: 'metric', metric: 'node_memory', comparison: '>', threshold: 90, node_ids: [] },
       },
     ])
-    expect(text.match(/bp_id="0198c7a4/g)).toHaveLength(4)
+    expect(text.match(/bp_id=\\"0198c7a4/g)).toHaveLength(4)
   })
 })
 

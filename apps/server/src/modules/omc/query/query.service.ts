@@ -15,11 +15,14 @@ type Calls = typeof prometheus
 /** Whatever takes longer is cut, there and here. */
 const queryMs = 1_500
 const answerMostBytes = 8 * 2 ** 20
+/** Of one person, at this server: what they ask others wait for. */
+const atOnceMost = 8
 
 export type QueryService = ReturnType<typeof createQueryService>
 
 /** Questions to Prometheus, each within what whoever asks may see. */
 export function createQueryService({ db, now }: Pick<Platform, 'db' | 'now'>, { endpoints }: { endpoints: PrometheusEndpoints }) {
+  const asking = new Map<string, number>()
   const opened = async (id: string): Promise<Prometheus> => {
     const row = found(await getIntegration(db, id))
     if (row.component !== 'prometheus') throw new Refusal('notFound')
@@ -58,10 +61,21 @@ export function createQueryService({ db, now }: Pick<Platform, 'db' | 'now'>, { 
       const question = 'bp_id' in scope ? ofOrganisation(query.query, scope.bp_id) : query.query
       const client = await opened(id)
       const options = { timeoutMs: queryMs, mostBytes: answerMostBytes }
-      const result = await asked(
-        range === null ? client.query(question, { ...options, at: query.time ?? now().getTime() / 1_000 }) : client.queryRange(question, range, options),
-      )
-      return shapeOf(result)
+      const { user_id } = actor
+      const before = asking.get(user_id) ?? 0
+      if (before >= atOnceMost) throw new Refusal('queriesTooMany', { values: { limit: atOnceMost } })
+      asking.set(user_id, before + 1)
+      try {
+        return shapeOf(
+          await asked(
+            range === null ? client.query(question, { ...options, at: query.time ?? now().getTime() / 1_000 }) : client.queryRange(question, range, options),
+          ),
+        )
+      } finally {
+        const left = (asking.get(user_id) ?? 1) - 1
+        if (left === 0) asking.delete(user_id)
+        else asking.set(user_id, left)
+      }
     },
 
     async jobs(id: string): Promise<ResponseOf<Calls['jobs']>> {

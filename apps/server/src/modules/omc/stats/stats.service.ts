@@ -1,7 +1,7 @@
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { countedKinds, curvesMost, type NodePoint, type NodeUsage, type stats } from '@zhisuan/contract/omc/stats'
-import { isEngineError } from '@zhisuan/engines/errors'
+import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import type { Prometheus, PrometheusSeries } from '@zhisuan/engines/prometheus/types'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
@@ -128,6 +128,8 @@ export function createStatsService({ db, kinds, now }: Pick<Platform, 'db' | 'ki
         const range = { start: end - minutes * 60, end, step }
         try {
           const today = await curvesOf(client, chosen, range)
+          // One that has just begun has nothing to show yet.
+          if (today.size === 0) throw new EngineError('not_found', 'no samples')
           const before = compare ? await curvesOf(client, chosen, { ...range, start: range.start - dayMs / 1_000, end: range.end - dayMs / 1_000 }) : null
           return {
             source: 'prometheus',
