@@ -182,7 +182,7 @@ test('a file goes from a space into an instance, and back', async ({ page, conte
   await button(page, '从空间传入').click()
   await dialog(page).getByLabel(name).check()
   await button(dialog(page), '传入选中的内容').click()
-  await expect(rowOf(page, name)).toContainText('48.83 KB', { timeout: 20_000 })
+  await expect(rowOf(page, name)).toContainText('48.82 KB', { timeout: 20_000 })
   await accessible(page, 'files of an instance')
   await shot(page, 'machine-instance')
   trouble.expect(/409 POST .*\/machine-copies\/from$/)

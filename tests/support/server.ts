@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
@@ -27,6 +27,10 @@ export interface RunningServer {
 }
 
 const main = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.url))
+/** As `npm start` gives them to Node. */
+const flags = readFileSync(new URL('../../scripts/node-flags', import.meta.url), 'utf8')
+  .split(/\s+/)
+  .filter((flag) => flag !== '')
 
 /**
  * Where the tests of this run share a PostgreSQL (apps/server/src/testing/database.shared.ts), each data directory gets a database in it
@@ -60,7 +64,7 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
   rmSync(faultFile, { force: true })
   if (fate !== undefined) dieAt(fate)
   const shared = env['DATABASE_URL'] ?? (await databaseOf(dataDir))
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...flags, main], {
     env: {
       ...process.env,
       ZHISUAN_ENV: 'test',
