@@ -57,14 +57,20 @@ export function createFileDownloads(
         const stream = await download.open(range)
         // Looking at a film asks for a hundred pieces of it.
         if (by.inline) return stream
-        const id = await transfers.told(db, by.holder ?? { bp_id: space?.bp_id ?? null }, {
-          kind: by.share === null ? 'download' : 'share',
-          name: download.name,
-          space_kind: space?.kind ?? 'personal',
-          size_bytes: range === undefined ? about.size : range.end - range.start + 1,
-          sha256: about.sha256,
-          ip: by.ip,
-        })
+        const id = await transfers
+          .told(db, by.holder ?? { bp_id: space?.bp_id ?? null }, {
+            kind: by.share === null ? 'download' : 'share',
+            name: download.name,
+            space_kind: space?.kind ?? 'personal',
+            size_bytes: range === undefined ? about.size : range.end - range.start + 1,
+            sha256: about.sha256,
+            ip: by.ip,
+          })
+          .catch((error: unknown) => {
+            // Nobody reads it now.
+            stream.destroy()
+            throw error
+          })
         const ended = ({ bytes: went, whole }: { bytes: number; whole: boolean }): void => {
           const outcome = whole ? ({ outcome: 'done' } as const) : ({ outcome: 'cancelled', reason: transferTexts.leftOff } as const)
           transfers
