@@ -372,4 +372,25 @@ describe('the door of the hub', () => {
     })
     expect([stolen.status, await stolen.json()]).toMatchObject([409, { code: 97806 }])
   })
+
+  it('reads no more of a request than a tool sends', async () => {
+    const { repository } = await create(owner)
+    const authorization = `Bearer ${await tokenOf(owner)}`
+    const post = async (path: string, type: string, body: string) => {
+      const answer = await fetch(`${hubUrl()}/${path}`, { method: 'POST', headers: { authorization, 'content-type': type }, body })
+      return [answer.status, ((await answer.json()) as { code?: number }).code]
+    }
+    const committed = (body: string) => post(`api/models/${repository}/commit/main`, 'application/x-ndjson', body)
+    const header = JSON.stringify({ key: 'header', value: { summary: 'x' } })
+    const mebibytes = 15 * 1024 * 1024
+    expect(await committed(`[${'{},'.repeat(mebibytes / 3)}{}]`)).toEqual([413, 90028])
+    expect(await committed(`${header}${'\n'.repeat(mebibytes)}`)).toEqual([413, 90028])
+    expect(await committed(`${header}\n${'['.repeat(10_000)}`)).toEqual([413, 90028])
+    expect(await committed(JSON.stringify({ key: 'header', value: { summary: 'x', more: Array.from({ length: 1_000 }, () => ({})) } }))).toEqual([413, 90028])
+    const keys = `{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":1`).join()}}`
+    expect(await post(`${repository}.git/info/lfs/objects/batch`, 'application/vnd.git-lfs+json', keys)).toEqual([413, 90028])
+    const files = JSON.stringify({ files: Array.from({ length: 1_001 }, () => ({})) })
+    expect(await post(`api/models/${repository}/preupload/main`, 'application/json', files)).toEqual([400, 90001])
+    expect((await post(`api/models/${repository}/preupload/main`, 'application/json', ' '.repeat(2 * 1024 * 1024)))[0]).toBe(413)
+  })
 })
