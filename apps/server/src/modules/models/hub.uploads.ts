@@ -10,7 +10,7 @@ import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { found, Refusal } from '../../platform/errors.ts'
-import { authorise, unreadable, type Authorising } from '../../platform/http/bind.ts'
+import { authorise, identify, permit, unreadable, type Authorising } from '../../platform/http/bind.ts'
 import type { Changing } from '../../platform/http/changing.ts'
 import { problemOf } from '../../platform/http/problems.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -79,6 +79,14 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
     readToken(request)
     await authorise(request, call, authorising)
   }
+  /** By its name the model is found first: policies are about one by its id. */
+  const byModel = (call: Call) => async (request: FastifyRequest) => {
+    readToken(request)
+    await identify(request, call, authorising)
+    // The routes below have these parameters.
+    const id = request.actor === null ? undefined : (await repositoryOf(db, request.actor, request.params as Repository)).id
+    await permit(request, call, authorising, { id })
+  }
   const baseOf = (request: FastifyRequest): string => new URL(hubPath, platform.config.PUBLIC_URL ?? `${request.protocol}://${request.host}`).href
   /** One's own: another's that is published is there, and not theirs to change. */
   const ownOf = async (request: FastifyRequest): Promise<{ actor: Actor; model: ModelRow }> => {
@@ -125,10 +133,10 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
       const { id, repository } = modelCalls.create.response.parse(made)
       return { id, name: repository, url: `${baseOf(request)}/${repository}` }
     })
-    // What a card says at its head is its author's own: nothing of it is ours to refuse.
-    app.post(`${hubPath}/api/validate-yaml`, { onRequest: by(modelFiles.upload), config: often }, async () => ({ errors: [], warnings: [] }))
+    // What a card says at its head is its author's own: nothing of it is ours to refuse, and it names no model that policies could be about.
+    app.post(`${hubPath}/api/validate-yaml`, { onRequest: by({ ...modelFiles.upload, always: true }), config: often }, async () => ({ errors: [], warnings: [] }))
 
-    app.post(`${hubPath}/api/models/:namespace/:name/preupload/:revision`, { onRequest: by(modelFiles.upload), config: often, bodyLimit: batchBytes }, async (request) => {
+    app.post(`${hubPath}/api/models/:namespace/:name/preupload/:revision`, { onRequest: byModel(modelFiles.upload), config: often, bodyLimit: batchBytes }, async (request) => {
       refuseBranches(request)
       await ownOf(request)
       const { files } = read(preupload, request.body)
@@ -137,7 +145,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
 
     app.post(
       `${hubPath}/:namespace/:name.git/info/lfs/objects/batch`,
-      { onRequest: by(modelFiles.upload), config: { call: modelFiles.upload, ...often } },
+      { onRequest: byModel(modelFiles.upload), config: { call: modelFiles.upload, ...often } },
       async (request, reply) => {
         const { actor, model } = await ownOf(request)
         const { operation: wanted, objects } = read(batch, request.body)
@@ -163,7 +171,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
 
     app.post(
       `${hubPath}/api/models/:namespace/:name/commit/:revision`,
-      { onRequest: by(modelRevisions.create), config: { call: modelRevisions.create, ...often }, bodyLimit: commitBytes },
+      { onRequest: byModel(modelRevisions.create), config: { call: modelRevisions.create, ...often }, bodyLimit: commitBytes },
       async (request, reply) => {
         refuseBranches(request)
         const { actor, model } = await ownOf(request)

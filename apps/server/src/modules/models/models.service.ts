@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { modelCan, type Model, type ModelFile, type modelFiles, type ModelRevision, type modelRevisions, type models } from '@zhisuan/contract/models/model'
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import { modelCan, type Model, type ModelFile, modelFiles, type ModelRevision, modelRevisions, models } from '@zhisuan/contract/models/model'
+import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
 import { z } from 'zod'
+import type { FastifyRequest } from 'fastify'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../platform/auth/actor.ts'
+import { decideCall } from '../../platform/auth/rules.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
 import { iso, type Sql, type Tx } from '../../platform/db/database.ts'
 import { shapedPage } from '../../platform/db/page.ts'
 import { refusing } from '../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../platform/errors.ts'
+import { contextOf } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
+import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
 import * as store from './models.store.ts'
 import type { FileRow, ModelRow, RevisionRow } from './models.store.ts'
@@ -51,6 +55,14 @@ interface Announcement extends Content {
   readonly upload_id: string | null
   readonly refused: Refusal | null
 }
+/** Who asks, and from where. */
+type Asker = Pick<FastifyRequest, 'actor' | 'ip' | 'headers'>
+/** A model as somebody sees it. */
+export interface View {
+  readonly row: ModelRow
+  /** Whether they see all of it; else what is published. */
+  readonly inside: boolean
+}
 /** A commit as tools make it: of contents that came before, and of others that come with it. */
 export interface ContentChange extends Omit<FileChange, 'add'> {
   readonly add: readonly ({ readonly path: string; readonly content: Buffer } | ({ readonly path: string } & Content))[]
@@ -60,7 +72,7 @@ export interface ContentChange extends Omit<FileChange, 'add'> {
 export type ModelService = ReturnType<typeof createModels>
 
 /** Models: a card, files in revisions that never change, published after a review. Bytes are the storage core's. */
-export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'>, { bytes }: { bytes: Bytes }) {
+export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now'>, { bytes }: { bytes: Bytes }) {
   const { db, downloads, now } = platform
 
   const seen = async (actor: Actor | null, id: string, on: Sql = db): Promise<ModelRow> => found(await store.seenModel(on, scopeFor(actor), id))
@@ -74,6 +86,21 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
     if (!isMine(actor, await seen(actor, id, tx))) throw new Refusal('noPermission')
     return found(await store.lockModel(tx, scopeOf(actor), id))
   }
+  const isPublic = ({ status }: ModelRow): boolean => status === 'published'
+  /** Of what is not published policies say whether somebody may, though the call is open to everybody. @param id undefined: of all of them */
+  const decided = async (actor: Actor, { ip, headers }: Asker, call: Call, id?: string) =>
+    decideCall(actor, call, { params: { id } }, contextOf(actor, { ip, headers }), (kind, of) => tagsOf(platform.kinds(), scopeOf(actor), kind, of))
+  const refusedBy = ({ action, outcome, by }: Awaited<ReturnType<typeof decided>>): Refusal =>
+    new Refusal('noPermission', outcome === 'allowed' ? {} : { refused: { action, outcome, by } })
+  /** What is published is there for whoever may not see the rest. @throws Refusal noPermission where nothing is */
+  const viewOf = async (asker: Asker, call: Call, row: ModelRow): Promise<View> => {
+    const { actor } = asker
+    if (actor === null || !isMine(actor, row)) return { row, inside: false }
+    const decision = await decided(actor, asker, call, row.id)
+    if (decision.outcome !== 'allowed' && !isPublic(row)) throw refusedBy(decision)
+    return { row, inside: decision.outcome === 'allowed' }
+  }
+  const view = async (asker: Asker, call: Call, id: string): Promise<View> => viewOf(asker, call, await seen(asker.actor, id))
   const shown = async (actor: Actor | null, id: string): Promise<Model> => shape(actor, await seen(actor, id))
   const shape = (actor: Actor | null, row: ModelRow): Model => shapeModel(row, isMine(actor, row))
 
@@ -98,12 +125,12 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
   })
 
   /** Whether they may have its files. @throws Refusal modelGated */
-  const refuseGated = async (actor: Actor | null, row: ModelRow): Promise<void> => {
-    if (row.terms === null || isMine(actor, row)) return
+  const refuseGated = async (actor: Actor | null, { row, inside }: View): Promise<void> => {
+    if (row.terms === null || inside) return
     if (actor === null || (await store.acceptedTerms(db, row.id, actor.user_id)) !== row.terms) throw new Refusal('modelGated')
   }
   /** A revision by its id or as the newest; null where there is none yet. */
-  const revisionOf = async (row: ModelRow, revision: string): Promise<RevisionRow | null> => {
+  const revisionOf = async ({ row }: View, revision: string): Promise<RevisionRow | null> => {
     // What tools ask for that name none.
     if (revision === 'main' || revision === 'HEAD') return row.revision_id === null ? null : found(await store.getRevision(db, row.id, row.revision_id))
     return found(await store.getRevision(db, row.id, revision))
@@ -165,15 +192,24 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
 
   return {
     isMine,
+    viewOf,
     refuseGated,
     revisionOf,
-    list: (actor: Actor | null, query: QueryOf<Models['list']>) => shapedPage(store.listModels(db, scopeFor(actor), query), (row) => shape(actor, row)),
+    async list(asker: Asker, query: QueryOf<Models['list']>) {
+      const { actor } = asker
+      if (actor !== null && store.asksForOwn(query)) {
+        const decision = await decided(actor, asker, models.list)
+        if (decision.outcome !== 'allowed') throw refusedBy(decision)
+      }
+      return shapedPage(store.listModels(db, scopeFor(actor), query), (row) => shape(actor, row))
+    },
     facets: async (query: QueryOf<Models['facets']>) => ({ items: await store.facetsOf(db, query) }),
 
-    async get(actor: Actor | null, id: string): Promise<ResponseOf<Models['get']>> {
-      const row = await seen(actor, id)
+    async get(asker: Asker, id: string): Promise<ResponseOf<Models['get']>> {
+      const { actor } = asker
+      const { row, inside } = await view(asker, models.get, id)
       const accepted = row.terms !== null && actor !== null && (await store.acceptedTerms(db, id, actor.user_id)) === row.terms
-      return { ...shape(actor, row), card: row.card, terms: row.terms, accepted, rejected_reason: isMine(actor, row) ? row.rejected_reason : null }
+      return { ...shapeModel(row, inside), card: row.card, terms: row.terms, accepted, rejected_reason: inside ? row.rejected_reason : null }
     },
 
     async create(actor: Actor, { namespace, name, ...about }: BodyOf<Models['create']>): Promise<Model> {
@@ -248,12 +284,12 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
       if (terms !== null) await store.recordAcceptance(db, { model_id: id, user_id: actor.user_id, user_name: actor.name, terms })
     },
 
-    async files(actor: Actor | null, id: string, { revision }: QueryOf<Files['list']>): Promise<ResponseOf<Files['list']>> {
-      const at = await revisionOf(await seen(actor, id), revision)
+    async files(asker: Asker, id: string, { revision }: QueryOf<Files['list']>): Promise<ResponseOf<Files['list']>> {
+      const at = await revisionOf(await view(asker, modelFiles.list, id), revision)
       return { revision: at?.id ?? null, items: at === null ? [] : (await store.filesOf(db, at.id)).map(shapeFile) }
     },
-    async revisions(actor: Actor | null, id: string, query: QueryOf<Revisions['list']>) {
-      await seen(actor, id)
+    async revisions(asker: Asker, id: string, query: QueryOf<Revisions['list']>) {
+      await view(asker, modelRevisions.list, id)
       return shapedPage(store.listRevisions(db, id, query), shapeRevision)
     },
 
@@ -359,10 +395,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
       }
     },
 
-    async download(actor: Actor | null, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {
-      const row = await seen(actor, id)
-      await refuseGated(actor, row)
-      const at = found(await revisionOf(row, revision))
+    async download(asker: Asker, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {
+      const { actor } = asker
+      const seenSo = await view(asker, modelFiles.download, id)
+      await refuseGated(actor, seenSo)
+      const at = found(await revisionOf(seenSo, revision))
       found(await store.fileAt(db, at.id, path))
       await store.countDownload(db, id)
       return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), { user_id: actor?.user_id ?? `visitor of ${id}` })

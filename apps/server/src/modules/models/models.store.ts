@@ -215,10 +215,14 @@ const matchingModels = (on: Sql, query: Filters) =>
       ),
     )
 
+/** Of one's own, whatever their status; else of what is published. */
+export const asksForOwn = ({ mine, status }: Pick<QueryOf<typeof models.list>, 'mine' | 'status'>): boolean =>
+  mine || (status !== undefined && status !== 'published')
+
 export async function listModels(on: Sql, scope: Scope, query: QueryOf<typeof models.list>): Promise<{ total: number; rows: ModelRow[] }> {
   const filtered = matchingModels(on, query)
     // What waits is the administrators' to see, and its organisation's own.
-    .where(query.mine || (query.status !== undefined && query.status !== 'published') ? own(scope) : sql<boolean>`models.status = 'published'`)
+    .where(asksForOwn(query) ? own(scope) : sql<boolean>`models.status = 'published'`)
     .where(query.status === undefined ? sql<boolean>`true` : sql<boolean>`models.status = ${query.status}`)
   const wish = { ...query, sort: query.sort ?? (query.mine || query.status !== undefined ? '-updated_at' : undefined) }
   return pageWithTotal(paged(filtered.selectAll('models'), wish, order), filtered, query)

@@ -19,6 +19,7 @@ import { anyPort } from '@zhisuan/engines/registry/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
+import { allow, deny, keeping, policyOf } from '../../testing/policies.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
 
@@ -165,6 +166,68 @@ describe('a model', () => {
       'one',
       'two',
     ])
+  })
+})
+
+describe('policies', () => {
+  const on = ({ id }: Model) => ({ Resource: `zrn:models:*:*/${id}` })
+  const hub = (path: string, token: string, init: RequestInit = {}) =>
+    fetch(`${url}/hub/${path}`, { ...init, headers: { authorization: `Bearer hf_${token}`, ...init.headers } }).then(({ status }) => status)
+  const keyOf = async (who: Person & SignedIn, ...statements: Parameters<typeof policyOf>) =>
+    (
+      await call(app, accessKeys.create, {
+        token: who.token,
+        body: { name: `k${++made}`, scheme: 'bearer', password: who.password, ...(statements.length > 0 && { document: policyOf(...statements) }) },
+      })
+    ).secret
+  const member = () => someone(app, { kind: 4, organisation: owner.bp_id })
+  const line = (value: unknown) => JSON.stringify(value)
+  const commitLines = (path: string) =>
+    [line({ key: 'header', value: { summary: 'x' } }), line({ key: 'file', value: { path, content: path } })].join('\n')
+  const ndjson = (path: string) => ({ method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body: commitLines(path) })
+
+  it('say who of an organisation reads and fills a model that is not published, by calls and by the hub alike', async () => {
+    const [closed, open] = [await create(owner), await create(owner)]
+    for (const model of [closed, open]) await commit(owner, model, { 'a.bin': Buffer.from('a') })
+    const who = await member()
+    await keeping(app).give(owner, await keeping(app).makePolicy(owner, [deny('models.*', on(closed))]), { user_id: who.id })
+    const secret = await keyOf(who)
+    const reads = ({ id }: Model, token: string) => [
+      () => refused(app, models.get, { token, params: { id } }),
+      () => refused(app, modelFiles.list, { token, params: { id }, query: {} }),
+      () => refused(app, modelRevisions.list, { token, params: { id }, query: {} }),
+      () => refused(app, modelFiles.download, { token, params: { id }, body: { path: 'a.bin' } }),
+    ]
+    for (const read of reads(closed, who.token)) expect(await read()).toMatchObject({ code: 3000, refused: { outcome: 'explicitDeny' } })
+    const hubReads = ({ repository }: Model) => [
+      `api/models/${repository}`,
+      `api/models/${repository}/tree/main`,
+      `${repository}/resolve/main/a.bin`,
+    ]
+    for (const path of hubReads(closed)) expect(await hub(path, secret), path).toBe(403)
+    for (const path of hubReads(open)) expect(await hub(path, secret), path).toBe(200)
+    expect(await hub(`api/models/${closed.repository}/commit/main`, secret, ndjson('b'))).toBe(403)
+    expect(await hub(`api/models/${open.repository}/commit/main`, secret, ndjson('b'))).toBe(200)
+    // What is published is there for everybody.
+    await publish(closed)
+    for (const path of hubReads(closed)) expect(await hub(path, secret), path).toBe(200)
+    expect(await call(app, models.get, { token: who.token, params: { id: closed.id } })).toMatchObject({ status: 'published', mine: false })
+    expect(await hub(`api/models/${closed.repository}/commit/main`, secret, ndjson('c'))).toBe(403)
+  })
+
+  it('let an access key do no more than its document says: to look is not to download, and of one is not of all', async () => {
+    const [one, other] = [await create(owner), await create(owner)]
+    for (const model of [one, other]) await commit(owner, model, { 'a.bin': Buffer.from('a') })
+    const looking = await keyOf(owner, allow(['models.model.get', 'models.file.list'], on(one)))
+    expect(await hub(`api/models/${one.repository}`, looking)).toBe(200)
+    expect(await hub(`${one.repository}/resolve/main/a.bin`, looking)).toBe(403)
+    expect(await hub(`api/models/${other.repository}`, looking)).toBe(403)
+    expect(await refused(app, models.list, { token: looking, query: { mine: 'true' } })).toMatchObject({ code: 3000 })
+    expect(await call(app, models.list, { token: looking, query: {} })).toMatchObject({ items: expect.any(Array) })
+    const filling = await keyOf(owner, allow(['models.file.upload', 'models.revision.create'], on(one)))
+    expect(await hub(`api/models/${one.repository}/commit/main`, filling, ndjson('b'))).toBe(200)
+    expect(await hub(`api/models/${other.repository}/commit/main`, filling, ndjson('b'))).toBe(403)
+    expect(await hub(`${one.repository}/resolve/main/a.bin`, filling)).toBe(403)
   })
 })
 
