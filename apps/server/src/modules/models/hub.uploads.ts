@@ -134,14 +134,21 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
       return { id, name: repository, url: `${baseOf(request)}/${repository}` }
     })
     // What a card says at its head is its author's own: nothing of it is ours to refuse, and it names no model that policies could be about.
-    app.post(`${hubPath}/api/validate-yaml`, { onRequest: by({ ...modelFiles.upload, always: true }), config: often }, async () => ({ errors: [], warnings: [] }))
+    app.post(`${hubPath}/api/validate-yaml`, { onRequest: by({ ...modelFiles.upload, always: true }), config: often }, async () => ({
+      errors: [],
+      warnings: [],
+    }))
 
-    app.post(`${hubPath}/api/models/:namespace/:name/preupload/:revision`, { onRequest: byModel(modelFiles.upload), config: often, bodyLimit: batchBytes }, async (request) => {
-      refuseBranches(request)
-      await ownOf(request)
-      const { files } = read(preupload, request.body)
-      return { files: files.map(({ path, size: of }) => ({ path, uploadMode: of > inlineBytes ? 'lfs' : 'regular', shouldIgnore: false, oid: null })) }
-    })
+    app.post(
+      `${hubPath}/api/models/:namespace/:name/preupload/:revision`,
+      { onRequest: byModel(modelFiles.upload), config: often, bodyLimit: batchBytes },
+      async (request) => {
+        refuseBranches(request)
+        await ownOf(request)
+        const { files } = read(preupload, request.body)
+        return { files: files.map(({ path, size: of }) => ({ path, uploadMode: of > inlineBytes ? 'lfs' : 'regular', shouldIgnore: false, oid: null })) }
+      },
+    )
 
     app.post(
       `${hubPath}/:namespace/:name.git/info/lfs/objects/batch`,
@@ -219,7 +226,7 @@ function read<Schema extends z.ZodType>(schema: Schema, value: unknown, at?: str
 /** Its lines, one after another: too many, or one too long, end it before anything is made of them. @throws Refusal bodyTooMany */
 function* linesOf(body: string): Generator<string> {
   let count = 0
-  for (let at = 0; at < body.length; ) {
+  for (let at = 0; at < body.length;) {
     const end = body.indexOf('\n', at)
     const next = end === -1 ? body.length : end
     if (++count > linesMost || next - at > lineCharacters) throw new Refusal('bodyTooMany')

@@ -86,7 +86,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     if (!isMine(actor, await seen(actor, id, tx))) throw new Refusal('noPermission')
     return found(await store.lockModel(tx, scopeOf(actor), id))
   }
-  const isPublic = ({ status }: ModelRow): boolean => status === 'published'
+  const isPublic = ({ published_revision_id }: ModelRow): boolean => published_revision_id !== null
   /** Of what is not published policies say whether somebody may, though the call is open to everybody. @param id undefined: of all of them */
   const decided = async (actor: Actor, { ip, headers }: Asker, call: Call, id?: string) =>
     decideCall(actor, call, { params: { id } }, contextOf(actor, { ip, headers }), (kind, of) => tagsOf(platform.kinds(), scopeOf(actor), kind, of))
@@ -129,11 +129,13 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     if (row.terms === null || inside) return
     if (actor === null || (await store.acceptedTerms(db, row.id, actor.user_id)) !== row.terms) throw new Refusal('modelGated')
   }
-  /** A revision by its id or as the newest; null where there is none yet. */
-  const revisionOf = async ({ row }: View, revision: string): Promise<RevisionRow | null> => {
+  /** A revision by its id or as the newest, of those that they see; null where there is none yet. */
+  const revisionOf = async ({ row, inside }: View, revision: string): Promise<RevisionRow | null> => {
     // What tools ask for that name none.
-    if (revision === 'main' || revision === 'HEAD') return row.revision_id === null ? null : found(await store.getRevision(db, row.id, row.revision_id))
-    return found(await store.getRevision(db, row.id, revision))
+    const main = inside ? row.revision_id : row.published_revision_id
+    if (revision === 'main' || revision === 'HEAD') return main === null ? null : found(await store.getRevision(db, row.id, main))
+    const at = found(await store.getRevision(db, row.id, revision))
+    return found(inside || at.accepted_at !== null ? at : undefined)
   }
 
   const downloadKind = 'models.file'
@@ -177,11 +179,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       size_bytes: row.size_bytes,
       file_count: row.file_count,
       card: readme === undefined ? '' : await cardOf(readme),
-      // What was looked at is another now.
-      ...(model.status === 'review' && { status: 'draft' }),
+      // What was looked at is another now; what was accepted stays what everybody sees.
+      ...((model.status === 'review' || model.status === 'published') && { status: 'draft' }),
     })
     await settle(tx, model)
-    return { ...row, created_at: now() }
+    return { ...row, created_at: now(), accepted_at: null }
   }
   const cardOf = async ({ sha256, size_bytes }: Pick<FileRow, 'sha256' | 'size_bytes'>): Promise<string> => {
     if (size_bytes === 0) return ''
@@ -201,7 +203,8 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
         const decision = await decided(actor, asker, models.list)
         if (decision.outcome !== 'allowed') throw refusedBy(decision)
       }
-      return shapedPage(store.listModels(db, scopeFor(actor), query), (row) => shape(actor, row))
+      const all = store.asksForOwn(query)
+      return shapedPage(store.listModels(db, scopeFor(actor), query), (row) => ({ ...shapeModel(row, all), mine: isMine(actor, row) }))
     },
     facets: async (query: QueryOf<Models['facets']>) => ({ items: await store.facetsOf(db, query) }),
 
@@ -209,7 +212,13 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       const { actor } = asker
       const { row, inside } = await view(asker, models.get, id)
       const accepted = row.terms !== null && actor !== null && (await store.acceptedTerms(db, id, actor.user_id)) === row.terms
-      return { ...shapeModel(row, inside), card: row.card, terms: row.terms, accepted, rejected_reason: inside ? row.rejected_reason : null }
+      return {
+        ...shapeModel(row, inside),
+        card: inside ? row.card : row.published_card,
+        terms: row.terms,
+        accepted,
+        rejected_reason: inside ? row.rejected_reason : null,
+      }
     },
 
     async create(actor: Actor, { namespace, name, ...about }: BodyOf<Models['create']>): Promise<Model> {
@@ -267,15 +276,36 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     },
     async withdraw(actor: Actor, id: string): Promise<Model> {
       await db.transaction().execute(async (tx) => {
-        refuseUnless(modelCan.withdraw, await held(tx, actor, id))
-        await store.updateModel(tx, id, { status: 'draft', published_at: null })
+        const model = await held(tx, actor, id)
+        if (!isPublic(model)) refuseUnless(modelCan.withdraw, model)
+        await store.takeBackRevisions(tx, id)
+        await store.updateModel(tx, id, {
+          status: 'draft',
+          published_at: null,
+          published_revision_id: null,
+          published_card: '',
+          published_size_bytes: 0,
+          published_file_count: 0,
+        })
       })
       return shown(actor, id)
     },
     async review(actor: Actor, id: string, body: BodyOf<Models['review']>): Promise<Model> {
       await db.transaction().execute(async (tx) => {
-        refuseUnless(modelCan.review, await held(tx, actor, id))
-        await store.updateModel(tx, id, body.accept ? { status: 'published', published_at: now() } : { status: 'rejected', rejected_reason: body.reason })
+        const model = await held(tx, actor, id)
+        // Newer files have taken it back from the review: that says more than that it waits no longer.
+        if (model.revision_id !== body.revision) throw new Refusal('modelReviewStale', { field: 'revision' })
+        refuseUnless(modelCan.review, model)
+        if (!body.accept) return store.updateModel(tx, id, { status: 'rejected', rejected_reason: body.reason })
+        await store.acceptRevision(tx, body.revision, now())
+        await store.updateModel(tx, id, {
+          status: 'published',
+          published_at: now(),
+          published_revision_id: body.revision,
+          published_card: model.card,
+          published_size_bytes: model.size_bytes,
+          published_file_count: model.file_count,
+        })
       })
       return shown(actor, id)
     },
@@ -289,8 +319,8 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       return { revision: at?.id ?? null, items: at === null ? [] : (await store.filesOf(db, at.id)).map(shapeFile) }
     },
     async revisions(asker: Asker, id: string, query: QueryOf<Revisions['list']>) {
-      await view(asker, modelRevisions.list, id)
-      return shapedPage(store.listRevisions(db, id, query), shapeRevision)
+      const { inside } = await view(asker, modelRevisions.list, id)
+      return shapedPage(store.listRevisions(db, id, inside, query), shapeRevision)
     },
 
     async announce(actor: Actor, id: string, body: BodyOf<Files['upload']>): Promise<ResponseOf<Files['upload']>> {
@@ -470,7 +500,8 @@ const shapeRevision = (row: RevisionRow): ModelRevision => ({
   file_count: row.file_count,
   size_bytes: row.size_bytes,
 })
-const shapeModel = (row: ModelRow, mine: boolean): Model => ({
+/** @param inside else as everybody sees it */
+const shapeModel = (row: ModelRow, inside: boolean): Model => ({
   id: row.id,
   repository: `${row.namespace}/${row.name}`,
   namespace: row.namespace,
@@ -486,12 +517,13 @@ const shapeModel = (row: ModelRow, mine: boolean): Model => ({
   parameters: row.parameters,
   memory_bytes: row.memory_bytes,
   gated: row.terms !== null,
-  status: row.status,
-  size_bytes: row.size_bytes,
-  file_count: row.file_count,
+  status: inside ? row.status : 'published',
+  size_bytes: inside ? row.size_bytes : row.published_size_bytes,
+  file_count: inside ? row.file_count : row.published_file_count,
   download_count: row.download_count,
-  revision: row.revision_id,
-  mine,
+  revision: inside ? row.revision_id : row.published_revision_id,
+  published_revision: row.published_revision_id,
+  mine: inside,
   published_at: row.published_at === null ? null : iso(row.published_at),
   created_by: row.created_by_name,
   created_at: iso(row.created_at),

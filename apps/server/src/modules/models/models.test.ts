@@ -74,8 +74,8 @@ const commit = async (who: SignedIn, model: Model, files: Readonly<Record<string
   })
 }
 const publish = async (model: Model): Promise<void> => {
-  await call(app, models.submit, { token: owner.token, params: { id: model.id } })
-  await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: true } })
+  const { revision } = await call(app, models.submit, { token: owner.token, params: { id: model.id } })
+  await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: true, revision: revision ?? '' } })
 }
 const used = async (bpId: string | null): Promise<number> =>
   Number((await app.platform.db.selectFrom('byte_accounts').select('used_bytes').where('bp_id', '=', bpId).executeTakeFirst())?.used_bytes ?? 0)
@@ -108,8 +108,10 @@ describe('a model', () => {
     )
     expect(second.number).toBe(2)
     await call(app, models.submit, { token: owner.token, params: { id: model.id } })
-    expect(await refused(app, models.review, { token: owner.token, params: { id: model.id }, body: { accept: true } })).toMatchObject({ status: 403 })
-    await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: false, reason: '请补充说明' } })
+    expect(await refused(app, models.review, { token: owner.token, params: { id: model.id }, body: { accept: true, revision: second.id } })).toMatchObject({
+      status: 403,
+    })
+    await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: false, revision: second.id, reason: '请补充说明' } })
     expect(await call(app, models.get, { token: owner.token, params: { id: model.id } })).toMatchObject({ status: 'rejected', rejected_reason: '请补充说明' })
     await commit(owner, model, { 'README.md': Buffer.from('# 说明') })
     await publish(model)
@@ -124,6 +126,50 @@ describe('a model', () => {
     await call(app, models.withdraw, { token: owner.token, params: { id: model.id } })
     expect((await head()).filter((one) => one != null)).toEqual([])
     expect(await refused(app, models.get, { token: stranger.token, params: { id: model.id } })).toMatchObject({ status: 404 })
+  })
+
+  it('is to visitors what was accepted, by calls and by the hub, until the next revision is', async () => {
+    const model = await create(owner)
+    const params = { id: model.id }
+    const unseen = await commit(owner, model, { 'README.md': Buffer.from('# 草稿'), 'a.bin': Buffer.from('draft') })
+    const first = await commit(owner, model, { 'README.md': Buffer.from('# 第一版'), 'a.bin': Buffer.from('one') })
+    await publish(model)
+    const second = await commit(owner, model, { 'README.md': Buffer.from('# 第二版'), 'a.bin': Buffer.from('two'), 'b.bin': Buffer.from('b') })
+    const visible = async () => ({
+      ...(await call(app, models.get, { token: stranger.token, params })),
+      main: (await call(app, modelFiles.list, { params, query: {} })).revision,
+      commits: (await call(app, modelRevisions.list, { params, query: {} })).items.map(({ id }) => id),
+      listed: (await call(app, models.list, { query: { keyword: model.name } })).items.find(({ id }) => id === model.id)?.revision,
+      sha: ((await (await fetch(`${url}/hub/api/models/${model.repository}`)).json()) as { sha: string }).sha,
+      bytes: await (await fetch(`${url}/hub/${model.repository}/resolve/main/a.bin`)).text(),
+    })
+    const accepted = { status: 'published', card: '# 第一版', file_count: 2, revision: first.id, main: first.id, listed: first.id, sha: first.id, bytes: 'one' }
+    expect(await visible()).toMatchObject({ ...accepted, commits: [first.id] })
+    for (const { id } of [unseen, second]) {
+      expect(await refused(app, modelFiles.list, { params, query: { revision: id } })).toMatchObject({ status: 404 })
+      expect(await refused(app, modelFiles.download, { params, body: { path: 'a.bin', revision: id } })).toMatchObject({ status: 404 })
+      expect((await fetch(`${url}/hub/${model.repository}/resolve/${id}/a.bin`)).status).toBe(404)
+    }
+    const inside = await call(app, models.get, { token: owner.token, params })
+    expect(inside).toMatchObject({ status: 'draft', card: '# 第二版', file_count: 3, revision: second.id, published_revision: first.id })
+    // What came after the administrator looked is not accepted with it.
+    await call(app, models.submit, { token: owner.token, params })
+    expect(await visible()).toMatchObject(accepted)
+    const third = await commit(owner, model, { 'a.bin': Buffer.from('three') })
+    for (const body of [
+      { accept: true as const, revision: second.id },
+      { accept: false as const, revision: second.id, reason: 'x' },
+    ])
+      expect(await refused(app, models.review, { token: admin.token, params, body })).toMatchObject({ status: 409, code: 97815 })
+    expect(await visible()).toMatchObject(accepted)
+    await publish(model)
+    expect(await visible()).toMatchObject({ card: '# 第二版', file_count: 3, main: third.id, sha: third.id, bytes: 'three', commits: [third.id, first.id] })
+    // Taken back, nothing of it is there; also not by a later acceptance.
+    await commit(owner, model, { 'a.bin': Buffer.from('four') })
+    await call(app, models.withdraw, { token: owner.token, params })
+    expect(await refused(app, models.get, { params })).toMatchObject({ status: 404 })
+    await publish(model)
+    expect((await visible()).commits).toHaveLength(1)
   })
 
   it('counts each content once, and no more when it is gone', async () => {
@@ -182,8 +228,7 @@ describe('policies', () => {
     ).secret
   const member = () => someone(app, { kind: 4, organisation: owner.bp_id })
   const line = (value: unknown) => JSON.stringify(value)
-  const commitLines = (path: string) =>
-    [line({ key: 'header', value: { summary: 'x' } }), line({ key: 'file', value: { path, content: path } })].join('\n')
+  const commitLines = (path: string) => [line({ key: 'header', value: { summary: 'x' } }), line({ key: 'file', value: { path, content: path } })].join('\n')
   const ndjson = (path: string) => ({ method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body: commitLines(path) })
 
   it('say who of an organisation reads and fills a model that is not published, by calls and by the hub alike', async () => {
@@ -199,11 +244,7 @@ describe('policies', () => {
       () => refused(app, modelFiles.download, { token, params: { id }, body: { path: 'a.bin' } }),
     ]
     for (const read of reads(closed, who.token)) expect(await read()).toMatchObject({ code: 3000, refused: { outcome: 'explicitDeny' } })
-    const hubReads = ({ repository }: Model) => [
-      `api/models/${repository}`,
-      `api/models/${repository}/tree/main`,
-      `${repository}/resolve/main/a.bin`,
-    ]
+    const hubReads = ({ repository }: Model) => [`api/models/${repository}`, `api/models/${repository}/tree/main`, `${repository}/resolve/main/a.bin`]
     for (const path of hubReads(closed)) expect(await hub(path, secret), path).toBe(403)
     for (const path of hubReads(open)) expect(await hub(path, secret), path).toBe(200)
     expect(await hub(`api/models/${closed.repository}/commit/main`, secret, ndjson('b'))).toBe(403)

@@ -178,7 +178,10 @@ const valuesMax = 100_000
 const keysMax = 1_000
 
 /** Why a text is not even read as JSON; null where it is. In one look at each character. Whoever takes less than a call may say so. */
-export function unreadable(json: string, most: { values: number; keys: number } = { values: valuesMax, keys: keysMax }): 'bodyMalformed' | 'bodyTooMany' | null {
+export function unreadable(
+  json: string,
+  most: { values: number; keys: number } = { values: valuesMax, keys: keysMax },
+): 'bodyMalformed' | 'bodyTooMany' | null {
   let [values, inText] = [0, false]
   /** Keys of each table that is open; of a list none are counted. */
   const keys: number[] = []
