@@ -62,7 +62,10 @@ export const modelLicences = [
 ] as const
 export const modelQuantisations = ['none', 'int8', 'int4', 'fp8', 'gptq', 'awq', 'gguf'] as const
 
-/** `draft`: seen by its organisation. `review`: waits for an administrator. `published`: seen by everybody. `rejected`: with a reason, back to its organisation. */
+/**
+ * Of the newest revision. `draft`: seen by its organisation. `review`: waits for an administrator. `published`: seen by everybody. `rejected`: with a
+ * reason, back to its organisation. What was accepted before stays seen by everybody meanwhile.
+ */
 export const modelStatuses = ['draft', 'review', 'published', 'rejected'] as const
 export type ModelStatus = (typeof modelStatuses)[number]
 export const modelCan = can<ModelStatus>()({
@@ -85,7 +88,9 @@ export const modelFilePath = z
   .regex(plainLine, fieldTexts.controlCharacters)
   .regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[^/\\]+(?:\/[^/\\]+)*$/u, fieldTexts.modelPath)
   .refine((text) => text.isWellFormed(), fieldTexts.controlCharacters)
-/** A commit as it is told: 40 hexadecimal digits; or `main`, the newest. */
+/** Which one: 40 hexadecimal digits. */
+const commitId = z.string().regex(/^[0-9a-f]{40}$/, fieldTexts.modelRevision)
+/** A commit as it is told: 40 hexadecimal digits; or `main`, the newest, to others than its organisation the one that was accepted last. */
 export const modelRevisionId = z.string().regex(/^(?:main|[0-9a-f]{40})$/, fieldTexts.modelRevision)
 
 const tag = z.string().trim().min(1).max(32).regex(plainLine, fieldTexts.controlCharacters)
@@ -142,8 +147,10 @@ export const model = z.object({
   size_bytes: z.number(),
   file_count: z.int(),
   download_count: z.int(),
-  /** The newest commit; null while there is none. */
+  /** The newest commit that one sees; null while there is none. */
   revision: z.string().nullable(),
+  /** The one that was accepted last: what `main` is to everybody but its organisation; null while it is not published. */
+  published_revision: z.string().nullable(),
   /** Whether one may change it. */
   mine: z.boolean(),
   published_at: moment.nullable(),
@@ -264,7 +271,7 @@ export const models = {
     id: 'models.model.withdraw',
     method: 'POST',
     path: `${modelsPath}/models/{id}/withdraw`,
-    summary: 'Take it back: it is a draft again, and seen by its organisation only',
+    summary: 'Take it back with all that was accepted: it is a draft again, and seen by its organisation only',
     access: tenants,
     response: model,
   }),
@@ -273,12 +280,13 @@ export const models = {
     id: 'models.model.review',
     method: 'POST',
     path: `${modelsPath}/models/{id}/review`,
-    summary: 'Publish what waits, or send it back with a reason',
+    summary: 'Publish the revision that waits, or send it back with a reason; 409 where there is a newer one by now',
     access: admins,
     body: z.discriminatedUnion('accept', [
-      z.object({ accept: z.literal(true) }),
+      z.object({ accept: z.literal(true), revision: commitId }),
       z.object({
         accept: z.literal(false),
+        revision: commitId,
         reason: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(500).regex(plainText, fieldTexts.controlCharacters),
       }),
     ]),
@@ -352,7 +360,7 @@ export const modelRevisions = {
     id: 'models.revision.list',
     method: 'GET',
     path: `${modelsPath}/models/{id}/revisions`,
-    summary: 'Its commits, the newest first',
+    summary: 'Its commits, the newest first; to others than its organisation those that were accepted',
     access: 'public',
     query: listQuery(['number'], {}),
     response: listOf(modelRevision),
@@ -368,10 +376,7 @@ export const modelRevisions = {
     body: z.object({
       message: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(200).regex(plainLine, fieldTexts.controlCharacters),
       /** The newest one that its author knew; left out: whatever it is. */
-      parent: z
-        .string()
-        .regex(/^[0-9a-f]{40}$/, fieldTexts.modelRevision)
-        .optional(),
+      parent: commitId.optional(),
       add: z
         .array(z.object({ path: modelFilePath, upload_id: z.uuid() }))
         .max(1_000)

@@ -1,4 +1,5 @@
-import { hubPath, models as modelCalls } from '@zhisuan/contract/models/model'
+import type { Call } from '@zhisuan/contract/define'
+import { hubPath, modelFiles, models as modelCalls } from '@zhisuan/contract/models/model'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
@@ -6,8 +7,8 @@ import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { iso, type Db } from '../../platform/db/database.ts'
 import { rangeOf, sendBytes } from '../../platform/downloads.ts'
 import { found, Refusal } from '../../platform/errors.ts'
-import { authorise, type Authorising } from '../../platform/http/bind.ts'
-import type { ModelService } from './models.service.ts'
+import { identify, type Authorising } from '../../platform/http/bind.ts'
+import type { ModelService, View } from './models.service.ts'
 import * as store from './models.store.ts'
 import type { ModelRow, RevisionRow } from './models.store.ts'
 
@@ -45,20 +46,24 @@ export const repositoryOf = async (db: Db, actor: Actor | null, { namespace, nam
  * that want their tokens to begin with `hf_` are given it with that in front.
  */
 export function serveHub(http: FastifyInstance, authorising: Authorising, { db, models, bytes }: { db: Db; models: ModelService; bytes: Bytes }): void {
-  /** Who asks; nobody is somebody too. */
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    readToken(request)
-    await authorise(request, modelCalls.get, authorising)
+  const route = {
+    /** Who asks; nobody is somebody too. Whether they may is known once it is known which model. */
+    onRequest: async (request: FastifyRequest): Promise<void> => {
+      readToken(request)
+      await identify(request, modelCalls.get, authorising)
+    },
+    /** Of one address: a tool asks twice for each file. */
+    config: { rateLimit: { max: 6_000, timeWindow: 60_000 } },
   }
-  const modelOf = (actor: Actor | null, repository: Repository): Promise<ModelRow> => repositoryOf(db, actor, repository)
-  const at = async (request: FastifyRequest): Promise<{ model: ModelRow; revision: RevisionRow | null; path: string }> => {
+  /** @param call what it would be by the API */
+  const at = async (request: FastifyRequest, call: Call): Promise<{ model: ModelRow; view: View; revision: RevisionRow | null; path: string }> => {
     // The routes below have these parameters.
     const params = request.params as Partial<At> & Repository
-    const model = await modelOf(request.actor, params)
-    return { model, revision: await models.revisionOf(model, params.revision ?? 'main'), path: params['*'] ?? '' }
+    const view = await models.viewOf(request, call, await repositoryOf(db, request.actor, params))
+    return { model: view.row, view, revision: await models.revisionOf(view, params.revision ?? 'main'), path: params['*'] ?? '' }
   }
   const info = async (request: FastifyRequest) => {
-    const { model, revision } = await at(request)
+    const { model, revision } = await at(request, modelCalls.get)
     const files = revision === null ? [] : await store.filesOf(db, revision.id)
     return {
       _id: model.id,
@@ -68,7 +73,7 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
       sha: revision?.id ?? null,
       lastModified: iso(model.updated_at),
       createdAt: iso(model.created_at),
-      private: model.status !== 'published',
+      private: model.published_revision_id === null,
       gated: model.terms === null ? false : 'auto',
       disabled: false,
       downloads: model.download_count,
@@ -79,11 +84,11 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
       siblings: files.map(({ path }) => ({ rfilename: path })),
     }
   }
-  http.get(`${hubPath}/api/models/:namespace/:name`, { onRequest }, info)
-  http.get(`${hubPath}/api/models/:namespace/:name/revision/:revision`, { onRequest }, info)
+  http.get(`${hubPath}/api/models/:namespace/:name`, route, info)
+  http.get(`${hubPath}/api/models/:namespace/:name/revision/:revision`, route, info)
 
   const tree = async (request: FastifyRequest) => {
-    const { revision, path } = await at(request)
+    const { revision, path } = await at(request, modelFiles.list)
     const { recursive } = request.query as { recursive?: string }
     const within = path.replace(/\/+$/, '')
     const start = within === '' ? '' : `${within}/`
@@ -100,13 +105,13 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
       ...files.filter((file) => deep || !file.path.slice(start.length).includes('/')).map(shapeFile),
     ]
   }
-  http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision`, { onRequest }, tree)
-  http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision/*`, { onRequest }, tree)
+  http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision`, route, tree)
+  http.get(`${hubPath}/api/models/:namespace/:name/tree/:revision/*`, route, tree)
   // What tools ask before they put a file into their cache; of what is not there nothing is said.
-  http.post(`${hubPath}/api/models/:namespace/:name/paths-info/:revision`, { onRequest }, async (request) => {
+  http.post(`${hubPath}/api/models/:namespace/:name/paths-info/:revision`, route, async (request) => {
     const parsed = pathsAsked.safeParse(request.body)
     if (!parsed.success) throw new Refusal('requestInvalid', { field: 'paths' })
-    const { revision } = await at(request)
+    const { revision } = await at(request, modelFiles.list)
     if (revision === null) return []
     const wanted = new Set(parsed.data.paths)
     const lastCommit = { id: revision.id, title: revision.message, date: iso(revision.created_at) }
@@ -116,12 +121,12 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
   http.route({
     method: ['GET', 'HEAD'],
     url: `${hubPath}/:namespace/:name/resolve/:revision/*`,
-    onRequest,
+    ...route,
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { model, revision, path } = await at(request)
+      const { model, view, revision, path } = await at(request, modelFiles.download)
       // By these headers tools tell what is missing; an answer without a refusal has none.
       reply.header('x-error-code', 'GatedRepo')
-      await models.refuseGated(request.actor, model)
+      await models.refuseGated(request.actor, view)
       reply.header('x-error-code', 'EntryNotFound')
       const file = found(await store.fileAt(db, found(revision).id, path))
       reply.removeHeader('x-error-code')

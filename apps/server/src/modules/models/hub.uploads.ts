@@ -10,7 +10,7 @@ import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { found, Refusal } from '../../platform/errors.ts'
-import { authorise, type Authorising } from '../../platform/http/bind.ts'
+import { authorise, identify, permit, unreadable, type Authorising } from '../../platform/http/bind.ts'
 import type { Changing } from '../../platform/http/changing.ts'
 import { problemOf } from '../../platform/http/problems.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -22,6 +22,16 @@ import type { ModelRow } from './models.store.ts'
 const inlineBytes = 4 * 1024
 const commitBytes = 16 * 1024 * 1024
 const batchBytes = 1024 * 1024
+/** A commit may put every file of a model in another place. */
+const linesMost = 5_000
+/** A small file in base64 or escaped, with its path. */
+const lineCharacters = 64 * 1024
+/** What reading a line and a batch of Git LFS costs follows from how many values are in it. */
+const lineMost = { values: 32, keys: 32 }
+const batchMost = { values: 10_000, keys: 100 }
+/** Requests of one address in a minute, and objects: each is a request of its own. */
+const often = { rateLimit: { max: 600, timeWindow: 60_000 } }
+const objectsOften = { rateLimit: { max: 6_000, timeWindow: 60_000 } }
 /** Objects of one request; `@huggingface/hub` sends 100, `huggingface_hub` 256. */
 const objectsMost = 1_000
 /** So long bytes may begin to come that were announced. */
@@ -31,8 +41,10 @@ const ticket = z.object({ upload: z.string(), expires: z.number() })
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
 const size = z.int().min(0).max(fileBytesMost)
-const preupload = z.object({ files: z.array(z.object({ path: modelFilePath, size })).max(objectsMost) })
-const batch = z.object({ operation: z.string().default('upload'), objects: z.array(z.object({ oid: digest, size })).max(objectsMost) })
+/** Too many are refused before each of them is looked at. */
+const few = <Schema extends z.ZodType>(schema: Schema) => z.array(z.unknown()).max(objectsMost).pipe(z.array(schema))
+const preupload = z.object({ files: few(z.object({ path: modelFilePath, size })) })
+const batch = z.object({ operation: z.string().default('upload'), objects: few(z.object({ oid: digest, size })) })
 const creation = z.object({ name: z.string(), organization: hubName, type: z.literal('model').nullish(), license: z.string().nullish() })
 const operation = z.discriminatedUnion('key', [
   z.object({
@@ -67,6 +79,14 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
     readToken(request)
     await authorise(request, call, authorising)
   }
+  /** By its name the model is found first: policies are about one by its id. */
+  const byModel = (call: Call) => async (request: FastifyRequest) => {
+    readToken(request)
+    await identify(request, call, authorising)
+    // The routes below have these parameters.
+    const id = request.actor === null ? undefined : (await repositoryOf(db, request.actor, request.params as Repository)).id
+    await permit(request, call, authorising, { id })
+  }
   const baseOf = (request: FastifyRequest): string => new URL(hubPath, platform.config.PUBLIC_URL ?? `${request.protocol}://${request.host}`).href
   /** One's own: another's that is published is there, and not theirs to change. */
   const ownOf = async (request: FastifyRequest): Promise<{ actor: Actor; model: ModelRow }> => {
@@ -97,10 +117,15 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
 
   await http.register(async (app) => {
     // Git LFS has a type of JSON of its own.
-    app.addContentTypeParser('application/vnd.git-lfs+json', { parseAs: 'string', bodyLimit: batchBytes }, app.getDefaultJsonParser('error', 'error'))
+    const json = app.getDefaultJsonParser('error', 'error')
+    app.addContentTypeParser<string>('application/vnd.git-lfs+json', { parseAs: 'string', bodyLimit: batchBytes }, (request, body, done) => {
+      const refusal = unreadable(body, batchMost)
+      if (refusal === null) void json(request, body, done)
+      else done(new Refusal(refusal))
+    })
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'string', bodyLimit: commitBytes }, (_request, body, done) => done(null, body))
 
-    app.post(`${hubPath}/api/repos/create`, { onRequest: by(modelCalls.create), config: { call: modelCalls.create } }, async (request, reply) => {
+    app.post(`${hubPath}/api/repos/create`, { onRequest: by(modelCalls.create), config: { call: modelCalls.create, ...often } }, async (request, reply) => {
       const { name, organization, license } = read(creation, request.body)
       const licence = modelLicences.find((one) => one === license)
       const body = read(modelCalls.create.body, { namespace: organization, name, title: name, ...(licence !== undefined && { licence }) })
@@ -108,19 +133,26 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
       const { id, repository } = modelCalls.create.response.parse(made)
       return { id, name: repository, url: `${baseOf(request)}/${repository}` }
     })
-    // What a card says at its head is its author's own: nothing of it is ours to refuse.
-    app.post(`${hubPath}/api/validate-yaml`, { onRequest: by(modelFiles.upload) }, async () => ({ errors: [], warnings: [] }))
+    // What a card says at its head is its author's own: nothing of it is ours to refuse, and it names no model that policies could be about.
+    app.post(`${hubPath}/api/validate-yaml`, { onRequest: by({ ...modelFiles.upload, always: true }), config: often }, async () => ({
+      errors: [],
+      warnings: [],
+    }))
 
-    app.post(`${hubPath}/api/models/:namespace/:name/preupload/:revision`, { onRequest: by(modelFiles.upload), bodyLimit: commitBytes }, async (request) => {
-      refuseBranches(request)
-      await ownOf(request)
-      const { files } = read(preupload, request.body)
-      return { files: files.map(({ path, size: of }) => ({ path, uploadMode: of > inlineBytes ? 'lfs' : 'regular', shouldIgnore: false, oid: null })) }
-    })
+    app.post(
+      `${hubPath}/api/models/:namespace/:name/preupload/:revision`,
+      { onRequest: byModel(modelFiles.upload), config: often, bodyLimit: batchBytes },
+      async (request) => {
+        refuseBranches(request)
+        await ownOf(request)
+        const { files } = read(preupload, request.body)
+        return { files: files.map(({ path, size: of }) => ({ path, uploadMode: of > inlineBytes ? 'lfs' : 'regular', shouldIgnore: false, oid: null })) }
+      },
+    )
 
     app.post(
       `${hubPath}/:namespace/:name.git/info/lfs/objects/batch`,
-      { onRequest: by(modelFiles.upload), config: { call: modelFiles.upload } },
+      { onRequest: byModel(modelFiles.upload), config: { call: modelFiles.upload, ...often } },
       async (request, reply) => {
         const { actor, model } = await ownOf(request)
         const { operation: wanted, objects } = read(batch, request.body)
@@ -146,7 +178,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
 
     app.post(
       `${hubPath}/api/models/:namespace/:name/commit/:revision`,
-      { onRequest: by(modelRevisions.create), config: { call: modelRevisions.create }, bodyLimit: commitBytes },
+      { onRequest: byModel(modelRevisions.create), config: { call: modelRevisions.create, ...often }, bodyLimit: commitBytes },
       async (request, reply) => {
         refuseBranches(request)
         const { actor, model } = await ownOf(request)
@@ -168,7 +200,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
     app.put<{ Params: { link: string } }>(
       `${hubPath}/objects/:link`,
-      { bodyLimit: fileBytesMost },
+      { bodyLimit: fileBytesMost, config: objectsOften },
       async (request: FastifyRequest<{ Params: { link: string } }>, reply: FastifyReply) => {
         const upload = uploadOf(request.params.link)
         await bytes.put(upload, request.body as Readable)
@@ -191,16 +223,33 @@ function read<Schema extends z.ZodType>(schema: Schema, value: unknown, at?: str
   throw new Refusal('fieldsInvalid', { fields: parsed.error.issues.map(({ path, message }) => ({ field: [...before, ...path].join('.'), message })) })
 }
 
-/** Lines of JSON; others go on between them. @throws Refusal bodyMalformed, fieldsInvalid */
+/** Its lines, one after another: too many, or one too long, end it before anything is made of them. @throws Refusal bodyTooMany */
+function* linesOf(body: string): Generator<string> {
+  let count = 0
+  for (let at = 0; at < body.length;) {
+    const end = body.indexOf('\n', at)
+    const next = end === -1 ? body.length : end
+    if (++count > linesMost || next - at > lineCharacters) throw new Refusal('bodyTooMany')
+    yield body.slice(at, next)
+    at = next + 1
+  }
+}
+
+/** Lines of JSON; others go on between them. @throws Refusal bodyTooMany, bodyMalformed, fieldsInvalid */
 async function readCommit(body: unknown): Promise<ContentChange> {
-  const lines = typeof body === 'string' ? body.split('\n').filter((line) => line.trim() !== '') : []
   let header: { summary: string; parentCommit?: string | null | undefined } | null = null
   const add: ContentChange['add'][number][] = []
   const remove: string[] = []
   const removeFolders: string[] = []
-  for (const [index, line] of lines.entries()) {
-    if (index % 100 === 99) await others()
-    const { key, value } = read(operation, parsed(line), `lines.${index}`)
+  let [index, characters] = [0, 0]
+  for (const line of linesOf(typeof body === 'string' ? body : '')) {
+    characters += line.length
+    if (index % 100 === 99 || characters > lineCharacters) {
+      characters = 0
+      await others()
+    }
+    if (line.trim() === '') continue
+    const { key, value } = read(operation, parsed(line), `lines.${index++}`)
     if (key === 'header') header = value
     else if (key === 'file') add.push({ path: value.path, content: Buffer.from(value.content, value.encoding) })
     else if (key === 'lfsFile') add.push({ path: value.path, sha256: value.oid, size_bytes: value.size })
@@ -211,6 +260,8 @@ async function readCommit(body: unknown): Promise<ContentChange> {
   return { message: header.summary, ...(header.parentCommit != null && { parent: header.parentCommit }), add, remove, removeFolders }
 }
 function parsed(line: string): unknown {
+  const refusal = unreadable(line, lineMost)
+  if (refusal !== null) throw new Refusal(refusal)
   try {
     return JSON.parse(line)
   } catch (cause) {

@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { modelCan, type Model, type ModelFile, type modelFiles, type ModelRevision, type modelRevisions, type models } from '@zhisuan/contract/models/model'
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import { modelCan, type Model, type ModelFile, modelFiles, type ModelRevision, modelRevisions, models } from '@zhisuan/contract/models/model'
+import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
 import { z } from 'zod'
+import type { FastifyRequest } from 'fastify'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../platform/auth/actor.ts'
+import { decideCall } from '../../platform/auth/rules.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
 import { iso, type Sql, type Tx } from '../../platform/db/database.ts'
 import { shapedPage } from '../../platform/db/page.ts'
 import { refusing } from '../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../platform/errors.ts'
+import { contextOf } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
+import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
 import * as store from './models.store.ts'
 import type { FileRow, ModelRow, RevisionRow } from './models.store.ts'
@@ -51,6 +55,14 @@ interface Announcement extends Content {
   readonly upload_id: string | null
   readonly refused: Refusal | null
 }
+/** Who asks, and from where. */
+type Asker = Pick<FastifyRequest, 'actor' | 'ip' | 'headers'>
+/** A model as somebody sees it. */
+export interface View {
+  readonly row: ModelRow
+  /** Whether they see all of it; else what is published. */
+  readonly inside: boolean
+}
 /** A commit as tools make it: of contents that came before, and of others that come with it. */
 export interface ContentChange extends Omit<FileChange, 'add'> {
   readonly add: readonly ({ readonly path: string; readonly content: Buffer } | ({ readonly path: string } & Content))[]
@@ -60,7 +72,7 @@ export interface ContentChange extends Omit<FileChange, 'add'> {
 export type ModelService = ReturnType<typeof createModels>
 
 /** Models: a card, files in revisions that never change, published after a review. Bytes are the storage core's. */
-export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'>, { bytes }: { bytes: Bytes }) {
+export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now'>, { bytes }: { bytes: Bytes }) {
   const { db, downloads, now } = platform
 
   const seen = async (actor: Actor | null, id: string, on: Sql = db): Promise<ModelRow> => found(await store.seenModel(on, scopeFor(actor), id))
@@ -74,6 +86,21 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
     if (!isMine(actor, await seen(actor, id, tx))) throw new Refusal('noPermission')
     return found(await store.lockModel(tx, scopeOf(actor), id))
   }
+  const isPublic = ({ published_revision_id }: ModelRow): boolean => published_revision_id !== null
+  /** Of what is not published policies say whether somebody may, though the call is open to everybody. @param id undefined: of all of them */
+  const decided = async (actor: Actor, { ip, headers }: Asker, call: Call, id?: string) =>
+    decideCall(actor, call, { params: { id } }, contextOf(actor, { ip, headers }), (kind, of) => tagsOf(platform.kinds(), scopeOf(actor), kind, of))
+  const refusedBy = ({ action, outcome, by }: Awaited<ReturnType<typeof decided>>): Refusal =>
+    new Refusal('noPermission', outcome === 'allowed' ? {} : { refused: { action, outcome, by } })
+  /** What is published is there for whoever may not see the rest. @throws Refusal noPermission where nothing is */
+  const viewOf = async (asker: Asker, call: Call, row: ModelRow): Promise<View> => {
+    const { actor } = asker
+    if (actor === null || !isMine(actor, row)) return { row, inside: false }
+    const decision = await decided(actor, asker, call, row.id)
+    if (decision.outcome !== 'allowed' && !isPublic(row)) throw refusedBy(decision)
+    return { row, inside: decision.outcome === 'allowed' }
+  }
+  const view = async (asker: Asker, call: Call, id: string): Promise<View> => viewOf(asker, call, await seen(asker.actor, id))
   const shown = async (actor: Actor | null, id: string): Promise<Model> => shape(actor, await seen(actor, id))
   const shape = (actor: Actor | null, row: ModelRow): Model => shapeModel(row, isMine(actor, row))
 
@@ -98,15 +125,17 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
   })
 
   /** Whether they may have its files. @throws Refusal modelGated */
-  const refuseGated = async (actor: Actor | null, row: ModelRow): Promise<void> => {
-    if (row.terms === null || isMine(actor, row)) return
+  const refuseGated = async (actor: Actor | null, { row, inside }: View): Promise<void> => {
+    if (row.terms === null || inside) return
     if (actor === null || (await store.acceptedTerms(db, row.id, actor.user_id)) !== row.terms) throw new Refusal('modelGated')
   }
-  /** A revision by its id or as the newest; null where there is none yet. */
-  const revisionOf = async (row: ModelRow, revision: string): Promise<RevisionRow | null> => {
+  /** A revision by its id or as the newest, of those that they see; null where there is none yet. */
+  const revisionOf = async ({ row, inside }: View, revision: string): Promise<RevisionRow | null> => {
     // What tools ask for that name none.
-    if (revision === 'main' || revision === 'HEAD') return row.revision_id === null ? null : found(await store.getRevision(db, row.id, row.revision_id))
-    return found(await store.getRevision(db, row.id, revision))
+    const main = inside ? row.revision_id : row.published_revision_id
+    if (revision === 'main' || revision === 'HEAD') return main === null ? null : found(await store.getRevision(db, row.id, main))
+    const at = found(await store.getRevision(db, row.id, revision))
+    return found(inside || at.accepted_at !== null ? at : undefined)
   }
 
   const downloadKind = 'models.file'
@@ -150,11 +179,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
       size_bytes: row.size_bytes,
       file_count: row.file_count,
       card: readme === undefined ? '' : await cardOf(readme),
-      // What was looked at is another now.
-      ...(model.status === 'review' && { status: 'draft' }),
+      // What was looked at is another now; what was accepted stays what everybody sees.
+      ...((model.status === 'review' || model.status === 'published') && { status: 'draft' }),
     })
     await settle(tx, model)
-    return { ...row, created_at: now() }
+    return { ...row, created_at: now(), accepted_at: null }
   }
   const cardOf = async ({ sha256, size_bytes }: Pick<FileRow, 'sha256' | 'size_bytes'>): Promise<string> => {
     if (size_bytes === 0) return ''
@@ -165,15 +194,31 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
 
   return {
     isMine,
+    viewOf,
     refuseGated,
     revisionOf,
-    list: (actor: Actor | null, query: QueryOf<Models['list']>) => shapedPage(store.listModels(db, scopeFor(actor), query), (row) => shape(actor, row)),
+    async list(asker: Asker, query: QueryOf<Models['list']>) {
+      const { actor } = asker
+      if (actor !== null && store.asksForOwn(query)) {
+        const decision = await decided(actor, asker, models.list)
+        if (decision.outcome !== 'allowed') throw refusedBy(decision)
+      }
+      const all = store.asksForOwn(query)
+      return shapedPage(store.listModels(db, scopeFor(actor), query), (row) => ({ ...shapeModel(row, all), mine: isMine(actor, row) }))
+    },
     facets: async (query: QueryOf<Models['facets']>) => ({ items: await store.facetsOf(db, query) }),
 
-    async get(actor: Actor | null, id: string): Promise<ResponseOf<Models['get']>> {
-      const row = await seen(actor, id)
+    async get(asker: Asker, id: string): Promise<ResponseOf<Models['get']>> {
+      const { actor } = asker
+      const { row, inside } = await view(asker, models.get, id)
       const accepted = row.terms !== null && actor !== null && (await store.acceptedTerms(db, id, actor.user_id)) === row.terms
-      return { ...shape(actor, row), card: row.card, terms: row.terms, accepted, rejected_reason: isMine(actor, row) ? row.rejected_reason : null }
+      return {
+        ...shapeModel(row, inside),
+        card: inside ? row.card : row.published_card,
+        terms: row.terms,
+        accepted,
+        rejected_reason: inside ? row.rejected_reason : null,
+      }
     },
 
     async create(actor: Actor, { namespace, name, ...about }: BodyOf<Models['create']>): Promise<Model> {
@@ -231,15 +276,36 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
     },
     async withdraw(actor: Actor, id: string): Promise<Model> {
       await db.transaction().execute(async (tx) => {
-        refuseUnless(modelCan.withdraw, await held(tx, actor, id))
-        await store.updateModel(tx, id, { status: 'draft', published_at: null })
+        const model = await held(tx, actor, id)
+        if (!isPublic(model)) refuseUnless(modelCan.withdraw, model)
+        await store.takeBackRevisions(tx, id)
+        await store.updateModel(tx, id, {
+          status: 'draft',
+          published_at: null,
+          published_revision_id: null,
+          published_card: '',
+          published_size_bytes: 0,
+          published_file_count: 0,
+        })
       })
       return shown(actor, id)
     },
     async review(actor: Actor, id: string, body: BodyOf<Models['review']>): Promise<Model> {
       await db.transaction().execute(async (tx) => {
-        refuseUnless(modelCan.review, await held(tx, actor, id))
-        await store.updateModel(tx, id, body.accept ? { status: 'published', published_at: now() } : { status: 'rejected', rejected_reason: body.reason })
+        const model = await held(tx, actor, id)
+        // Newer files have taken it back from the review: that says more than that it waits no longer.
+        if (model.revision_id !== body.revision) throw new Refusal('modelReviewStale', { field: 'revision' })
+        refuseUnless(modelCan.review, model)
+        if (!body.accept) return store.updateModel(tx, id, { status: 'rejected', rejected_reason: body.reason })
+        await store.acceptRevision(tx, body.revision, now())
+        await store.updateModel(tx, id, {
+          status: 'published',
+          published_at: now(),
+          published_revision_id: body.revision,
+          published_card: model.card,
+          published_size_bytes: model.size_bytes,
+          published_file_count: model.file_count,
+        })
       })
       return shown(actor, id)
     },
@@ -248,13 +314,13 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
       if (terms !== null) await store.recordAcceptance(db, { model_id: id, user_id: actor.user_id, user_name: actor.name, terms })
     },
 
-    async files(actor: Actor | null, id: string, { revision }: QueryOf<Files['list']>): Promise<ResponseOf<Files['list']>> {
-      const at = await revisionOf(await seen(actor, id), revision)
+    async files(asker: Asker, id: string, { revision }: QueryOf<Files['list']>): Promise<ResponseOf<Files['list']>> {
+      const at = await revisionOf(await view(asker, modelFiles.list, id), revision)
       return { revision: at?.id ?? null, items: at === null ? [] : (await store.filesOf(db, at.id)).map(shapeFile) }
     },
-    async revisions(actor: Actor | null, id: string, query: QueryOf<Revisions['list']>) {
-      await seen(actor, id)
-      return shapedPage(store.listRevisions(db, id, query), shapeRevision)
+    async revisions(asker: Asker, id: string, query: QueryOf<Revisions['list']>) {
+      const { inside } = await view(asker, modelRevisions.list, id)
+      return shapedPage(store.listRevisions(db, id, inside, query), shapeRevision)
     },
 
     async announce(actor: Actor, id: string, body: BodyOf<Files['upload']>): Promise<ResponseOf<Files['upload']>> {
@@ -359,10 +425,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'now'
       }
     },
 
-    async download(actor: Actor | null, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {
-      const row = await seen(actor, id)
-      await refuseGated(actor, row)
-      const at = found(await revisionOf(row, revision))
+    async download(asker: Asker, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {
+      const { actor } = asker
+      const seenSo = await view(asker, modelFiles.download, id)
+      await refuseGated(actor, seenSo)
+      const at = found(await revisionOf(seenSo, revision))
       found(await store.fileAt(db, at.id, path))
       await store.countDownload(db, id)
       return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), { user_id: actor?.user_id ?? `visitor of ${id}` })
@@ -433,7 +500,8 @@ const shapeRevision = (row: RevisionRow): ModelRevision => ({
   file_count: row.file_count,
   size_bytes: row.size_bytes,
 })
-const shapeModel = (row: ModelRow, mine: boolean): Model => ({
+/** @param inside else as everybody sees it */
+const shapeModel = (row: ModelRow, inside: boolean): Model => ({
   id: row.id,
   repository: `${row.namespace}/${row.name}`,
   namespace: row.namespace,
@@ -449,12 +517,13 @@ const shapeModel = (row: ModelRow, mine: boolean): Model => ({
   parameters: row.parameters,
   memory_bytes: row.memory_bytes,
   gated: row.terms !== null,
-  status: row.status,
-  size_bytes: row.size_bytes,
-  file_count: row.file_count,
+  status: inside ? row.status : 'published',
+  size_bytes: inside ? row.size_bytes : row.published_size_bytes,
+  file_count: inside ? row.file_count : row.published_file_count,
   download_count: row.download_count,
-  revision: row.revision_id,
-  mine,
+  revision: inside ? row.revision_id : row.published_revision_id,
+  published_revision: row.published_revision_id,
+  mine: inside,
   published_at: row.published_at === null ? null : iso(row.published_at),
   created_by: row.created_by_name,
   created_at: iso(row.created_at),

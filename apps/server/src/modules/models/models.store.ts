@@ -39,6 +39,11 @@ interface ModelTable {
   /** What billing was told last. */
   metered_bytes: Generated<number>
   download_count: Generated<number>
+  /** The revision that was accepted last, and what is told of it; null where nothing is published. */
+  published_revision_id: Generated<string | null>
+  published_card: Generated<string>
+  published_size_bytes: Generated<number>
+  published_file_count: Generated<number>
   published_at: Date | null
   created_by: string | null
   created_by_name: string
@@ -61,6 +66,8 @@ interface ModelRevisionTable {
   created_by: string | null
   created_by_name: string
   created_at: Generated<Date>
+  /** Since when everybody may have it, while its model is published. */
+  accepted_at: Generated<Date | null>
 }
 /** Files of a revision: all of them, so that a revision never changes. */
 interface ModelFileTable {
@@ -179,6 +186,19 @@ export const modelMigrations: Migrations = {
     end $$;
     create trigger models_end_usage after delete on models for each row execute function models_end_usage();
   `),
+  '20261129_45_model_published_revision': migration(`
+    alter table models
+      add column published_revision_id text,
+      add column published_card text not null default '',
+      add column published_size_bytes bigint not null default 0,
+      add column published_file_count bigint not null default 0;
+    alter table model_revisions add column accepted_at timestamptz;
+    update models set published_revision_id = revision_id, published_card = card, published_size_bytes = size_bytes, published_file_count = file_count
+      where status = 'published';
+    update model_revisions set accepted_at = now() where model_id in (select id from models where status = 'published');
+    drop index models_published;
+    create index models_published on models (published_at desc, id desc) where published_revision_id is not null;
+  `),
 }
 
 /** Tells billing what models take up, as far as that is otherwise than it was told. */
@@ -198,7 +218,7 @@ export type FileRow = Selectable<ModelFileTable>
 
 const own = (scope: Scope) => within(scope, 'models.bp_id')
 /** One's own, and what is published. */
-const seen = (scope: Scope): RawBuilder<boolean> => sql<boolean>`(${own(scope)} or models.status = 'published')`
+const seen = (scope: Scope): RawBuilder<boolean> => sql<boolean>`(${own(scope)} or models.published_revision_id is not null)`
 
 const order = orderOf('models', '-published_at', 'published_at', 'download_count', 'parameters', 'updated_at')
 type Filters = Pick<QueryOf<typeof models.list>, 'keyword' | 'task' | 'framework' | 'licence' | 'quantisation' | 'language' | 'tag'>
@@ -215,11 +235,15 @@ const matchingModels = (on: Sql, query: Filters) =>
       ),
     )
 
+/** Of one's own, whatever their status; else of what is published. */
+export const asksForOwn = ({ mine, status }: Pick<QueryOf<typeof models.list>, 'mine' | 'status'>): boolean =>
+  mine || (status !== undefined && status !== 'published')
+
 export async function listModels(on: Sql, scope: Scope, query: QueryOf<typeof models.list>): Promise<{ total: number; rows: ModelRow[] }> {
   const filtered = matchingModels(on, query)
     // What waits is the administrators' to see, and its organisation's own.
-    .where(query.mine || (query.status !== undefined && query.status !== 'published') ? own(scope) : sql<boolean>`models.status = 'published'`)
-    .where(query.status === undefined ? sql<boolean>`true` : sql<boolean>`models.status = ${query.status}`)
+    .where(asksForOwn(query) ? own(scope) : sql<boolean>`models.published_revision_id is not null`)
+    .where(query.status === undefined || !asksForOwn(query) ? sql<boolean>`true` : sql<boolean>`models.status = ${query.status}`)
   const wish = { ...query, sort: query.sort ?? (query.mine || query.status !== undefined ? '-updated_at' : undefined) }
   return pageWithTotal(paged(filtered.selectAll('models'), wish, order), filtered, query)
 }
@@ -235,7 +259,7 @@ export async function facetsOf(
       const { [facet]: _, ...others } = query
       const value = facet === 'language' ? sql<string>`unnest(models.languages)` : sql<string>`${sql.ref(`models.${facet}`)}`
       const rows = await matchingModels(on, others)
-        .where('models.status', '=', 'published')
+        .where('models.published_revision_id', 'is not', null)
         .select([value.as('value'), sql<number>`count(*)`.as('count')])
         .groupBy(sql`1`)
         .orderBy(sql`2`, 'desc')
@@ -274,19 +298,39 @@ export async function takeNamespace(tx: Tx, name: string, bpId: string | null): 
   return (await tx.selectFrom('model_namespaces').select('bp_id').where('name', '=', name.toLowerCase()).executeTakeFirstOrThrow()).bp_id
 }
 
-export async function listRevisions(on: Sql, modelId: string, query: QueryOf<typeof modelRevisions.list>): Promise<{ total: number; rows: RevisionRow[] }> {
-  const filtered = on.selectFrom('model_revisions').where('model_id', '=', modelId)
+/** @param all else those that were accepted */
+export async function listRevisions(
+  on: Sql,
+  modelId: string,
+  all: boolean,
+  query: QueryOf<typeof modelRevisions.list>,
+): Promise<{ total: number; rows: RevisionRow[] }> {
+  const filtered = on
+    .selectFrom('model_revisions')
+    .where('model_id', '=', modelId)
+    .where(all ? sql<boolean>`true` : sql<boolean>`accepted_at is not null`)
   return pageWithTotal(paged(filtered.selectAll(), query, orderOf('model_revisions', '-number', 'number')), filtered, query)
 }
 export const getRevision = (on: Sql, modelId: string, id: string): Promise<RevisionRow | undefined> =>
   on.selectFrom('model_revisions').selectAll().where('model_id', '=', modelId).where('id', '=', id).executeTakeFirst()
-export const insertRevision = async (tx: Tx, row: Omit<RevisionRow, 'created_at'>, files: readonly Omit<FileRow, 'revision_id'>[]): Promise<void> => {
+export const insertRevision = async (
+  tx: Tx,
+  row: Omit<RevisionRow, 'created_at' | 'accepted_at'>,
+  files: readonly Omit<FileRow, 'revision_id'>[],
+): Promise<void> => {
   await tx.insertInto('model_revisions').values(row).execute()
   if (files.length > 0)
     await tx
       .insertInto('model_files')
       .values(files.map((file) => ({ ...file, revision_id: row.id })))
       .execute()
+}
+/** One for everybody, or none any more. */
+export const acceptRevision = async (tx: Tx, id: string, at: Date): Promise<void> => {
+  await tx.updateTable('model_revisions').set({ accepted_at: at }).where('id', '=', id).execute()
+}
+export const takeBackRevisions = async (tx: Tx, modelId: string): Promise<void> => {
+  await tx.updateTable('model_revisions').set({ accepted_at: null }).where('model_id', '=', modelId).execute()
 }
 export const filesOf = (on: Sql, revisionId: string): Promise<FileRow[]> =>
   on.selectFrom('model_files').selectAll().where('revision_id', '=', revisionId).orderBy('path').execute()

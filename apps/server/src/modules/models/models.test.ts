@@ -19,6 +19,7 @@ import { anyPort } from '@zhisuan/engines/registry/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
+import { allow, deny, keeping, policyOf } from '../../testing/policies.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
 
@@ -73,8 +74,8 @@ const commit = async (who: SignedIn, model: Model, files: Readonly<Record<string
   })
 }
 const publish = async (model: Model): Promise<void> => {
-  await call(app, models.submit, { token: owner.token, params: { id: model.id } })
-  await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: true } })
+  const { revision } = await call(app, models.submit, { token: owner.token, params: { id: model.id } })
+  await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: true, revision: revision ?? '' } })
 }
 const used = async (bpId: string | null): Promise<number> =>
   Number((await app.platform.db.selectFrom('byte_accounts').select('used_bytes').where('bp_id', '=', bpId).executeTakeFirst())?.used_bytes ?? 0)
@@ -107,8 +108,10 @@ describe('a model', () => {
     )
     expect(second.number).toBe(2)
     await call(app, models.submit, { token: owner.token, params: { id: model.id } })
-    expect(await refused(app, models.review, { token: owner.token, params: { id: model.id }, body: { accept: true } })).toMatchObject({ status: 403 })
-    await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: false, reason: '请补充说明' } })
+    expect(await refused(app, models.review, { token: owner.token, params: { id: model.id }, body: { accept: true, revision: second.id } })).toMatchObject({
+      status: 403,
+    })
+    await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: false, revision: second.id, reason: '请补充说明' } })
     expect(await call(app, models.get, { token: owner.token, params: { id: model.id } })).toMatchObject({ status: 'rejected', rejected_reason: '请补充说明' })
     await commit(owner, model, { 'README.md': Buffer.from('# 说明') })
     await publish(model)
@@ -123,6 +126,50 @@ describe('a model', () => {
     await call(app, models.withdraw, { token: owner.token, params: { id: model.id } })
     expect((await head()).filter((one) => one != null)).toEqual([])
     expect(await refused(app, models.get, { token: stranger.token, params: { id: model.id } })).toMatchObject({ status: 404 })
+  })
+
+  it('is to visitors what was accepted, by calls and by the hub, until the next revision is', async () => {
+    const model = await create(owner)
+    const params = { id: model.id }
+    const unseen = await commit(owner, model, { 'README.md': Buffer.from('# 草稿'), 'a.bin': Buffer.from('draft') })
+    const first = await commit(owner, model, { 'README.md': Buffer.from('# 第一版'), 'a.bin': Buffer.from('one') })
+    await publish(model)
+    const second = await commit(owner, model, { 'README.md': Buffer.from('# 第二版'), 'a.bin': Buffer.from('two'), 'b.bin': Buffer.from('b') })
+    const visible = async () => ({
+      ...(await call(app, models.get, { token: stranger.token, params })),
+      main: (await call(app, modelFiles.list, { params, query: {} })).revision,
+      commits: (await call(app, modelRevisions.list, { params, query: {} })).items.map(({ id }) => id),
+      listed: (await call(app, models.list, { query: { keyword: model.name } })).items.find(({ id }) => id === model.id)?.revision,
+      sha: ((await (await fetch(`${url}/hub/api/models/${model.repository}`)).json()) as { sha: string }).sha,
+      bytes: await (await fetch(`${url}/hub/${model.repository}/resolve/main/a.bin`)).text(),
+    })
+    const accepted = { status: 'published', card: '# 第一版', file_count: 2, revision: first.id, main: first.id, listed: first.id, sha: first.id, bytes: 'one' }
+    expect(await visible()).toMatchObject({ ...accepted, commits: [first.id] })
+    for (const { id } of [unseen, second]) {
+      expect(await refused(app, modelFiles.list, { params, query: { revision: id } })).toMatchObject({ status: 404 })
+      expect(await refused(app, modelFiles.download, { params, body: { path: 'a.bin', revision: id } })).toMatchObject({ status: 404 })
+      expect((await fetch(`${url}/hub/${model.repository}/resolve/${id}/a.bin`)).status).toBe(404)
+    }
+    const inside = await call(app, models.get, { token: owner.token, params })
+    expect(inside).toMatchObject({ status: 'draft', card: '# 第二版', file_count: 3, revision: second.id, published_revision: first.id })
+    // What came after the administrator looked is not accepted with it.
+    await call(app, models.submit, { token: owner.token, params })
+    expect(await visible()).toMatchObject(accepted)
+    const third = await commit(owner, model, { 'a.bin': Buffer.from('three') })
+    for (const body of [
+      { accept: true as const, revision: second.id },
+      { accept: false as const, revision: second.id, reason: 'x' },
+    ])
+      expect(await refused(app, models.review, { token: admin.token, params, body })).toMatchObject({ status: 409, code: 97815 })
+    expect(await visible()).toMatchObject(accepted)
+    await publish(model)
+    expect(await visible()).toMatchObject({ card: '# 第二版', file_count: 3, main: third.id, sha: third.id, bytes: 'three', commits: [third.id, first.id] })
+    // Taken back, nothing of it is there; also not by a later acceptance.
+    await commit(owner, model, { 'a.bin': Buffer.from('four') })
+    await call(app, models.withdraw, { token: owner.token, params })
+    expect(await refused(app, models.get, { params })).toMatchObject({ status: 404 })
+    await publish(model)
+    expect((await visible()).commits).toHaveLength(1)
   })
 
   it('counts each content once, and no more when it is gone', async () => {
@@ -165,6 +212,63 @@ describe('a model', () => {
       'one',
       'two',
     ])
+  })
+})
+
+describe('policies', () => {
+  const on = ({ id }: Model) => ({ Resource: `zrn:models:*:*/${id}` })
+  const hub = (path: string, token: string, init: RequestInit = {}) =>
+    fetch(`${url}/hub/${path}`, { ...init, headers: { authorization: `Bearer hf_${token}`, ...init.headers } }).then(({ status }) => status)
+  const keyOf = async (who: Person & SignedIn, ...statements: Parameters<typeof policyOf>) =>
+    (
+      await call(app, accessKeys.create, {
+        token: who.token,
+        body: { name: `k${++made}`, scheme: 'bearer', password: who.password, ...(statements.length > 0 && { document: policyOf(...statements) }) },
+      })
+    ).secret
+  const member = () => someone(app, { kind: 4, organisation: owner.bp_id })
+  const line = (value: unknown) => JSON.stringify(value)
+  const commitLines = (path: string) => [line({ key: 'header', value: { summary: 'x' } }), line({ key: 'file', value: { path, content: path } })].join('\n')
+  const ndjson = (path: string) => ({ method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body: commitLines(path) })
+
+  it('say who of an organisation reads and fills a model that is not published, by calls and by the hub alike', async () => {
+    const [closed, open] = [await create(owner), await create(owner)]
+    for (const model of [closed, open]) await commit(owner, model, { 'a.bin': Buffer.from('a') })
+    const who = await member()
+    await keeping(app).give(owner, await keeping(app).makePolicy(owner, [deny('models.*', on(closed))]), { user_id: who.id })
+    const secret = await keyOf(who)
+    const reads = ({ id }: Model, token: string) => [
+      () => refused(app, models.get, { token, params: { id } }),
+      () => refused(app, modelFiles.list, { token, params: { id }, query: {} }),
+      () => refused(app, modelRevisions.list, { token, params: { id }, query: {} }),
+      () => refused(app, modelFiles.download, { token, params: { id }, body: { path: 'a.bin' } }),
+    ]
+    for (const read of reads(closed, who.token)) expect(await read()).toMatchObject({ code: 3000, refused: { outcome: 'explicitDeny' } })
+    const hubReads = ({ repository }: Model) => [`api/models/${repository}`, `api/models/${repository}/tree/main`, `${repository}/resolve/main/a.bin`]
+    for (const path of hubReads(closed)) expect(await hub(path, secret), path).toBe(403)
+    for (const path of hubReads(open)) expect(await hub(path, secret), path).toBe(200)
+    expect(await hub(`api/models/${closed.repository}/commit/main`, secret, ndjson('b'))).toBe(403)
+    expect(await hub(`api/models/${open.repository}/commit/main`, secret, ndjson('b'))).toBe(200)
+    // What is published is there for everybody.
+    await publish(closed)
+    for (const path of hubReads(closed)) expect(await hub(path, secret), path).toBe(200)
+    expect(await call(app, models.get, { token: who.token, params: { id: closed.id } })).toMatchObject({ status: 'published', mine: false })
+    expect(await hub(`api/models/${closed.repository}/commit/main`, secret, ndjson('c'))).toBe(403)
+  })
+
+  it('let an access key do no more than its document says: to look is not to download, and of one is not of all', async () => {
+    const [one, other] = [await create(owner), await create(owner)]
+    for (const model of [one, other]) await commit(owner, model, { 'a.bin': Buffer.from('a') })
+    const looking = await keyOf(owner, allow(['models.model.get', 'models.file.list'], on(one)))
+    expect(await hub(`api/models/${one.repository}`, looking)).toBe(200)
+    expect(await hub(`${one.repository}/resolve/main/a.bin`, looking)).toBe(403)
+    expect(await hub(`api/models/${other.repository}`, looking)).toBe(403)
+    expect(await refused(app, models.list, { token: looking, query: { mine: 'true' } })).toMatchObject({ code: 3000 })
+    expect(await call(app, models.list, { token: looking, query: {} })).toMatchObject({ items: expect.any(Array) })
+    const filling = await keyOf(owner, allow(['models.file.upload', 'models.revision.create'], on(one)))
+    expect(await hub(`api/models/${one.repository}/commit/main`, filling, ndjson('b'))).toBe(200)
+    expect(await hub(`api/models/${other.repository}/commit/main`, filling, ndjson('b'))).toBe(403)
+    expect(await hub(`${one.repository}/resolve/main/a.bin`, filling)).toBe(403)
   })
 })
 
@@ -371,5 +475,26 @@ describe('the door of the hub', () => {
       body: [{ key: 'header', value: { summary: 'x' } }, theirs].map((line) => JSON.stringify(line)).join('\n'),
     })
     expect([stolen.status, await stolen.json()]).toMatchObject([409, { code: 97806 }])
+  })
+
+  it('reads no more of a request than a tool sends', async () => {
+    const { repository } = await create(owner)
+    const authorization = `Bearer ${await tokenOf(owner)}`
+    const post = async (path: string, type: string, body: string) => {
+      const answer = await fetch(`${hubUrl()}/${path}`, { method: 'POST', headers: { authorization, 'content-type': type }, body })
+      return [answer.status, ((await answer.json()) as { code?: number }).code]
+    }
+    const committed = (body: string) => post(`api/models/${repository}/commit/main`, 'application/x-ndjson', body)
+    const header = JSON.stringify({ key: 'header', value: { summary: 'x' } })
+    const mebibytes = 15 * 1024 * 1024
+    expect(await committed(`[${'{},'.repeat(mebibytes / 3)}{}]`)).toEqual([413, 90028])
+    expect(await committed(`${header}${'\n'.repeat(mebibytes)}`)).toEqual([413, 90028])
+    expect(await committed(`${header}\n${'['.repeat(10_000)}`)).toEqual([413, 90028])
+    expect(await committed(JSON.stringify({ key: 'header', value: { summary: 'x', more: Array.from({ length: 1_000 }, () => ({})) } }))).toEqual([413, 90028])
+    const keys = `{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":1`).join()}}`
+    expect(await post(`${repository}.git/info/lfs/objects/batch`, 'application/vnd.git-lfs+json', keys)).toEqual([413, 90028])
+    const files = JSON.stringify({ files: Array.from({ length: 1_001 }, () => ({})) })
+    expect(await post(`api/models/${repository}/preupload/main`, 'application/json', files)).toEqual([400, 90001])
+    expect((await post(`api/models/${repository}/preupload/main`, 'application/json', ' '.repeat(2 * 1024 * 1024)))[0]).toBe(413)
   })
 })

@@ -25,9 +25,10 @@ const allowing = (id: string, calls: readonly Call[]): PolicySource => ({
   document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: calls.map((call) => call.id), Resource: '*' }] },
 })
 
+/** Policies are asked about a call that is open to everybody where what it is about is not: such as a model that is no more than its organisation's. */
 const everybody = allowing(
   everybodyPolicyId,
-  allCalls.filter(({ access }) => access === 'all'),
+  allCalls.filter(({ access }) => access === 'all' || access === 'public'),
 )
 const ofRole = (role: Role): PolicySource =>
   allowing(

@@ -177,8 +177,11 @@ const deepest = 100
 const valuesMax = 100_000
 const keysMax = 1_000
 
-/** Why a text is not even read as JSON; null where it is. In one look at each character. */
-function unreadable(json: string): 'bodyMalformed' | 'bodyTooMany' | null {
+/** Why a text is not even read as JSON; null where it is. In one look at each character. Whoever takes less than a call may say so. */
+export function unreadable(
+  json: string,
+  most: { values: number; keys: number } = { values: valuesMax, keys: keysMax },
+): 'bodyMalformed' | 'bodyTooMany' | null {
   let [values, inText] = [0, false]
   /** Keys of each table that is open; of a list none are counted. */
   const keys: number[] = []
@@ -196,10 +199,10 @@ function unreadable(json: string): 'bodyMalformed' | 'bodyTooMany' | null {
     else if (character === ',') values++
     else if (character === ':') {
       const count = (keys.pop() ?? 0) + 1
-      if (count > keysMax) return 'bodyTooMany'
+      if (count > most.keys) return 'bodyTooMany'
       keys.push(count)
     }
-    if (values > valuesMax) return 'bodyTooMany'
+    if (values > most.values) return 'bodyTooMany'
   }
   return null
 }
@@ -223,30 +226,39 @@ async function checkSignedBody(request: FastifyRequest, _reply: unknown, payload
   return Object.assign(Readable.from([body], { objectMode: false }), { receivedEncodedLength: length })
 }
 
+/** A call as far as it is decided whether it may be made. */
+type Decidable = Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'subjectId' | 'requestTags' | 'also'>
+
 /** The one place that decides whether a request may reach its handler. */
-export async function authorise(
-  request: FastifyRequest,
-  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'subjectId' | 'requestTags' | 'also'>,
-  options: Authorising,
-): Promise<void> {
+export async function authorise(request: FastifyRequest, call: Decidable, options: Authorising): Promise<void> {
+  await identify(request, call, options)
+  await permit(request, call, options)
+}
+
+/** Who it is: the first half of {@link authorise}, for whoever has to look first what the call is about. */
+export async function identify(request: FastifyRequest, call: Pick<Call, 'personal'>, options: Pick<Authorising, 'authenticate'>): Promise<void> {
   const credential = readCredential(request)
   if (credential !== null) {
     request.actor = await options.authenticate(credential, request.ip)
     if ('signature' in credential) request.signedBody = credential.signature
     if (call.personal && request.actor?.access_key != null) throw new Refusal('accessKeyPersonal')
   }
+}
+
+/** Whether they may: the second half of {@link authorise}. What the call is about is named by `params`, as its own path would. */
+export async function permit(request: FastifyRequest, call: Decidable, options: Authorising, params: unknown = request.params): Promise<void> {
   if (call.access === 'public') return
   if (request.actor === null) throw new Refusal(request.headers.authorization === undefined ? 'tokenMissing' : 'tokenInvalid')
   if (request.actor.must_change_password && !call.always) throw new Refusal('initialPasswordUnchanged')
   if (!mayAccess(call.access, request.actor)) throw new Refusal('noPermission', { refused: { action: call.id, outcome: 'role', by: null } })
   // What is in a body is not known yet: such a call is decided once it is read.
-  if (!isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params: request.params }, options)
+  if (!isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params }, options)
 }
 
 /** By policies. What a person needs to get on at all, such as leaving, is not theirs to say. */
 async function refuseUnlessAllowed(
   request: FastifyRequest,
-  call: Parameters<typeof authorise>[1],
+  call: Decidable,
   input: { params: unknown; body?: unknown },
   { tags, owner }: Pick<BindOptions, 'tags' | 'owner'>,
 ): Promise<void> {

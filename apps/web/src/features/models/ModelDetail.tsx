@@ -76,6 +76,9 @@ export default function ModelDetail() {
         {model.mine && <OwnActions model={model} />}
       </header>
       {model.rejected_reason !== null && <Alert className="zs-above" type="warning" showIcon title={t('rejectedBecause', { reason: model.rejected_reason })} />}
+      {model.mine && model.published_revision !== null && model.published_revision !== model.revision && (
+        <Alert className="zs-above" type="info" showIcon title={t('newerUnreviewed')} />
+      )}
       {model.mine && <ImportLine modelId={model.id} />}
       <Terms model={model} />
       <div className="md-columns">
@@ -116,16 +119,18 @@ function OwnActions({ model }: { readonly model: Detail }) {
   const review = useChange(models.review, how)
   const remove = useChange(models.delete, how)
   const params = { id: model.id }
+  // The one that this page shows: what comes meanwhile is not judged with it.
+  const { revision } = model
   const may = (which: keyof typeof modelCan): boolean => (modelCan[which] as readonly string[]).includes(model.status)
   const actions: readonly Action[] = [
-    ...(platform && may('review')
+    ...(platform && may('review') && revision !== null
       ? [
           {
             key: 'publish',
             call: models.review,
             label: t('action.publish'),
             doneText: t('published'),
-            run: () => review.mutateAsync({ params, body: { accept: true } }),
+            run: () => review.mutateAsync({ params, body: { accept: true, revision } }),
           },
           {
             key: 'reject',
@@ -137,7 +142,7 @@ function OwnActions({ model }: { readonly model: Detail }) {
                 missing={t('reject.missing')}
                 okText={t('action.reject')}
                 doneText={t('reject.done')}
-                onReason={(reason) => review.mutateAsync({ params: { id: model.id }, body: { accept: false, reason } })}
+                onReason={(reason) => review.mutateAsync({ params, body: { accept: false, revision, reason } })}
                 onClose={close}
               />
             ),
@@ -159,7 +164,7 @@ function OwnActions({ model }: { readonly model: Detail }) {
         ]
       : []),
     { key: 'edit', call: models.update, label: t('action.edit'), dialog: (close) => <ModelDialog model={model} terms={model.terms} onClose={close} /> },
-    ...(may('withdraw')
+    ...(may('withdraw') || model.published_revision !== null
       ? [
           {
             key: 'withdraw',

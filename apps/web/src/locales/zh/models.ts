@@ -30,6 +30,7 @@ export default {
   goneNote: '它可能已被删除或撤回，也可能只对它所属的组织可见。',
   toList: '返回模型仓库',
   rejectedBecause: '没有通过审核：{{reason}}',
+  newerUnreviewed: '其他人看到和下载的是已通过审核的版本；最新版本通过审核后才对其他人可见。',
   published: '模型已发布',
   submitted: '已申请发布，等待平台管理员审核',
   action: {
