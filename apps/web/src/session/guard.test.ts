@@ -66,11 +66,14 @@ describe('what policies refuse', () => {
 
   it('is not where somebody begins: that is the first page that is left, else their own account', () => {
     expect(landing(person)).toBe('/instance')
-    expect(landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*'] })).toBe(
+    expect(landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*', 'omc.*'] })).toBe(
       '/monthOverview',
     )
     expect(
-      landing({ ...of('TENANT'), refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*', 'bill.*', 'models.*'] }),
+      landing({
+        ...of('TENANT'),
+        refused: ['nextstack.*', 'compute.*', 'cis.*', 'aos.*', 'ecrm.*', 'ims.*', 'files.*', 'market.*', 'omc.*', 'bill.*', 'models.*'],
+      }),
     ).toBe('/userMsg')
   })
 })
