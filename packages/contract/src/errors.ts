@@ -721,7 +721,7 @@ export const errors = catalogue({
   monitorUnanswered: { code: 98603, status: 400, text: '无法连接 Prometheus：{reason}' },
   monitorRefused: { code: 98604, status: 400, text: 'Prometheus 拒绝了所填的凭据' },
   monitorIsNone: { code: 98605, status: 400, text: '该地址没有 Prometheus 应答' },
-  monitorNotKept: { code: 98606, status: 400, text: '该 Prometheus 不由平台运行，请在它自己的配置中修改' },
+  monitorNotKept: { code: 98606, status: 400, text: '该组件不由平台运行，请在它自己的主机上查看和修改' },
   monitorBusy: { code: 98607, status: 409, text: 'Prometheus 暂时没有应答，请稍后再试' },
   queryInvalid: { code: 98608, status: 400, text: '查询语句有误：{reason}' },
   queryLabelReserved: { code: 98609, status: 400, text: '标签 {label} 由平台填写，请从查询语句中去掉' },

@@ -1,6 +1,7 @@
 import type { InstanceUsage } from '@zhisuan/engines/compute'
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import { z } from 'zod'
+import { createHistory } from '../../platform/history.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
 import type { ModuleParts } from '../../platform/module.ts'
@@ -95,6 +96,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       logs: createLogService(platform),
       stats: createStatsService(platform, { endpoints, lastOf: nodeMetrics.last, minutesOf: nodeMetrics.of }),
       alarms: createAlarmService(platform, { inbox, keeper, dispatcher, checkUrl: guard.check }),
+      history: createHistory(platform),
     }),
     operations: [...Object.values(operations), keeper.operation],
     contentsOfNode: { count: countByNode, owners: ownersOnNode },
