@@ -12,7 +12,7 @@ import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import { createImageAuth, createImageUse, type ImageAuth, type ImageUse } from './imageAuth.ts'
-import { createRefusePulls, repositoryOfImage, type RefusePulls } from './imageRights.ts'
+import { createRefuseAlso, createRefusePulls, repositoryOfImage, type RefusePulls } from './imageRights.ts'
 import { imsMigrations } from './ims.migrations.ts'
 import { imsRoutes } from './ims.routes.ts'
 import { createPreheatRunner } from './preheat/preheat.runner.ts'
@@ -83,7 +83,8 @@ export function createIms(
   })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
   const third = createThirdRegistries(platform, { guard })
-  const runner = createPreheatRunner(platform, { edges, refusedByNode, endpoints, tokens, third })
+  const refuseAlso = createRefuseAlso(platform)
+  const runner = createPreheatRunner(platform, { edges, refusedByNode, endpoints, tokens, third, personOf, refuseAlso })
   edges.onUp(() => runner.begin())
   return {
     imageAuth: createImageAuth({ db: platform.db, endpoints, tokens, third }),
@@ -108,7 +109,7 @@ export function createIms(
       repositories,
       tokens: tokenService,
       third,
-      preheats: createPreheats(platform, { third, begin: runner.begin, letGo: runner.letGo }),
+      preheats: createPreheats(platform, { third, refuseAlso, begin: runner.begin, letGo: runner.letGo }),
     }),
     operations: Object.values(operations),
     contentsOfNode: { count: countByNode, owners: ownersOnNode },

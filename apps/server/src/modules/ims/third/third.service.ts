@@ -15,6 +15,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import { fetchRefusal } from '../../../platform/outbound/follow.ts'
 import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { registryBehind } from '../registry/place.ts'
 import { explainRegistry } from '../registry/registry.endpoint.ts'
 import * as store from './third.store.ts'
 
@@ -104,6 +105,10 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
     if (row.bp_id === null && !isPlatformKind(actor.kind)) throw new Refusal('registryThirdShared')
     return row
   }
+  /** What is pulled from a registry of the platform's is pulled by its name, and by what policies say of it. @throws Refusal at the URL */
+  const refuseOwn = async (url: string): Promise<void> => {
+    if ((await registryBehind(db, url)) !== undefined) throw new Refusal('registryThirdOwn', { field: 'url' })
+  }
   const taken = { third_registries_name: ['registryThirdNameTaken', 'name'] } as const
   const addressOf = (url: string): string => {
     const { host } = new URL(url)
@@ -141,6 +146,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
 
   return {
     read,
+    refuseOwn,
     connectionOf,
     note: store.noteThird,
 
@@ -151,6 +157,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       refuseOwnerless(scopeOf(actor))
       const id = uuidv7()
       const connection: Connection = { url: url.replace(/\/+$/, ''), account: account ?? null }
+      await refuseOwn(connection.url)
       const seen = await tryOne(connection)
       await refusing(taken, () =>
         store.insertThird(db, {
@@ -173,6 +180,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       const row = await own(actor, id)
       const before = connectionOf(row)
       const plain = url.replace(/\/+$/, '')
+      await refuseOwn(plain)
       // A password goes nowhere but where it was given for.
       const kept = before.url === plain && before.account?.username === account?.username ? before.account?.password : undefined
       const connection: Connection = {
