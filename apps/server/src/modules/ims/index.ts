@@ -105,7 +105,7 @@ export function createIms(
     handlers: imsRoutes({
       registries,
       users: createRegistryUsers(platform, { hash: passwords.hash }),
-      projects: createProjects(platform, { limits, mayMake, isThere: index.isThere }),
+      projects: createProjects(platform, { limits, mayMake, refuseAlso, isThere: index.isThere }),
       repositories,
       tokens: tokenService,
       third,
