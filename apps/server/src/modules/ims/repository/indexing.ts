@@ -14,7 +14,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import { insertProject } from '../project/project.store.ts'
-import type { RegistryEndpoints } from '../registry/registry.endpoint.ts'
+import { tellRegistry, type RegistryEndpoints } from '../registry/registry.endpoint.ts'
 import * as registries from '../registry/registry.store.ts'
 import type { RegistryRow } from '../registry/registry.store.ts'
 import { partsOf } from '../token/scopes.ts'
@@ -402,7 +402,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     } catch (error) {
       if (stopping.signal.aborted) return
       log.warn({ err: error, registry: id }, 'comparing a registry with its index')
-      await registries.recordRegistry(db, registry, { reconcile_error: error instanceof Error ? error.message.slice(0, 500) : 'unknown' })
+      await registries.recordRegistry(db, registry, { reconcile_error: await tellRegistry(error) })
       throw error
     }
   }

@@ -16,7 +16,7 @@ import { fetchRefusal } from '../../../platform/outbound/follow.ts'
 import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { registryBehind } from '../registry/place.ts'
-import { explainRegistry } from '../registry/registry.endpoint.ts'
+import { explainRegistry, tellRegistry } from '../registry/registry.endpoint.ts'
 import * as store from './third.store.ts'
 
 type Calls = typeof thirdRegistries
@@ -240,7 +240,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
             error instanceof RegistrySlow
               ? ({ health: 'slow', slowed_until: slowed(error) } as const)
               : ({ health: isEngineError(error, 'unauthorized') ? 'unauthorised' : 'unreachable' } as const)
-          await store.noteThird(db, row, { ...seen, health_message: error instanceof Error ? error.message.slice(0, 500) : null, checked_at: now() })
+          await store.noteThird(db, row, { ...seen, health_message: error instanceof RegistrySlow ? null : await tellRegistry(error), checked_at: now() })
         }
       }
     },
