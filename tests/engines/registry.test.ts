@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { containers } from '@zhisuan/contract/cis/container'
@@ -87,6 +87,49 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
       credentials: { kind: 'account', username: account.owner, password: registryPassword },
     })
   const programs = (): number[] => allPids().filter((pid) => markOf(pid)?.startsWith(`${data.path}/agent/kept/`) === true)
+  /** What the registry has on its disk: of each repository the manifests, also those that no name leads to, and how much they refer to. */
+  const stored = (name: string): { digests: string[]; bytes: number } => {
+    const root = join(data.path, 'agent', 'kept', 'programs', registry.id, 'data', 'docker', 'registry', 'v2')
+    const revisions = join(root, 'repositories', name, '_manifests', 'revisions', 'sha256')
+    const contentOf = (digest: string): Buffer => readFileSync(join(root, 'blobs', 'sha256', digest.slice(7, 9), digest.slice(7), 'data'))
+    // What was deleted leaves its folder.
+    const digests = (existsSync(revisions) ? readdirSync(revisions) : [])
+      .filter((hex) => existsSync(join(revisions, hex, 'link')))
+      .map((hex) => `sha256:${hex}`)
+    const sizes = new Map<string, number>()
+    for (const digest of digests) {
+      const content = contentOf(digest)
+      sizes.set(digest, content.length)
+      const { config, layers = [] } = JSON.parse(content.toString()) as { config?: { digest: string }; layers?: { digest: string }[] }
+      for (const part of config === undefined ? layers : [config, ...layers]) sizes.set(part.digest, contentOf(part.digest).length)
+    }
+    return { digests: digests.toSorted(), bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
+  }
+  /** After the next comparison: names as the registry tells them, and manifests and sizes as they lie there. */
+  const isAsItsIndex = async (...names: string[]): Promise<void> => {
+    await admin.call(registries.action, { params: { id: registry.id }, query: { action: 'reconcile' } })
+    const database = new pg.Client({ connectionString: server.databaseUrl })
+    const asked = client()
+    await database.connect()
+    try {
+      for (const name of names) {
+        const repository = `team/${name}`
+        expect(await tagsOf(name), repository).toEqual((await asked.tags(repository)).items.toSorted())
+        for (const tag of (await owner.call(repositories.tags, { params: at(name), query: { page_size: '100' } })).items)
+          expect(await asked.head(repository, tag.name), `${repository}:${tag.name}`).toBe(tag.digest)
+        const { rows } = await database.query<{ digest: string; used_bytes: string }>(
+          `select m.digest, r.used_bytes from registry_manifests as m join registry_repositories as r on r.id = m.repository_id
+           where r.project_id = $1 and r.name = $2 order by m.digest`,
+          [project.id, name],
+        )
+        const there = stored(repository)
+        expect({ repository, digests: rows.map(({ digest }) => digest), bytes: Number(rows[0]?.used_bytes ?? 0) }).toEqual({ repository, ...there })
+      }
+    } finally {
+      await asked.close()
+      await database.end()
+    }
+  }
   const becomes = async (status: Registry['status']): Promise<Registry> =>
     until(async () => {
       const now = await shown()
@@ -233,6 +276,7 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     await start()
     await until(async () => (await admin.call(edges.get, { params: { id: nodeId } })).status === 'online', 'the node to be back')
     expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+    await isAsItsIndex('app')
 
     await docker.images.remove(image, { force: true })
     const { items } = await admin.call(containers.deploy, {
@@ -284,6 +328,7 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     )
     expect(ended, [...said].join('\n')).toMatchObject({ status: 'succeeded', targets: [{ state: 'done', error: null }] })
     expect((await docker.images.inspect(image)).sizeBytes).toBeGreaterThan(190_000_000)
+    await isAsItsIndex('large', 'app', 'many', 'copy')
     expect((await admin.call(registries.log, { params: { id: registry.id }, query: {} })).text).toEqual(expect.any(String))
   }, 150_000)
 
@@ -336,12 +381,13 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     const names = Array.from({ length: 12 }, (_, index) => `k${index}`)
     for (const name of names.slice(0, 6)) await pushImage(registryClient, 'team/killed', name, { layer: `killed ${name}` })
     await untilTold(async () => (await tagsOf('killed')).length === 6, 'the first to be there')
+    const parts = ['amd', 'arm', 'riscv'].map((layer) => pushImage(registryClient, 'team/parts', null, { layer: `killed ${layer}` }).catch(() => undefined))
     const pushes = names.slice(6).map((name) => pushImage(registryClient, 'team/killed', name, { layer: `killed ${name}` }).catch(() => undefined))
     const deletions = names.slice(0, 4).map((tag) => owner.call(repositories.deleteTag, { params: { ...at('killed'), tag } }).catch(() => undefined))
     await new Promise((resolve) => setTimeout(resolve, 40))
     server.process.kill('SIGKILL')
     for (const pid of programs()) process.kill(pid, 'SIGKILL')
-    await Promise.all([...pushes, ...deletions, server.ended])
+    await Promise.all([...pushes, ...parts, ...deletions, server.ended])
     await registryClient.close()
     const startedAt = new Date().toISOString()
     await start()
@@ -356,11 +402,8 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     )
     // By itself, at its start.
     await until(async () => ((await shown()).reconciled_at ?? '') > startedAt, 'the comparison', 60_000)
-    const there = (await again.tags('team/killed')).items.toSorted()
-    expect(await tagsOf('killed')).toEqual(there)
-    for (const { name, digest } of (await owner.call(repositories.tags, { params: at('killed'), query: { page_size: '100' } })).items)
-      expect(await again.head('team/killed', name)).toBe(digest)
     await again.close()
+    await isAsItsIndex('killed', 'parts', 'app')
   })
 
   it('goes with all that is in it, where that is wanted', async () => {

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/auth/actor.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
+import { onNodes } from '../../platform/kept/kept.onNodes.ts'
 import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
@@ -22,7 +23,6 @@ import { createAuthority } from './registry/authority.ts'
 import { createRegistryEndpoints } from './registry/registry.endpoint.ts'
 import { createRegistryOperations } from './registry/registry.operations.ts'
 import { createRegistryService } from './registry/registry.service.ts'
-import { countByNode, ownersOnNode } from './registry/registry.store.ts'
 import { serveEvents } from './repository/events.ts'
 import { createIndex } from './repository/indexing.ts'
 import { createRepositories } from './repository/repository.service.ts'
@@ -112,7 +112,7 @@ export function createIms(
       preheats: createPreheats(platform, { third, refuseAlso, begin: runner.begin, letGo: runner.letGo }),
     }),
     operations: Object.values(operations),
-    contentsOfNode: { count: countByNode, owners: ownersOnNode },
+    contentsOfNode: onNodes('registries'),
     jobs: [reconcileJob, purgeJob, rulesJob, collectJob, renewJob, thirdJob],
     jobHandlers: [
       handleJob(reconcileJob, async () => void (await index.reconcileAll())),
