@@ -171,7 +171,10 @@ describe('the index of a registry', () => {
   })
 
   it('says in Chinese why a registry could not be compared with it, until it could', async () => {
-    const error = async () => (await call(app, registries.get, { token: admin.token, params: { id: registry.id } })).reconcile_error
+    const error = async () => {
+      const shown = await call(app, registries.get, { token: admin.token, params: { id: registry.id } })
+      return 'reconcile_error' in shown ? shown.reconcile_error : undefined
+    }
     there.state.broken = true
     await refused(app, registries.action, { token: admin.token, params: { id: registry.id }, query: { action: 'reconcile' } })
     expect(await error()).toBe('无法连接镜像仓库：对方返回HTTP 503')

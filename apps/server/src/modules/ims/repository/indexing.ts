@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fillText } from '@zhisuan/contract/errors'
 import { digest as digestShape } from '@zhisuan/contract/ims/names'
@@ -171,7 +170,8 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         artifactType: placeholderType,
         config: empty,
         layers: [empty],
-        annotations: { 'zhisuan.once': randomUUID() },
+        // Of each name another one, and of one always the same: what was killed halfway is taken away by who ends it.
+        annotations: { 'zhisuan.tag': tag },
       }),
     )
     await client.deleteManifest(name, await client.putManifest(name, tag, { mediaType: mediaTypes.ociManifest, bytes }))
