@@ -509,6 +509,8 @@ export const errors = catalogue({
   preheatNoNodes: { code: 97030, status: 400, text: '没有符合条件的节点' },
   preheatNodeUnknown: { code: 97031, status: 400, text: '所选节点不存在' },
   preheatInProgress: { code: 97032, status: 409, text: '预热还在进行，请先取消' },
+  registryThirdOwn: { code: 97033, status: 400, text: '该地址是平台的镜像仓库，不能登记为第三方仓库' },
+  preheatNoPerson: { code: 97034, status: 403, text: '下达该预热任务的用户已不能登录，或不再允许拉取该镜像；由有权限的用户重试即可' },
   registryCollectUnfinished: { code: 97024, status: 409, text: '空间没有在一分钟内回收完，已停止，下次继续' },
 
   // files: what people keep here

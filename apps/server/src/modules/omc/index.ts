@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { createHistory } from '../../platform/history.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
+import { onNodes } from '../../platform/kept/kept.onNodes.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createOutboundAgent } from '../../platform/outbound/follow.ts'
@@ -19,7 +20,7 @@ import { createRuleKeeper } from './alarm/ruleKeeper.ts'
 import { createPrometheusEndpoints } from './integration/integration.endpoint.ts'
 import { createIntegrationOperations } from './integration/integration.operations.ts'
 import { createIntegrationService } from './integration/integration.service.ts'
-import { countByNode, ownersOnNode, updateIntegration } from './integration/integration.store.ts'
+import { updateIntegration } from './integration/integration.store.ts'
 import { createLogService } from './log/log.service.ts'
 import { forgetDays, forgetHours, logMigrations, prepareDays } from './log/log.store.ts'
 import { createCallRecorder } from './log/recorder.ts'
@@ -99,7 +100,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       history: createHistory(platform),
     }),
     operations: [...Object.values(operations), keeper.operation],
-    contentsOfNode: { count: countByNode, owners: ownersOnNode },
+    contentsOfNode: onNodes('monitor_integrations'),
     jobs: [daysJob, silentJob, ...keeper.jobs],
     jobHandlers: [
       ...keeper.jobHandlers,
