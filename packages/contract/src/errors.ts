@@ -738,6 +738,7 @@ export const errors = catalogue({
   receiverKindFixed: { code: 98626, status: 400, text: '通知方式的类型不能修改，请另建一个' },
   alarmNotVector: { code: 98628, status: 400, text: '告警语句须返回一组当前值，不能是单个数值、文本或一段时间的数据' },
   alarmsTooMany: { code: 98629, status: 400, text: '告警规则不能超过{limit}条' },
+  alarmWindowsTooMany: { code: 98631, status: 400, text: '维护时段不能超过{limit}个' },
   receiversTooMany: { code: 98630, status: 400, text: '通知方式不能超过{limit}个' },
   deliveryNotFailed: { code: 98627, status: 409, text: '只能重发失败的通知' },
   queriesTooMany: { code: 98613, status: 429, text: '同时进行的查询不能超过{limit}个，请稍后再试' },

@@ -214,6 +214,7 @@ export default {
     put: words.save,
     deploy: '部署',
     check: '检查',
+    preview: '试算',
     stats: '查看用量',
     logs: '查看日志',
     log: '查看日志',

@@ -21,7 +21,7 @@ export default {
     bytes: '传输量',
     rate: '平均速率',
     started: words.startedAt,
-    ended: '结束时间',
+    ended: words.endsAt,
     kind: words.type,
   },
   space: {
