@@ -106,8 +106,8 @@ export const fileShare = z.object({
   id: z.uuid(),
   entry: reference,
   entry_kind: z.enum(entryKinds),
-  /** What stands behind the address of the page that it opens. */
-  token: z.string(),
+  /** What stands behind the address of the page that it opens; null where it cannot be read any more, since it was sealed with another key. */
+  token: z.string().nullable(),
   has_password: z.boolean(),
   ends_at: moment.nullable(),
   /** How often it may still be fetched; null: as often as one likes. */
@@ -126,7 +126,8 @@ export type TransferOutcome = (typeof transferOutcomes)[number]
 export const fileTransfer = z.object({
   id: z.uuid(),
   kind: z.enum(transferKinds),
-  name: z.string(),
+  /** Of what lies in another's own space null, as are its digest and reason: nobody else reads what is there. */
+  name: z.string().nullable(),
   space_kind: z.enum(spaceKinds),
   /** The machine that it went to or came from, and where there; null where there was none. */
   machine: z.string().nullable(),

@@ -95,7 +95,7 @@ describe('an upload', () => {
     const part = await download(owner, [entry.id], { range: 'bytes=10-19' })
     expect([part.status, await bytesOf(part)]).toEqual([206, bytes.subarray(10, 20)])
     const records = await vi.waitFor(async () => {
-      const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '数据集', page_size: 100 } })
+      const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { keyword: owner.name, page_size: 100 } })
       expect(items.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done'])
       return items
     })
@@ -158,8 +158,8 @@ describe('an upload', () => {
     expect(await ended(owner, upload)).toMatchObject({ status: 'failed', error: '收到的内容与校验值不符，请重新上传', entry_id: null })
     expect((await call(app, fileSpaces.list, { token: owner.token })).usage.used_bytes).toBe(before)
     expect(existsSync(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id))).toBe(false)
-    expect(await call(app, fileTransfers.list, { token: admin.token, query: { keyword: 'wrong.bin' } })).toMatchObject({
-      items: [{ outcome: 'failed', reason: '收到的内容与校验值不符，请重新上传' }],
+    expect(await call(app, fileTransfers.list, { token: admin.token, query: { keyword: owner.name, outcome: 'failed' } })).toMatchObject({
+      items: [{ outcome: 'failed', name: null, reason: null }],
     })
   })
 
@@ -337,6 +337,21 @@ describe('what is in a space', () => {
     expect((await fetch(`${url}${path}`)).status).toBe(404)
   })
 
+  it('loses nothing in an archive: what is called the same in several folders has a number, and what lies in a chosen folder is there once', async () => {
+    const person = await someone(app)
+    const [one, two] = [await folder(person, 'one'), await folder(person, 'two')]
+    const texts = ['first text', 'second text', 'third text']
+    const [first, second, third] = await Promise.all([
+      put(person, 'a.txt', Buffer.from(texts[0] ?? ''), { parent_id: one.id }),
+      put(person, 'a.txt', Buffer.from(texts[1] ?? ''), { parent_id: two.id }),
+      put(person, 'a.txt', Buffer.from(texts[2] ?? '')),
+    ])
+    const found = await bytesOf(await download(person, [first.id, second.id, third.id]))
+    for (const text of [...texts, 'a.txt', 'a (1).txt', 'a (2).txt']) expect(found.includes(text)).toBe(true)
+    const within = (await bytesOf(await download(person, [one.id, first.id]))).toString('latin1')
+    expect([within.split('first text').length - 1, within.includes('one/a.txt')]).toEqual([1, true])
+  })
+
   it('is looked at without being run: what a browser would run is text, or is only saved', async () => {
     const page = await put(colleague, 'evil.html', Buffer.from('<script>alert(1)</script>'))
     const shown = await download(colleague, [page.id], {}, true)
@@ -368,7 +383,7 @@ describe('a share', () => {
     const bytes = randomBytes(64)
     const file = await put(owner, '分享.bin', bytes)
     const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id, password: '1234', downloads: 1 } })
-    const token = { token: share.token }
+    const token = { token: share.token ?? '' }
     expect(await call(app, fileShares.look, { params: token })).toMatchObject({
       name: '分享.bin',
       needs_password: true,
@@ -391,15 +406,51 @@ describe('a share', () => {
       body: { entry_id: file.id, ends_at: new Date(app.clock.now().getTime() + 60_000).toISOString() },
     })
     app.clock.advance(61_000)
-    expect(await refused(app, fileShares.look, { params: { token: ending.token } })).toMatchObject({ code: 97620 })
+    expect(await refused(app, fileShares.look, { params: { token: ending.token ?? '' } })).toMatchObject({ code: 97620 })
+  })
+
+  it('counts what is fetched by a link: once more where it begins anew, not where it goes on; and no link outlives it', async () => {
+    const bytes = randomBytes(1_000)
+    const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: (await put(owner, '计数.bin', bytes)).id, downloads: 2 } })
+    const params = { token: share.token ?? '' }
+    const open = async (): Promise<string> => `${url}${(await call(app, fileShares.open, { params, body: {} })).path}`
+    const fetched = async (link: string, range?: string) => {
+      const response = await fetch(link, { headers: range === undefined ? {} : { range } })
+      return [response.status, (await bytesOf(response)).length]
+    }
+    const left = async () => (await call(app, fileShares.look, { params })).downloads_left
+    const link = await open()
+    expect(await left()).toBe(2)
+    // As a tool does that asks for the size first, and whose connection breaks.
+    expect([await fetched(link, 'bytes=0-0'), await fetched(link), await fetched(link, 'bytes=400-')]).toEqual([
+      [206, 1],
+      [200, 1_000],
+      [206, 600],
+    ])
+    expect(await left()).toBe(1)
+    const other = await open()
+    // One is left, and two want it.
+    const both = await Promise.all([fetch(link), fetch(other)])
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 403])
+    expect(await both.find(({ status }) => status === 403)?.json()).toMatchObject({ code: 97622 })
+    expect(await left()).toBe(0)
+    await call(app, fileShares.delete, { token: owner.token, params: { id: share.id } })
+    for (const known of [link, other]) expect((await fetch(known, { headers: { range: 'bytes=1-' } })).status).toBe(404)
+  })
+
+  it('is not gone round by what only goes on', async () => {
+    const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: (await put(owner, '续传.bin')).id, downloads: 1 } })
+    const { path } = await call(app, fileShares.open, { params: { token: share.token ?? '' }, body: {} })
+    const rest = async () => (await fetch(`${url}${path}`, { headers: { range: 'bytes=1-' } })).status
+    expect([await rest(), await rest(), await rest()]).toEqual([206, 206, 403])
   })
 
   it('of what was deleted leads nowhere', async () => {
     const file = await put(owner, 'soon.bin')
     const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id } })
-    const { path } = await call(app, fileShares.open, { params: { token: share.token }, body: {} })
+    const { path } = await call(app, fileShares.open, { params: { token: share.token ?? '' }, body: {} })
     await call(app, fileEntries.delete, { token: owner.token, body: { ids: [file.id] } })
-    expect(await refused(app, fileShares.look, { params: { token: share.token } })).toMatchObject({ code: 97620 })
+    expect(await refused(app, fileShares.look, { params: { token: share.token ?? '' } })).toMatchObject({ code: 97620 })
     expect((await fetch(`${url}${path}`)).status).toBe(404)
   })
 })
@@ -407,10 +458,31 @@ describe('a share', () => {
 describe('records', () => {
   it('are the administrators’, and a file of theirs', async () => {
     expect(await refused(app, fileTransfers.list, { token: owner.token, query: {} })).toMatchObject({ status: 403 })
+    await put(owner, '组织数据.bin', randomBytes(10), {}, 'organisation')
     const { path } = await call(app, fileTransfers.export, { token: admin.token, body: { format: 'csv', kind: 'upload' } })
     const text = await (await fetch(`${url}${path}`)).text()
     expect(text.split('\r\n')[0]).toContain('开始时间,结束时间,类型,名称')
-    expect(text).toContain('数据集.bin')
+    expect(text).toContain('组织数据.bin')
+    expect(text).not.toContain('数据集.bin')
+  })
+
+  it('say of another’s own space that something went, how much and how it ended, and not what', async () => {
+    const file = await put(colleague, '病历.pdf', randomBytes(123))
+    const share = await call(app, fileShares.create, { token: colleague.token, body: { entry_id: file.id } })
+    const { path } = await call(app, fileShares.open, { params: { token: share.token ?? '' }, body: {} })
+    await bytesOf(await fetch(`${url}${path}`))
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '病历' } })).items).toEqual([])
+    await vi.waitFor(async () => {
+      const [shared] = (await call(app, fileTransfers.list, { token: admin.token, query: { kind: 'share' } })).items
+      expect(shared).toMatchObject({ name: null, sha256: null, bytes: 123, outcome: 'done' })
+    })
+    const [sent] = (await call(app, fileTransfers.list, { token: admin.token, query: { keyword: colleague.name, kind: 'upload' } })).items
+    expect(sent).toMatchObject({ name: null, sha256: null, bytes: 123, outcome: 'done', user_name: colleague.name, space_kind: 'personal' })
+    // One's own is there.
+    const mine = await put(admin, '自己的.pdf', randomBytes(5))
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '自己的' } })).items).toMatchObject([
+      { name: '自己的.pdf', sha256: mine.sha256 },
+    ])
   })
 })
 

@@ -24,7 +24,7 @@ const usageJob = defineJob({ name: 'models.usage.tell', input: z.object({}), con
 export function createModelsModule(platform: Platform, { bytes, settings }: { bytes: Bytes; settings: Pick<Settings, 'get'> }): ModuleParts {
   const models = createModels(platform, { bytes })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
-  const imports = createImports(platform, { models, guard, hubs: () => settings.get('model_hubs') })
+  const imports = createImports(platform, { models, bytes, guard, hubs: () => settings.get('model_hubs') })
   return {
     migrations: { ...modelMigrations, ...importMigrations },
     kinds: { 'models.model': { table: 'models' } },
@@ -59,7 +59,7 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
       return { title: `${model.title} - ${site}`, description: model.summary === '' ? name : `${name}：${model.summary}`, site }
     },
     serve: async (http, authorising, changing) => {
-      serveHub(http, authorising, { db: platform.db, models, bytes })
+      serveHub(http, authorising, { db: platform.db, downloads: platform.downloads, models, bytes })
       await serveHubUploads(http, authorising, { platform, models, bytes, changing })
       await serveUploads(http, authorising, { path: modelUploadPath(':id'), call: modelFiles.staged, bytes, uploadOf: models.upload })
     },

@@ -17,6 +17,7 @@ import { contextOf } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { reservedOf } from './imports.store.ts'
 import * as store from './models.store.ts'
 import type { FileRow, ModelRow, RevisionRow } from './models.store.ts'
 
@@ -256,8 +257,9 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       await db.transaction().execute(async (tx) => {
         const model = await held(tx, actor, id)
         const contents = await store.contentsOf(tx, id)
+        const reserved = await reservedOf(tx, id)
         await store.deleteModel(tx, id)
-        await bytes.give(tx, model.bp_id, model.kept_bytes)
+        await bytes.give(tx, model.bp_id, model.kept_bytes + reserved)
         await bytes.release(
           tx,
           contents.map(({ sha256 }) => sha256),
@@ -432,20 +434,25 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       const at = found(await revisionOf(seenSo, revision))
       found(await store.fileAt(db, at.id, path))
       await store.countDownload(db, id)
-      return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), { user_id: actor?.user_id ?? `visitor of ${id}` })
+      return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), actor)
     },
 
     /** One's own. @throws Refusal noPermission of another's that is published */
     async own(actor: Actor, id: string): Promise<void> {
       if (!isMine(actor, await seen(actor, id))) throw new Refusal('noPermission')
     },
-    /** A verified file of ours becomes one that waits for a commit. @throws Refusal fileQuotaExceeded, notFound */
-    async stageFile(id: string, path: string, content: Content): Promise<void> {
+    /**
+     * A verified file of ours becomes one that waits for a commit.
+     * @param counted how much of it counts already, said while the model is held
+     * @throws Refusal fileQuotaExceeded, notFound
+     */
+    async stageFile(id: string, path: string, content: Content, counted: (tx: Tx) => Promise<number>): Promise<void> {
       await db.transaction().execute(async (tx) => {
         await bytes.adopt(tx, path, content)
         const model = found(await store.lockAnyModel(tx, id))
+        const before = await counted(tx)
         await store.insertStaged(tx, { upload_id: uuidv7(), model_id: id, ...content })
-        await settle(tx, model)
+        await settle(tx, model, before)
       })
     },
     /** A commit of what was staged, for somebody who asked for it before. Nothing where the model is just so already. */
