@@ -574,7 +574,8 @@ export const errors = catalogue({
   modelHubForbidden: { code: 97812, status: 400, text: '管理员没有允许从“{url}”导入' },
   modelImportFailed: { code: 97813, status: 400, text: '无法导入：{reason}' },
   modelImportRunning: { code: 97814, status: 409, text: '该模型正在导入，请等它结束或先取消' },
-  modelReviewStale: { code: 97815, status: 409, text: '模型已有新的版本，请查看后再审核' },
+  modelReviewStale: { code: 97815, status: 409, text: '模型已有新的版本或改动，请查看后再审核' },
+  modelTermsChanged: { code: 97816, status: 409, text: '使用条款已经更改，请阅读新的条款后再接受' },
   hubLinkInvalid: { code: 97811, status: 403, text: '上传地址无效或已过期，请重新提交' },
 
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },

@@ -38,7 +38,7 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
       handle(modelCalls.submit, ({ actor, params }) => models.submit(actor, params.id)),
       handle(modelCalls.withdraw, ({ actor, params }) => models.withdraw(actor, params.id)),
       handle(modelCalls.review, ({ actor, params, body }) => models.review(actor, params.id, body)),
-      handle(modelCalls.accept, ({ actor, params }) => models.accept(actor, params.id)),
+      handle(modelCalls.accept, ({ actor, params, body }) => models.accept(actor, params.id, body)),
       handle(modelFiles.list, ({ request, params, query }) => models.files(request, params.id, query)),
       handle(modelFiles.upload, ({ actor, params, body }) => models.announce(actor, params.id, body)),
       handle(modelFiles.staged, async ({ actor, params }) => shapeUpload(await models.upload(actor, params.upload_id, params.id))),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
 import { modelCan, type Model, type ModelFile, modelFiles, type ModelRevision, modelRevisions, models } from '@zhisuan/contract/models/model'
 import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
@@ -19,7 +20,7 @@ import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { reservedOf } from './imports.store.ts'
 import * as store from './models.store.ts'
-import type { FileRow, ModelRow, RevisionRow } from './models.store.ts'
+import type { FileRow, ModelAbout, ModelRow, RevisionRow } from './models.store.ts'
 
 type Models = typeof models
 type Files = typeof modelFiles
@@ -128,7 +129,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
   /** Whether they may have its files. @throws Refusal modelGated */
   const refuseGated = async (actor: Actor | null, { row, inside }: View): Promise<void> => {
     if (row.terms === null || inside) return
-    if (actor === null || (await store.acceptedTerms(db, row.id, actor.user_id)) !== row.terms) throw new Refusal('modelGated')
+    if (actor === null || !(await store.hasAccepted(db, row.id, actor.user_id, row.terms))) throw new Refusal('modelGated')
   }
   /** A revision by its id or as the newest, of those that they see; null where there is none yet. */
   const revisionOf = async ({ row, inside }: View, revision: string): Promise<RevisionRow | null> => {
@@ -212,11 +213,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     async get(asker: Asker, id: string): Promise<ResponseOf<Models['get']>> {
       const { actor } = asker
       const { row, inside } = await view(asker, models.get, id)
-      const accepted = row.terms !== null && actor !== null && (await store.acceptedTerms(db, id, actor.user_id)) === row.terms
+      const accepted = row.terms !== null && actor !== null && (await store.hasAccepted(db, id, actor.user_id, row.terms))
       return {
         ...shapeModel(row, inside),
         card: inside ? row.card : row.published_card,
-        terms: row.terms,
+        terms: inside ? latest(row).terms : row.terms,
         accepted,
         rejected_reason: inside ? row.rejected_reason : null,
       }
@@ -236,6 +237,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
             name,
             ...about,
             rejected_reason: null,
+            pending_about: null,
             revision_id: null,
             published_at: null,
             ...authoredBy(actor),
@@ -247,8 +249,15 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
 
     async update(actor: Actor, id: string, about: BodyOf<Models['update']>): Promise<Model> {
       await db.transaction().execute(async (tx) => {
-        await held(tx, actor, id)
-        await store.updateModel(tx, id, about)
+        const model = await held(tx, actor, id)
+        if (isDeepStrictEqual(aboutOf(latest(model)), about)) return
+        // What was looked at, or accepted, is another now; what was accepted stays what everybody sees.
+        const asAccepted = isDeepStrictEqual(aboutOf(model), about)
+        const back = model.status === 'review' || model.status === 'published' ? ({ status: 'draft' } as const) : {}
+        if (!isPublic(model)) return store.updateModel(tx, id, { ...about, ...back })
+        if (!asAccepted) return store.updateModel(tx, id, { pending_about: JSON.stringify(about), ...back })
+        const status = model.revision_id === model.published_revision_id ? ({ status: 'published', rejected_reason: null } as const) : back
+        return store.updateModel(tx, id, { pending_about: null, ...status })
       })
       return shown(actor, id)
     },
@@ -282,6 +291,8 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
         if (!isPublic(model)) refuseUnless(modelCan.withdraw, model)
         await store.takeBackRevisions(tx, id)
         await store.updateModel(tx, id, {
+          ...aboutOf(latest(model)),
+          pending_about: null,
           status: 'draft',
           published_at: null,
           published_revision_id: null,
@@ -298,9 +309,12 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
         // Newer files have taken it back from the review: that says more than that it waits no longer.
         if (model.revision_id !== body.revision) throw new Refusal('modelReviewStale', { field: 'revision' })
         refuseUnless(modelCan.review, model)
+        if (iso(model.updated_at) !== iso(new Date(body.updated_at))) throw new Refusal('modelReviewStale', { field: 'updated_at' })
         if (!body.accept) return store.updateModel(tx, id, { status: 'rejected', rejected_reason: body.reason })
         await store.acceptRevision(tx, body.revision, now())
         await store.updateModel(tx, id, {
+          ...aboutOf(latest(model)),
+          pending_about: null,
           status: 'published',
           published_at: now(),
           published_revision_id: body.revision,
@@ -311,9 +325,10 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       })
       return shown(actor, id)
     },
-    async accept(actor: Actor, id: string): Promise<void> {
+    async accept(actor: Actor, id: string, read: BodyOf<Models['accept']>): Promise<void> {
       const { terms } = await seen(actor, id)
-      if (terms !== null) await store.recordAcceptance(db, { model_id: id, user_id: actor.user_id, user_name: actor.name, terms })
+      if (terms !== read.terms) throw new Refusal('modelTermsChanged', { field: 'terms' })
+      await store.recordAcceptance(db, { model_id: id, user_id: actor.user_id, user_name: actor.name, terms })
     },
 
     async files(asker: Asker, id: string, { revision }: QueryOf<Files['list']>): Promise<ResponseOf<Files['list']>> {
@@ -507,23 +522,32 @@ const shapeRevision = (row: RevisionRow): ModelRevision => ({
   file_count: row.file_count,
   size_bytes: row.size_bytes,
 })
+const aboutOf = ({ title, summary, task, framework, licence, quantisation, languages, tags, parameters, memory_bytes, terms }: ModelAbout): ModelAbout => ({
+  title,
+  summary,
+  task,
+  framework,
+  licence,
+  quantisation,
+  languages,
+  tags,
+  parameters,
+  memory_bytes,
+  terms,
+})
+/** With what is said of it last, whether that was accepted or not. */
+const latest = (row: ModelRow): ModelRow => ({ ...row, ...row.pending_about })
 /** @param inside else as everybody sees it */
-const shapeModel = (row: ModelRow, inside: boolean): Model => ({
+const shapeModel = (row: ModelRow, inside: boolean): Model => {
+  const { terms, ...about } = aboutOf(inside ? latest(row) : row)
+  return { ...about, gated: terms !== null, ...shapeState(row, inside) }
+}
+const shapeState = (row: ModelRow, inside: boolean): Omit<Model, keyof ModelAbout | 'gated'> => ({
   id: row.id,
   repository: `${row.namespace}/${row.name}`,
   namespace: row.namespace,
   name: row.name,
-  title: row.title,
-  summary: row.summary,
-  task: row.task,
-  framework: row.framework,
-  licence: row.licence,
-  quantisation: row.quantisation,
-  languages: row.languages,
-  tags: row.tags,
-  parameters: row.parameters,
-  memory_bytes: row.memory_bytes,
-  gated: row.terms !== null,
+  about_unreviewed: inside && row.pending_about !== null,
   status: inside ? row.status : 'published',
   size_bytes: inside ? row.size_bytes : row.published_size_bytes,
   file_count: inside ? row.file_count : row.published_file_count,

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react'
 import { request, toApiError } from '../../api/client.ts'
 import { pause } from '../../api/pause.ts'
 import { errorText } from '../../api/toasts.ts'
-import { forgetUpload, startUpload } from '../../kit/uploads.ts'
+import { forgetUpload, sendAtOnce, sentAtOnceBytes, startUpload } from '../../kit/uploads.ts'
 
 /** A file that somebody chose, with the folders that it lay in. */
 export interface Chosen {
@@ -46,14 +46,40 @@ interface Entry extends Queued {
   readonly conflict: ConflictWay
 }
 
-let entries: readonly Entry[] = []
+/** Of many small files several change within the time in which a screen is drawn once. */
+const toldEveryMs = 50
+
+/** In the order in which they were chosen. Of ten thousand, one that changes is found without looking at the others. */
+const entries = new Map<string, Entry>()
+const [waiting, busy] = [new Set<string>(), new Set<string>()]
+let shown: readonly Entry[] = []
+let telling: ReturnType<typeof setTimeout> | undefined
 let made = 0
 const listeners = new Set<() => void>()
-const put = (next: readonly Entry[]): void => {
-  entries = next
-  for (const listener of listeners) listener()
+const tell = (): void => {
+  telling ??= setTimeout(() => {
+    telling = undefined
+    shown = [...entries.values()]
+    for (const listener of listeners) listener()
+  }, toldEveryMs)
 }
-const change = (key: string, to: Partial<Entry>): void => put(entries.map((entry) => (entry.key === key ? { ...entry, ...to } : entry)))
+const mark = (set: Set<string>, key: string, so: boolean): void => void (so ? set.add(key) : set.delete(key))
+const put = (entry: Entry): void => {
+  entries.set(entry.key, entry)
+  mark(waiting, entry.key, entry.state === 'waiting')
+  mark(busy, entry.key, entry.state === 'announcing' || entry.state === 'sending')
+  tell()
+}
+const drop = (key: string): void => {
+  entries.delete(key)
+  waiting.delete(key)
+  busy.delete(key)
+  tell()
+}
+const change = (key: string, to: Partial<Entry>): void => {
+  const entry = entries.get(key)
+  if (entry !== undefined) put({ ...entry, ...to })
+}
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
@@ -61,8 +87,11 @@ const subscribe = (listener: () => void): (() => void) => {
 
 /** Starts what may start by now. */
 function pump(): void {
-  const busy = entries.filter(({ state }) => state === 'announcing' || state === 'sending').length
-  for (const entry of entries.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, atOnce - busy))) void begin(entry)
+  for (const key of waiting) {
+    if (busy.size >= atOnce) return
+    const entry = entries.get(key)
+    if (entry !== undefined) void begin(entry)
+  }
 }
 
 async function begin({ key, file, folders, target, conflict }: Entry): Promise<void> {
@@ -91,13 +120,13 @@ async function send(key: string, upload: Pick<FileUpload, 'id' | 'upload_path'>,
   }
   change(key, { state: 'sending', uploadId: upload.id })
   // One of no bytes is whole already.
-  if (file.size === 0) done()
-  else await startUpload(upload.id, upload.upload_path, file, done)
+  if (file.size === 0 || (file.size <= sentAtOnceBytes && (await sendAtOnce(upload.upload_path, file)))) done()
+  else if (entries.has(key)) await startUpload(upload.id, upload.upload_path, file, done)
 }
 
 /** Only what was verified is there. */
 async function settle(key: string, id: string): Promise<void> {
-  while (entries.some((entry) => entry.key === key)) {
+  while (entries.has(key)) {
     try {
       const { status, error } = await request(fileUploads.get, { params: { id } })
       if (status === 'done') return change(key, { state: 'sent' })
@@ -126,32 +155,32 @@ const entryOf = (target: Target, { file, folders }: Chosen): Entry => ({
 
 /** Files to be sent: one after the other, whatever page of the console is shown. */
 export function enqueue(target: Target, chosen: readonly Chosen[]): void {
-  put([...entries.filter(({ state }) => state !== 'sent'), ...chosen.map((one) => entryOf(target, one))])
+  clearSent()
+  for (const one of chosen) put(entryOf(target, one))
   pump()
 }
 
 /** Goes on with one that this tab does not send any more; the file was chosen again. */
 export function goOn(upload: FileUpload, file: File): void {
   const entry: Entry = { ...entryOf({ space_id: upload.space_id, parent_id: null }, { file, folders: [] }), state: 'announcing' }
-  put([...entries, entry])
+  put(entry)
   void send(entry.key, upload, file)
 }
 
 /** What is to be done where names are taken; of one, or of all that ask. */
 export function resolveConflict(key: string | null, way: 'keep_both' | 'replace' | 'skip'): void {
-  const asks = (entry: Entry): boolean => entry.state === 'conflict' && (key === null || entry.key === key)
-  put(
-    way === 'skip'
-      ? entries.filter((entry) => !asks(entry))
-      : entries.map((entry) => (asks(entry) ? { ...entry, state: 'waiting' as const, conflict: way } : entry)),
-  )
+  for (const entry of entries.values()) {
+    if (entry.state !== 'conflict' || (key !== null && entry.key !== key)) continue
+    if (way === 'skip') drop(entry.key)
+    else put({ ...entry, state: 'waiting', conflict: way })
+  }
   pump()
 }
 
 /** Gives one up: what came of it is deleted. */
 export async function discard(key: string): Promise<void> {
-  const entry = entries.find((one) => one.key === key)
-  put(entries.filter((one) => one.key !== key))
+  const entry = entries.get(key)
+  drop(key)
   pump()
   if (entry?.uploadId !== null && entry?.uploadId !== undefined) {
     forgetUpload(entry.uploadId)
@@ -160,6 +189,8 @@ export async function discard(key: string): Promise<void> {
 }
 
 /** Those that are sent are shown no more. */
-export const clearSent = (): void => put(entries.filter(({ state }) => state !== 'sent'))
+export function clearSent(): void {
+  for (const { key, state } of entries.values()) if (state === 'sent') drop(key)
+}
 
-export const useQueue = (): readonly Queued[] => useSyncExternalStore(subscribe, () => entries)
+export const useQueue = (): readonly Queued[] => useSyncExternalStore(subscribe, () => shown)
