@@ -162,7 +162,7 @@ it('holds so many open for one person, and none more of another for that; who le
 })
 
 it('holds so many open for one address of whom nobody knows, none less for another, and so many for all of them', () => {
-  const raw = new EventEmitter()
+  const raw = new EventEmitter().setMaxListeners(0)
   // Nothing else of them is looked at.
   const from = (ip: string): void => downloads.hold(null, { ip } as FastifyRequest, { raw } as unknown as FastifyReply)
   const fill = (ip: string): void => Array.from({ length: heldMax.streams }).forEach(() => from(ip))

@@ -11,7 +11,10 @@ export const heldMax = {
   visitors: 512,
 } as const
 
-const refusals = { longPolls: 'longPollsExceeded', streams: 'streamsExceeded', visitors: 'tooMuchAtOnce' } as const satisfies Record<keyof typeof heldMax, ErrorName>
+const refusals = { longPolls: 'longPollsExceeded', streams: 'streamsExceeded', visitors: 'tooMuchAtOnce' } as const satisfies Record<
+  keyof typeof heldMax,
+  ErrorName
+>
 
 /** Counts what each person holds open. */
 export function createHeld(what: keyof typeof heldMax) {

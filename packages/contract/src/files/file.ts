@@ -156,6 +156,25 @@ const entrySubjects = (body: { ids: readonly string[] }) => body.ids.map((id) =>
 const one = { params: byId } as const
 const conflict = z.enum(conflictWays).default('refuse')
 
+/** Files that one request announces. */
+export const uploadsAtOnce = 100
+/** So many bytes of each may come with it. */
+export const inlineFileBytes = 16 * 1024
+const inlineBase64Most = Math.ceil(inlineFileBytes / 3) * 4
+/** What is said of a file before its bytes are sent. */
+const announced = {
+  /** Folders below `parent_id`, the outermost first. */
+  folders: z.array(entryName).max(folderDepthMost).default([]),
+  name: entryName,
+  size_bytes: z.int().min(0).max(fileBytesMost),
+  /** Where it is known: what comes is compared with it. */
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
+    .optional(),
+  conflict,
+} as const
+
 export const fileSpaces = {
   list: defineCall({
     id: 'files.space.list',
@@ -194,20 +213,43 @@ export const fileSpaces = {
     summary: 'Announce a file: its bytes are sent by tus to the address in the answer. Folders that it lies in are made. 97602 where its name is taken',
     access: tenants,
     status: 201,
+    body: z.object({ parent_id: parent, ...announced }),
+    response: fileUpload,
+  }),
+  uploadMany: defineCall({
+    ...one,
+    id: 'files.space.uploadMany',
+    method: 'POST',
+    path: `${filesPath}/spaces/{id}/uploads/many`,
+    summary:
+      'Announce many files at once, each taken or refused by itself; what is small comes with it and is there with the answer. All or none as far as the quota goes',
+    also: ({ params }) => [{ action: 'files.space.upload', on: { kind: 'files.space', id: params.id } }],
+    access: tenants,
     body: z.object({
       parent_id: parent,
-      /** Folders below `parent_id`, the outermost first. */
-      folders: z.array(entryName).max(folderDepthMost).default([]),
-      name: entryName,
-      size_bytes: z.int().min(0).max(fileBytesMost),
-      /** Where it is known: what comes is compared with it. */
-      sha256: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
-        .optional(),
-      conflict,
+      files: z
+        .array(
+          z.object({
+            ...announced,
+            /** Its bytes; left out: they are sent to the address in the answer. */ content: z.base64().max(inlineBase64Most).optional(),
+          }),
+        )
+        .min(1, fieldTexts.contentRequired)
+        .max(uploadsAtOnce),
     }),
-    response: fileUpload,
+    response: z.object({
+      /** In the order of the files. */
+      items: z.array(
+        z.object({
+          /** Of what is still to be sent. */
+          upload: fileUpload.nullable(),
+          /** Of what is there. */
+          entry_id: z.uuid().nullable(),
+          /** Why it is not taken. */
+          refused: z.object({ code: z.int(), message: z.string() }).nullable(),
+        }),
+      ),
+    }),
   }),
 } as const
 

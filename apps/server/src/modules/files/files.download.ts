@@ -79,8 +79,9 @@ export function createFileDownloads(
           })
         const ended = ({ bytes: went, whole }: { bytes: number; whole: boolean }): void => {
           const outcome = whole ? ({ outcome: 'done' } as const) : ({ outcome: 'cancelled', reason: transferTexts.leftOff } as const)
-          Promise.all([transfers.ended(db, { id }, { ...outcome, bytes: went }), settle?.(went)])
-            .catch((failed: unknown) => log.warn({ err: failed }, 'the end of a download was not written down'))
+          Promise.all([transfers.ended(db, { id }, { ...outcome, bytes: went }), settle?.(went)]).catch((failed: unknown) =>
+            log.warn({ err: failed }, 'the end of a download was not written down'),
+          )
         }
         if (stream instanceof FileStream) {
           void stream.outcome.then(ended)
@@ -128,7 +129,10 @@ export function createFileDownloads(
   }
 }
 
-/** Each once: what was chosen by itself and within a folder that was chosen too lies in that folder. What was chosen in several folders and is called the same is told apart by a number, as where both are kept. */
+/**
+ * Each once: what was chosen by itself and within a folder that was chosen too lies in that folder. What was chosen in several
+ * folders and is called the same is told apart by a number, as where both are kept.
+ */
 function placesOf(entries: readonly (EntryRow & { depth: number })[]): Map<EntryRow, string> {
   const once = new Map<string, EntryRow & { depth: number }>()
   for (const entry of entries) {

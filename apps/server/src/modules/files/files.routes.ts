@@ -22,6 +22,7 @@ export const filesRoutes = (parts: {
     handle(fileSpaces.entries, ({ actor, params, query }) => files.list(actor, params.id, query)),
     handle(fileSpaces.createFolder, ({ actor, params, body }) => files.createFolder(actor, params.id, body)),
     handle(fileSpaces.upload, ({ actor, params, body, request }) => uploads.create(actor, params.id, body, request.ip)),
+    handle(fileSpaces.uploadMany, ({ actor, params, body, request }) => uploads.createMany(actor, params.id, body, request.ip)),
     handle(fileEntries.get, ({ actor, params }) => files.get(actor, params.id)),
     handle(fileEntries.rename, ({ actor, params, body }) => files.rename(actor, params.id, body)),
     handle(fileEntries.move, ({ actor, body }) => files.move(actor, body)),

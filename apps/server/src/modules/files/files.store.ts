@@ -478,8 +478,7 @@ export type ShownTransfer = Selectable<Tables['file_transfers']> & {
 export interface Viewer {
   readonly user_id: string
 }
-const hiddenFrom = ({ user_id }: Viewer) =>
-  sql<boolean>`(file_transfers.space_kind = 'personal' and file_transfers.owner_id is distinct from ${user_id}::uuid)`
+const hiddenFrom = ({ user_id }: Viewer) => sql<boolean>`(file_transfers.space_kind = 'personal' and file_transfers.owner_id is distinct from ${user_id}::uuid)`
 const transferOrder = orderOf('file_transfers', '-started_at', 'started_at', 'bytes')
 export type TransferFilters = Pick<QueryOf<typeof fileTransfers.list>, 'keyword' | 'kind' | 'outcome' | 'bp_id' | 'from' | 'to'>
 const transfers = (on: Sql, viewer: Viewer, query: TransferFilters) =>

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
+import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, inlineFileBytes, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
@@ -204,6 +204,62 @@ describe('an upload', () => {
     )
   })
 
+  it('is one of many that are announced at once: what is small is there with the answer, and what is refused keeps no other', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    await put(person, 'taken.txt', randomBytes(10))
+    const small = (name: string, text: string, folders: string[] = []) => ({
+      name,
+      folders,
+      size_bytes: Buffer.byteLength(text),
+      content: Buffer.from(text).toString('base64'),
+    })
+    const many = (files: BodyInput<typeof fileSpaces.uploadMany>['files']) => ({ token: person.token, params: { id }, body: { files } })
+    const { items } = await call(
+      app,
+      fileSpaces.uploadMany,
+      many([
+        small('a.txt', 'hello', ['批量', '一']),
+        small('a.txt', 'again', ['批量', '一']),
+        { ...small('a.txt', 'both', ['批量', '一']), conflict: 'keep_both' },
+        small('taken.txt', 'x'),
+        { name: 'large.bin', size_bytes: 1_000 },
+        { ...small('wrong.txt', 'hello'), size_bytes: 3 },
+        small('empty.txt', ''),
+      ]),
+    )
+    expect(items.map(({ entry_id, upload, refused: why }) => [entry_id !== null, upload?.status ?? null, why?.code ?? null])).toEqual([
+      [true, null, null],
+      [false, null, 97602],
+      [true, null, null],
+      [false, null, 97602],
+      [false, 'uploading', null],
+      [false, null, 97609],
+      [true, null, null],
+    ])
+    const [first] = items
+    expect(await call(app, fileEntries.get, { token: person.token, params: { id: first?.entry_id ?? '' } })).toMatchObject({
+      sha256: sha256Of(Buffer.from('hello')),
+      path: [{ name: '批量' }, { name: '一' }],
+    })
+    expect((await bytesOf(await download(person, [first?.entry_id ?? '']))).toString()).toBe('hello')
+    expect([await list(person), await list(person, { keyword: 'a' })]).toEqual([
+      ['批量', 'empty.txt', 'taken.txt'],
+      ['a (1).txt', 'a.txt', 'taken.txt'],
+    ])
+    const used = async () => (await call(app, fileSpaces.list, { token: person.token })).usage.used_bytes
+    expect(await used()).toBe(10 + 5 + 4 + 1_000)
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: person.name, outcome: 'done' } })).total).toBe(4)
+    // All or none as far as the quota goes.
+    await call(app, quotas.set, { token: admin.token, params: { bp_id: person.bp_id ?? '' }, body: { limits: { file_bytes: 1_025 } } })
+    expect(await refused(app, fileSpaces.uploadMany, many([small('b.txt', 'four'), small('c.txt', 'four')]))).toMatchObject({ code: 97604 })
+    expect([await used(), await list(person, { keyword: 'b.txt' })]).toEqual([1_019, []])
+    expect(await refused(app, fileSpaces.uploadMany, many([small('large.txt', 'x'.repeat(inlineFileBytes + 3))]))).toMatchObject({
+      fields: [{ field: 'files.0.content' }],
+    })
+    expect(await refused(app, fileSpaces.uploadMany, { ...many([small('d.txt', 'x')]), token: stranger.token })).toMatchObject({ status: 404 })
+  })
+
   it('refuses names that no disk takes, in words', async () => {
     const id = await spaceOf(owner)
     const of = async (name: string, folders: string[] = []) =>
@@ -373,6 +429,20 @@ describe('what is in a space', () => {
       expect.stringContaining('inline'),
     ])
     expect(paper.headers.get('content-security-policy')).toContain("default-src 'none'")
+    // What is called a film is one to browsers, whatever it is, and is sent by the pieces that they want.
+    for (const [name, type] of [
+      ['evil.mp4', 'video/mp4'],
+      ['evil.mp3', 'audio/mpeg'],
+    ] as const) {
+      const { id } = await put(colleague, name, Buffer.from('<script>alert(1)</script>'))
+      const piece = await download(colleague, [id], { range: 'bytes=1-6' }, true)
+      expect([piece.status, piece.headers.get('content-type'), piece.headers.get('x-content-type-options'), await piece.text()]).toEqual([
+        206,
+        type,
+        'nosniff',
+        'script',
+      ])
+    }
     const program = await put(colleague, 'evil.xhtml')
     expect(await refused(app, fileEntries.download, { token: colleague.token, body: { ids: [program.id], inline: true } })).toMatchObject({ code: 97608 })
   })

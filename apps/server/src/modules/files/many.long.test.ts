@@ -1,35 +1,40 @@
-import { randomBytes } from 'node:crypto'
-import { fileSpaces } from '@zhisuan/contract/files/file'
-import { anyPort } from '@zhisuan/engines/registry/testing'
-import { expect, it } from 'vitest'
-import { testApp } from '../../testing/app.ts'
+import { archiveEntriesMost, fileSpaces, fileUploads, uploadsAtOnce } from '@zhisuan/contract/files/file'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { testApp, type TestApp } from '../../testing/app.ts'
 import { call } from '../../testing/call.ts'
 import { someone } from '../../testing/people.ts'
-import { sendPiece } from '../../testing/uploads.ts'
 
-it('measure', async () => {
-  const port = await anyPort()
-  const url = `http://127.0.0.1:${port}`
-  const app = await testApp({ PUBLIC_URL: url })
-  await app.http.listen({ port, host: '127.0.0.1' })
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+it('ten thousand small files of a hundred folders come by a hundred requests, each there with its bytes', async () => {
   const { token } = await someone(app)
   const id = (await call(app, fileSpaces.list, { token })).items[0]?.id ?? ''
-  const numbers = Array.from({ length: 1000 }, (_, n) => n)
-  let [announcing, sending] = [0, 0]
-  const began = performance.now()
+  const all = Array.from({ length: archiveEntriesMost }, (_, number) => {
+    const content = Buffer.from(`file ${number}\n`.repeat(100))
+    return { name: `${number}.txt`, folders: ['数据集', `第${number % 100}组`], size_bytes: content.length, content: content.toString('base64') }
+  })
+  const requests = Array.from({ length: all.length / uploadsAtOnce }, (_, at) => all.slice(at * uploadsAtOnce, (at + 1) * uploadsAtOnce))
+  // As the console's queue sends them.
   await Promise.all(
     Array.from({ length: 3 }, async () => {
-      for (let n = numbers.pop(); n !== undefined; n = numbers.pop()) {
-        const bytes = randomBytes(2_000)
-        const one = performance.now()
-        const upload = await call(app, fileSpaces.upload, { token, params: { id }, body: { name: `${n}.txt`, folders: ['all', String(n % 100)], size_bytes: bytes.length } })
-        const two = performance.now()
-        expect((await sendPiece(url, token, upload, 0, new Uint8Array(bytes))).status).toBe(204)
-        announcing += two - one
-        sending += performance.now() - two
+      for (let files = requests.pop(); files !== undefined; files = requests.pop()) {
+        const { items } = await call(app, fileSpaces.uploadMany, { token, params: { id }, body: { files } })
+        expect(items.every(({ entry_id }) => entry_id !== null)).toBe(true)
       }
     }),
   )
-  console.log('whole', performance.now() - began, 'announce each', announcing / 1000, 'send each', sending / 1000)
-  await app.close()
-}, 200_000)
+  const { items, usage } = await call(app, fileSpaces.list, { token })
+  const bytes = all.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  expect(items[0]).toMatchObject({ file_count: all.length, used_bytes: bytes })
+  expect(usage.used_bytes).toBe(bytes)
+  expect((await call(app, fileUploads.list, { token })).items).toEqual([])
+  const [folder] = (await call(app, fileSpaces.entries, { token, params: { id }, query: {} })).items
+  const groups = await call(app, fileSpaces.entries, { token, params: { id }, query: { parent_id: folder?.id ?? '', page_size: 1_000 } })
+  expect(groups.total).toBe(100)
+  const group = await call(app, fileSpaces.entries, { token, params: { id }, query: { parent_id: groups.items[0]?.id ?? '' } })
+  expect(group.total).toBe(100)
+}, 240_000)

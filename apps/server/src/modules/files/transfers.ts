@@ -60,7 +60,7 @@ export function createTransfers({ db, downloads, now }: Pick<Platform, 'db' | 'd
     /** Writes one down: at its beginning, or where it is over at once. @param by null: who came by a share @returns its id */
     async told(on: Sql, by: Pick<Actor, 'user_id' | 'name' | 'bp_id'> | { readonly bp_id: string | null }, told: Told): Promise<string> {
       const id = uuidv7()
-      const over = told.kind === 'publish'
+      const over = told.kind === 'publish' || told.outcome === 'done'
       await store.insertTransfer(on, {
         id,
         bp_id: by.bp_id,

@@ -45,7 +45,11 @@ export const repositoryOf = async (db: Db, actor: Actor | null, { namespace, nam
  * and download (huggingface.co/docs/hub/api, read on 2026-11-28). An access key of the platform is a token there; tools
  * that want their tokens to begin with `hf_` are given it with that in front.
  */
-export function serveHub(http: FastifyInstance, authorising: Authorising, { db, downloads, models, bytes }: { db: Db; downloads: Pick<Downloads, 'hold'>; models: ModelService; bytes: Bytes }): void {
+export function serveHub(
+  http: FastifyInstance,
+  authorising: Authorising,
+  { db, downloads, models, bytes }: { db: Db; downloads: Pick<Downloads, 'hold'>; models: ModelService; bytes: Bytes },
+): void {
   const route = {
     /** Who asks; nobody is somebody too. Whether they may is known once it is known which model. */
     onRequest: async (request: FastifyRequest): Promise<void> => {

@@ -146,7 +146,13 @@ export function createImports(
       const at = await store.lockImport(tx, row.id)
       if (at === undefined) throw new Cancelled()
       await bytes.reserve(tx, at.bp_id, sum(files))
-      await store.updateImport(tx, row.id, { commit, files: JSON.stringify(files), total_bytes: sum(files), total_files: files.length, reserved_bytes: sum(files) })
+      await store.updateImport(tx, row.id, {
+        commit,
+        files: JSON.stringify(files),
+        total_bytes: sum(files),
+        total_files: files.length,
+        reserved_bytes: sum(files),
+      })
     })
     return { commit, files }
   }

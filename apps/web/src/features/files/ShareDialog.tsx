@@ -48,7 +48,11 @@ export default function ShareDialog({ entry, onClose }: Dialog<{ entry: FileEntr
         <ul className="fl-shares" aria-label={t('share.there')}>
           {data.items.map((share) => (
             <li key={share.id}>
-              {share.token === null ? <span className="zs-soft">{t('share.unreadable')}</span> : <CopyCode text={`${location.origin}${paths.share(share.token)}`} />}
+              {share.token === null ? (
+                <span className="zs-soft">{t('share.unreadable')}</span>
+              ) : (
+                <CopyCode text={`${location.origin}${paths.share(share.token)}`} />
+              )}
               <span className="zs-soft">
                 {[
                   t(share.has_password ? 'share.withPassword' : 'share.withoutPassword'),

@@ -1,5 +1,5 @@
 import { errors } from '@zhisuan/contract/errors'
-import { fileSpaces, fileUploads, verifiedAtOnceBytes, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
+import { fileSpaces, fileUploads, inlineFileBytes, uploadsAtOnce, verifiedAtOnceBytes, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
 import { useSyncExternalStore } from 'react'
 import { request, toApiError } from '../../api/client.ts'
 import { pause } from '../../api/pause.ts'
@@ -37,6 +37,8 @@ export interface Queued {
 
 /** So many go at once: more share one connection without being faster. */
 const atOnce = 3
+/** Of small files so much goes by one request; in base64 that is less than a request may be. */
+const carriedBytesMost = 512 * 1024
 /** How often it is asked whether what was sent is verified. */
 const lookMs = 1_000
 
@@ -44,6 +46,10 @@ interface Entry extends Queued {
   readonly file: File
   readonly target: Target
   readonly conflict: ConflictWay
+  /** It goes with others, by one request. */
+  readonly together: boolean
+  /** It went with others, and they were refused: it is asked for by itself. */
+  readonly alone: boolean
 }
 
 /** Of many small files several change within the time in which a screen is drawn once. */
@@ -67,7 +73,7 @@ const mark = (set: Set<string>, key: string, so: boolean): void => void (so ? se
 const put = (entry: Entry): void => {
   entries.set(entry.key, entry)
   mark(waiting, entry.key, entry.state === 'waiting')
-  mark(busy, entry.key, entry.state === 'announcing' || entry.state === 'sending')
+  mark(busy, entry.key, !entry.together && (entry.state === 'announcing' || entry.state === 'sending'))
   tell()
 }
 const drop = (key: string): void => {
@@ -85,14 +91,68 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
+/** Requests that carry many. */
+let carrying = 0
+
 /** Starts what may start by now. */
 function pump(): void {
   for (const key of waiting) {
-    if (busy.size >= atOnce) return
+    if (busy.size + carrying >= atOnce) return
     const entry = entries.get(key)
-    if (entry !== undefined) void begin(entry)
+    if (entry === undefined) continue
+    const many = entry.size > inlineFileBytes || entry.alone ? [] : smallLike(entry)
+    if (many.length > 1) void carry(many)
+    else void begin(entry)
   }
 }
+
+/** Those that wait and are small enough to go with this one, as many as one request takes. */
+function smallLike({ target }: Entry): Entry[] {
+  const many: Entry[] = []
+  let bytes = 0
+  for (const key of waiting) {
+    const entry = entries.get(key)
+    if (entry === undefined || entry.size > inlineFileBytes || entry.alone || entry.target !== target) continue
+    bytes += entry.size
+    if (many.length === uploadsAtOnce || bytes > carriedBytesMost) break
+    many.push(entry)
+  }
+  return many
+}
+
+/** Ten thousand small files are a hundred requests. */
+async function carry(many: readonly Entry[]): Promise<void> {
+  carrying++
+  for (const entry of many) put({ ...entry, state: 'announcing', error: null, together: true })
+  const [{ target } = { target: null }] = many
+  try {
+    if (target === null) return
+    const files = await Promise.all(
+      many.map(async ({ file, folders, conflict }) => ({
+        folders: [...folders],
+        name: file.name,
+        size_bytes: file.size,
+        conflict,
+        content: await base64(file),
+      })),
+    )
+    const { items } = await request(fileSpaces.uploadMany, { params: { id: target.space_id }, body: { parent_id: target.parent_id, files } })
+    for (const [index, { key, conflict }] of many.entries()) {
+      const refused = items[index]?.refused ?? null
+      if (refused === null) change(key, { state: 'sent', together: false })
+      else if (refused.code === errors.fileNameTaken.code && conflict === 'refuse') change(key, { state: 'conflict', together: false })
+      else change(key, { state: 'refused', error: refused.message, together: false })
+    }
+  } catch {
+    // What is wrong with one of them is told by asking one by one.
+    for (const { key } of many) change(key, { state: 'waiting', together: false, alone: true })
+  } finally {
+    carrying--
+    pump()
+  }
+}
+
+const base64 = async (file: File): Promise<string> => btoa(String.fromCharCode(...new Uint8Array(await file.arrayBuffer())))
 
 async function begin({ key, file, folders, target, conflict }: Entry): Promise<void> {
   change(key, { state: 'announcing', error: null })
@@ -151,6 +211,8 @@ const entryOf = (target: Target, { file, folders }: Chosen): Entry => ({
   file,
   target,
   conflict: 'refuse',
+  together: false,
+  alone: false,
 })
 
 /** Files to be sent: one after the other, whatever page of the console is shown. */

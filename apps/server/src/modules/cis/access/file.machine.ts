@@ -5,7 +5,7 @@ import { platformScope } from '../../../platform/auth/actor.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { WorkOnNode } from '../../ecrm/edge/edge.work.ts'
-import { partName, type Machine, type MachinePlace, type Machines } from '../../files/machine/machine.ts'
+import type { Machine, MachinePlace, Machines } from '../../files/machine/machine.ts'
 import type { ContainerService } from '../container/container.service.ts'
 import { itemsOf, treeArchive } from '../container/container.tar.ts'
 import { placeOf } from './file.place.ts'
@@ -43,16 +43,14 @@ export function createContainerMachines({
       read: async function* (path, signal) {
         yield* itemsOf(await docker.containers.get(id, path, { signal }))
       },
-      async write({ directory, name: called, mark, before }, items, signal) {
+      async write({ directory, name: called, part, left }, items, signal) {
         // Only what runs can see something half done, and can call it by its name at once.
         const renames = running && (await done(['mv', '--help'], signal))
         const put = (as: string): Promise<void> => docker.containers.put(id, directory, treeArchive(as, items), { signal })
         if (!renames) return put(called)
-        const part = partName(mark)
         const at = posix.join(directory, part)
-        const left = before.map((one) => posix.join(directory, partName(one)))
         try {
-          await done(['rm', '-rf', '--', ...left], signal)
+          await done(['rm', '-rf', '--', ...left.map((one) => posix.join(directory, one))], signal)
           await put(part)
           if (await done(['mv', '-f', '--', at, posix.join(directory, called)], signal)) return
         } catch (error) {

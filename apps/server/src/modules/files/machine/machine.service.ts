@@ -145,7 +145,7 @@ export function createMachineCopies(
       const directory = await directoryAt(machine, row.path)
       const settled = (await store.getCopy(db, row.id))?.name ?? (await nameThere(machine, directory, entry, row.conflict))
       await told(row, { name: settled })
-      await machine.write({ directory, name: settled, mark: markOf(row, row.claim), before: marksBefore(row) }, items, signal)
+      await machine.write({ directory, name: settled, part: partOf(row, row.claim), left: partsLeft(row) }, items, signal)
       return settled
     })
     return { name, size, sha256: entry.sha256, skipped: 0, settle: async () => undefined }
@@ -175,8 +175,7 @@ export function createMachineCopies(
     if (place.kind === 'file') await told(row, { total_bytes: place.size_bytes })
     const seen = new Set<string>()
     let skipped = 0
-    const part = async (path: string): Promise<void> =>
-      claimed(row, (tx) => store.insertPart(tx, { copy_id: row.id, path, sha256: null, size_bytes: 0 }))
+    const part = async (path: string): Promise<void> => claimed(row, (tx) => store.insertPart(tx, { copy_id: row.id, path, sha256: null, size_bytes: 0 }))
     for await (const item of machine.read(place.path, signal)) {
       signal.throwIfAborted()
       progress.went(0)
@@ -264,7 +263,13 @@ export function createMachineCopies(
     })
   }
   /** @param of with its claim: only where nobody took it up since */
-  const giveUp = async (row: CopyRow, of: Parameters<typeof store.updateCopy>[1], status: 'failed' | 'cancelled', reason: string | null, went?: number): Promise<boolean> =>
+  const giveUp = async (
+    row: CopyRow,
+    of: Parameters<typeof store.updateCopy>[1],
+    status: 'failed' | 'cancelled',
+    reason: string | null,
+    went?: number,
+  ): Promise<boolean> =>
     db.transaction().execute(async (tx) => {
       if (!(await store.updateCopy(tx, of, { status, error: reason, claimed_until: null, ended_at: now() }))) return false
       await transfers.ended(tx, { id: row.transfer_id }, { outcome: status, reason, bytes: went ?? row.done_bytes })
@@ -332,7 +337,8 @@ export function createMachineCopies(
   }
 
   const look = async (): Promise<void> => {
-    for (const { id } of await store.leftCopies(db, new Date(now().getTime() - claimMs), atOnce)) await db.transaction().execute((tx) => jobs.send(tx, copyJob, { id }))
+    for (const { id } of await store.leftCopies(db, new Date(now().getTime() - claimMs), atOnce))
+      await db.transaction().execute((tx) => jobs.send(tx, copyJob, { id }))
   }
 
   const begin = async (
@@ -345,7 +351,8 @@ export function createMachineCopies(
     await db.transaction().execute(async (tx) => {
       const { user_id, name: user_name } = actor
       await store.lockCopiesOf(tx, about.bp_id)
-      if ((await store.countOpenCopies(tx, about.bp_id)) >= machineCopiesMost) throw new Refusal('machineCopiesTooMany', { values: { limit: machineCopiesMost } })
+      if ((await store.countOpenCopies(tx, about.bp_id)) >= machineCopiesMost)
+        throw new Refusal('machineCopiesTooMany', { values: { limit: machineCopiesMost } })
       const transfer_id = await transfers.told(tx, actor, {
         kind: about.direction,
         name: told.name,
@@ -451,9 +458,9 @@ interface Ended {
   readonly settle: (tx: Tx) => Promise<string | undefined>
 }
 
-const markOf = ({ id }: Pick<CopyRow, 'id'>, claim: number): string => `${id}.${claim}`
-/** Of tries before, and of this one, which begins again where the line breaks. */
-const marksBefore = (row: CopyRow): string[] => Array.from({ length: Math.min(triesBefore, row.claim) }, (_, index) => markOf(row, row.claim - index))
+/** Of each try another, so that who was overtaken touches nothing of who came after. */
+const partOf = ({ id }: Pick<CopyRow, 'id'>, claim: number): string => `.${id}.${claim}.part`
+const partsLeft = (row: CopyRow): string[] => Array.from({ length: Math.min(triesBefore, row.claim) }, (_, index) => partOf(row, row.claim - index))
 
 const identified = (of: { kind: MachineKind; id: string }, { name }: Machine) => ({ machine_kind: of.kind, machine_id: of.id, machine_name: name })
 const sum = (parts: readonly PartRow[]): number => parts.reduce((all, { size_bytes }) => all + size_bytes, 0)

@@ -180,7 +180,11 @@ export const holdClaimed = async (tx: Tx, { id, claim }: Claimed): Promise<boole
   (await tx.selectFrom('file_machine_copies').select('id').where('id', '=', id).where('claim', '=', claim).where(goesOn).forShare().executeTakeFirst()) !==
   undefined
 /** @param of with its claim: only where nobody took it up since. @returns false where somebody did, or it has ended */
-export const updateCopy = async (on: Sql, { id, claim }: { readonly id: string; readonly claim?: number }, changes: Updateable<MachineCopyTable>): Promise<boolean> => {
+export const updateCopy = async (
+  on: Sql,
+  { id, claim }: { readonly id: string; readonly claim?: number },
+  changes: Updateable<MachineCopyTable>,
+): Promise<boolean> => {
   const { numUpdatedRows } = await on
     .updateTable('file_machine_copies')
     .set(changes)

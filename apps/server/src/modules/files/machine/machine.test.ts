@@ -302,7 +302,11 @@ describe('how much at once', () => {
       return begun.map(({ id: copy }) => items.find((item) => item.id === copy)?.status ?? '').toSorted()
     }
     await vi.waitFor(async () => expect(await statuses()).toEqual(['running', 'running', 'waiting']), 10_000)
-    const [row] = await db.selectFrom('file_machine_copies').selectAll().where('id', '=', begun[0]?.id ?? '').execute()
+    const [row] = await db
+      .selectFrom('file_machine_copies')
+      .selectAll()
+      .where('id', '=', begun[0]?.id ?? '')
+      .execute()
     if (row === undefined) throw new Error('it is not there')
     const others = Array.from({ length: machineCopiesMost - 3 }, () => ({ ...row, id: randomUUID(), status: 'waiting' as const }))
     await db.insertInto('file_machine_copies').values(others).execute()
@@ -334,10 +338,7 @@ describe('how much at once', () => {
     const stateOf = () => db.selectFrom('file_machine_copies').select(['status', 'error']).where('id', '=', copy).executeTakeFirstOrThrow()
     await vi.waitFor(async () => expect((await stateOf()).status).toBe('running'), 10_000)
     app.clock.advance(machineStallMinutes * 60_000 + 1_000)
-    await vi.waitFor(
-      async () => expect(await stateOf()).toEqual({ status: 'failed', error: '传送已有10分钟没有进展，已停止。请确认机器正常后重试' }),
-      10_000,
-    )
+    await vi.waitFor(async () => expect(await stateOf()).toEqual({ status: 'failed', error: '传送已有10分钟没有进展，已停止。请确认机器正常后重试' }), 10_000)
     docker.fail(null)
     held.resolve(null)
   })

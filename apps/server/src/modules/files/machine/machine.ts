@@ -30,11 +30,10 @@ export interface SentItem {
 export interface MachineTarget {
   readonly directory: string
   readonly name: string
-  readonly mark: string
-  readonly before: readonly string[]
+  readonly part: string
+  /** What tries before called it, of which nothing stays; this one's too, since it begins again where the line breaks. */
+  readonly left: readonly string[]
 }
-/** What is called so has not come whole. */
-export const partName = (mark: string): string => `.${mark}.part`
 
 /** Something that has files of its own, such as a container. Paths never get into a shell. */
 export interface Machine {
@@ -46,7 +45,6 @@ export interface Machine {
   /**
    * Puts a file or folder there whole, in place of a file of that name. Before it has come whole it is called otherwise,
    * wherever something runs that can call it by its name then.
-   * @param to with the mark by which what is not whole yet is told from all else, another for each try, and those of tries before, of which nothing stays; its own is among them, since it may have begun before
    */
   write(to: MachineTarget, items: readonly SentItem[], signal: AbortSignal): Promise<void>
 }

@@ -9,7 +9,7 @@ import type { Db } from '../../../platform/db/database.ts'
 import { directoryOf, listed, lookingAt } from '../../../platform/directoryListing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
-import { partName, type Machine, type MachineItem, type MachinePlace, type Machines } from '../../files/machine/machine.ts'
+import type { Machine, MachineItem, MachinePlace, Machines } from '../../files/machine/machine.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import * as store from './vm.store.ts'
 
@@ -97,23 +97,24 @@ export function machineOf(name: string, { instances }: { instances: Pick<Compute
         for (const entry of inFolder ?? []) {
           const inside = posix.join(below, entry.name)
           if (entry.kind === 'directory') folders.push(inside)
-          else if (entry.kind === 'file') yield (await there(file(posix.join(path, inside), inside), posix.join(path, inside))) ?? { kind: 'other', path: inside }
+          else if (entry.kind === 'file')
+            yield (await there(file(posix.join(path, inside), inside), posix.join(path, inside))) ?? { kind: 'other', path: inside }
           else yield { kind: 'other', path: inside }
         }
       }
     },
-    async write({ directory, name: called, mark, before }, items, signal) {
-      const part = posix.join(directory, partName(mark))
+    async write({ directory, name: called, part, left }, items, signal) {
+      const whole = posix.join(directory, part)
       try {
-        await done(['rm', '-rf', '--', ...before.map((one) => posix.join(directory, partName(one)))], signal)
+        await done(['rm', '-rf', '--', ...left.map((one) => posix.join(directory, one))], signal)
         for (const { path, file } of items) {
-          const at = posix.join(part, path)
+          const at = posix.join(whole, path)
           if (file === null) await done(['mkdir', '-p', '--', at], signal)
           else await instances.writeFile(instance, { path: at, content: await file.open(), mode: 0o644 }, { signal })
         }
-        await done(['mv', '-f', '--', part, posix.join(directory, called)], signal)
+        await done(['mv', '-f', '--', whole, posix.join(directory, called)], signal)
       } catch (error) {
-        await run(['rm', '-rf', '--', part]).catch(() => undefined)
+        await run(['rm', '-rf', '--', whole]).catch(() => undefined)
         throw error
       }
     },
