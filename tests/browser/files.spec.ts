@@ -232,6 +232,31 @@ test('a large file goes up by itself behind others, is paused, and goes on after
   })
 })
 
+test('a folder of ten thousand files goes up by some hundred requests, and all of them are there', async ({ page, context }) => {
+  test.setTimeout(240_000)
+  const [name, count] = [newName('数据集'), 10_000]
+  const folder = join(mkdtempSync(join(tmpdir(), 'files-')), name)
+  for (let group = 0; group < 100; group++) {
+    mkdirSync(join(folder, `第${group}组`), { recursive: true })
+    for (let number = 0; number < count / 100; number++) writeFileSync(join(folder, `第${group}组`, `${number}.txt`), `${group} ${number}\n`.repeat(50))
+  }
+  await signIn(context, 'tenantAdmin')
+  await visit(page, '/personalSpace')
+  let requests = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/uploads')) requests++
+  })
+  await page.locator('input[type=file]').nth(1).setInputFiles(folder)
+  await expect(page.getByRole('region', { name: '上传', exact: true }).getByRole('status')).toHaveText(`${count} / ${count} 个已上传`, { timeout: 200_000 })
+  // With those that ask what others left unfinished.
+  expect(requests).toBeLessThan(count / 20)
+  await shot(page, 'files-many')
+  await page.getByRole('link', { name, exact: true }).click()
+  await expect(page.getByText('共 100 条')).toBeVisible()
+  await page.getByRole('link', { name: '第0组', exact: true }).click()
+  await expect(page.getByText('共 100 条')).toBeVisible()
+})
+
 test('a file goes from a space into an instance, and back', async ({ page, context, trouble }) => {
   const name = `${newName('权重')}.bin`
   await signIn(context, 'tenant')
