@@ -34,6 +34,7 @@ export default {
     counts: '资源数量',
     trouble: '{{count}} 个需要处理',
     fine: words.normal,
+    noneYet: '还没有',
     ranking: '节点排行',
     metric: '指标',
     metrics: { cpu: 'CPU', memory: words.memory, disk: words.disk, gpu: 'GPU', gpu_memory: '显存', load: '负载' },
