@@ -529,6 +529,8 @@ export const errors = catalogue({
   machineFileName: { code: 97613, status: 400, text: '“{name}”的名称不能用在文件空间中，请先在机器上改名' },
   machineCopyOver: { code: 97614, status: 409, text: '传送已经结束' },
   machineCopyRefused: { code: 97615, status: 400, text: '机器拒绝了：{said}' },
+  machineCopiesTooMany: { code: 97616, status: 409, text: '您所在的组织已有{limit}项传送在等待或进行，请等其中一些结束后再试' },
+  machineCopyStalled: { code: 97617, status: 409, text: '传送已有{minutes}分钟没有进展，已停止。请确认机器正常后重试' },
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
@@ -574,7 +576,8 @@ export const errors = catalogue({
   modelHubForbidden: { code: 97812, status: 400, text: '管理员没有允许从“{url}”导入' },
   modelImportFailed: { code: 97813, status: 400, text: '无法导入：{reason}' },
   modelImportRunning: { code: 97814, status: 409, text: '该模型正在导入，请等它结束或先取消' },
-  modelReviewStale: { code: 97815, status: 409, text: '模型已有新的版本，请查看后再审核' },
+  modelReviewStale: { code: 97815, status: 409, text: '模型已有新的版本或改动，请查看后再审核' },
+  modelTermsChanged: { code: 97816, status: 409, text: '使用条款已经更改，请阅读新的条款后再接受' },
   hubLinkInvalid: { code: 97811, status: 403, text: '上传地址无效或已过期，请重新提交' },
 
   edgeNameTaken: { code: 95001, status: 400, text: '节点名称已存在' },

@@ -152,6 +152,7 @@ export default {
     cancel: words.cancel,
     browse: '浏览',
     upload: words.upload,
+    uploadMany: '批量上传',
     fetch: '从地址导入',
     fromVm: '从云主机制作',
     share: words.shared,
