@@ -289,6 +289,7 @@ export default {
     escalatesNote: '告警后一段时间没有人在告警记录里处理，就再通知其他人',
     afterMinutes: '多少分钟后升级',
     escalateTo: '升级通知',
+    escalationAfter: '{{minutes}} 分钟无人处理后通知 {{names}}',
     escalateToMissing: '请选择升级时通知谁',
     preview: {
       action: '用过去 7 天试算',
