@@ -260,14 +260,17 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     } finally {
       await docker.containers.remove(other, { force: true })
     }
-    // Of what is no container Docker learns when it starts it.
+    // What is no container has ports too: told before, and where it came meanwhile, when Docker starts it.
+    const stopped = await deploy(httpd(others, 'x'))
+    await act(stopped.id, { action: 'stop', timeout_seconds: 0 })
+    await is(stopped.id, ({ status }) => status === 'exited')
     const taken = createServer().listen(others, '0.0.0.0')
     await once(taken, 'listening')
-    const { items } = await owner.call(containers.deploy, { body: ask(httpd(others, 'x')) })
-    const failed = await is(items[0]?.id ?? '', ({ status }) => status === 'error')
+    expect(await refusal(owner.call(containers.deploy, { body: ask(httpd(others, 'x')) }))).toContain('95103')
+    await act(stopped.id, { action: 'start' })
+    const failed = await is(stopped.id, ({ error }) => error !== null)
     taken.close()
     expect(failed.error).toContain(`端口${others}已被`)
-    expect(await onDocker(failed.id)).toEqual([])
     const absent = await owner.call(containers.deploy, { body: ask({ image: `localhost:1/none-${run}:1` }) })
     expect(await is(absent.items[0]?.id ?? '', ({ status }) => status === 'error')).toMatchObject({
       status_code: 2,

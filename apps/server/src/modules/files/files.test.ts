@@ -249,7 +249,7 @@ describe('an upload', () => {
     ])
     const used = async () => (await call(app, fileSpaces.list, { token: person.token })).usage.used_bytes
     expect(await used()).toBe(10 + 5 + 4 + 1_000)
-    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: person.name, kind: 'upload', outcome: 'done' } })).total).toBe(4)
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: person.name, outcome: 'done', kind: 'upload' } })).total).toBe(4)
     // All or none as far as the quota goes.
     await call(app, quotas.set, { token: admin.token, params: { bp_id: person.bp_id ?? '' }, body: { limits: { file_bytes: 1_025 } } })
     expect(await refused(app, fileSpaces.uploadMany, many([small('b.txt', 'four'), small('c.txt', 'four')]))).toMatchObject({ code: 97604 })

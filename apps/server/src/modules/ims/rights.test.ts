@@ -168,7 +168,7 @@ describe('rights in registries', () => {
     expect(await update(reader, { ...same, visibility: 'public' })).toMatchObject(may_not('ims.repository.pull'))
     expect(await update(reader, { ...same, bin_days: 0 })).toMatchObject({ bin_days: 0, visibility: 'private' })
     // Of a single repository, too, whatever goes with the project.
-    const watcher = await under(deny('ims.tag.delete', { Resource: `zrn:ims:*:repository/${held.id}/secret` }))
+    const watcher = await under(deny('ims.tag.delete', { Resource: `zrn:ims:*:tag/${held.id}/secret` }))
     expect(await update(watcher, { ...same, bin_days: 0, keep_rules: [{ newest: 1 }] })).toMatchObject(may_not('ims.tag.delete'))
     expect((await send(app, registryProjects.delete, { token: watcher.token, params: at(held), query: { force: 'true' } })).body).toMatchObject(
       may_not('ims.tag.delete'),

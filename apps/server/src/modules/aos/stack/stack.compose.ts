@@ -18,9 +18,9 @@ const unprintable = /[^\P{Cc}\t]/gu
 const busyMs = 60_000
 const againMs = 500
 
-/** What compose of whichever version says where no Docker answers, or no longer. */
+/** What compose of whichever version says where no Docker answers, or no longer; not what a Docker that answers says of a registry. */
 const dockerAway =
-  /(couldn't|cannot) connect to (the )?docker daemon|connection (aborted|refused|reset by peer)|docker daemon running|docker\.sock.*(no such file|refused)|UnixHTTPConnectionPool|^(unexpected )?EOF$/i
+  /^(?!.*(error response from daemon|get "https?:)).*((couldn't|cannot) connect to (the )?docker daemon|connection (aborted|refused|reset by peer)|docker daemon running|docker\.sock.*(no such file|refused)|UnixHTTPConnectionPool)|^(unexpected )?EOF$/i
 
 interface Ending {
   readonly lines: readonly string[]
