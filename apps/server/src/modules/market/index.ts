@@ -21,6 +21,7 @@ import { createCards } from './card/card.service.ts'
 import { isListed } from './card/card.store.ts'
 import { createNodes } from './card/node.service.ts'
 import { createDoor } from './door/door.ts'
+import { createEntering } from './inside.ts'
 import { marketMigrations } from './market.migrations.ts'
 import { createListings } from './offer/listing.service.ts'
 import { createOffers } from './offer/offer.service.ts'
@@ -52,9 +53,10 @@ export function createMarket(
   const cards = createCards(platform, others)
   const nodes = createNodes(platform, others)
   const offers = createOffers(platform, others)
-  const door = createDoor(platform, others)
-  const proxy = createAppsProxy(platform, others)
-  const apps = createApps(platform, { ...others, proxy })
+  const ways = { ...others, entering: createEntering(platform) }
+  const door = createDoor(platform, ways)
+  const proxy = createAppsProxy(platform, ways)
+  const apps = createApps(platform, { ...ways, proxy })
   const waits = createWaits(platform, others)
   const rentals = createRentals(platform, { ...others, beside: waits.look, sharesOf: cards.sharesOf, doorPort: door.port, apps: proxy.offered })
   const listings = createListings(platform)
@@ -103,10 +105,6 @@ export function createMarket(
     ],
     jobs: [noticeJob],
     jobHandlers: [handleJob(noticeJob, () => rentals.notify())],
-    serve: (_http, { tags }) => {
-      door.reading(tags)
-      proxy.reading(tags)
-    },
     drain: () => {
       door.drain()
       proxy.drain()

@@ -260,4 +260,44 @@ export const marketMigrations: Migrations = {
       left join sites on sites.id = edges.site_id
       left join regions on regions.id = sites.region_id;
   `),
+  '20261130_20_market_room': migration(`
+    -- How many cards of each kind a node has free: counted once when that changes, and not by each who rents among ten thousand.
+    create table market_room (
+      edge_id uuid not null references edges on delete cascade,
+      model text not null,
+      cards integer not null check (cards > 0),
+      primary key (edge_id, model)
+    );
+    create index market_room_least on market_room (model, cards, edge_id);
+    create function count_room(edge uuid) returns void language plpgsql as $$
+    begin
+      -- One after the other: each counts what the one before it has left.
+      perform pg_advisory_xact_lock(hashtextextended(edge::text, 38));
+      delete from market_room where edge_id = edge;
+      insert into market_room (edge_id, model, cards)
+      select cards.edge_id, cards.model, count(*)
+      from market_cards as cards left join market_holds as holds on holds.card_id = cards.id and holds.released_at is null
+      where cards.edge_id = edge and holds.id is null and cards.health = 'healthy' and not cards.elsewhere
+      group by cards.edge_id, cards.model;
+    end $$;
+    create function count_room_of_card() returns trigger language plpgsql as $$
+    begin
+      perform count_room(coalesce(new.edge_id, old.edge_id));
+      return null;
+    end $$;
+    create function count_room_of_hold() returns trigger language plpgsql as $$
+    begin
+      perform count_room(edge_id) from market_cards where id = coalesce(new.card_id, old.card_id);
+      return null;
+    end $$;
+    -- As the transaction ends: nobody waits for a count while something else is done.
+    create constraint trigger market_cards_counted after insert or delete on market_cards
+      deferrable initially deferred for each row execute function count_room_of_card();
+    create constraint trigger market_cards_counted_anew after update of health, elsewhere, model on market_cards
+      deferrable initially deferred for each row
+      when (old.health <> new.health or old.elsewhere <> new.elsewhere or old.model <> new.model) execute function count_room_of_card();
+    create constraint trigger market_holds_counted after insert or delete or update of released_at on market_holds
+      deferrable initially deferred for each row execute function count_room_of_hold();
+    select count_room(edge_id) from (select distinct edge_id from market_cards) as nodes;
+  `),
 }

@@ -99,11 +99,20 @@ export async function candidates(on: Sql, wish: { offer_id: string; count: numbe
 const freeOf = (offer: Pick<OfferRow, 'provider_id' | 'card_model' | 'edge_id'>) => sql`
   provider_id = ${offer.provider_id} and model = ${offer.card_model} and rentable and not held and (${offer.edge_id}::uuid is null or edge_id = ${offer.edge_id}::uuid)`
 
+/** Looked at for one machine: whoever rents meanwhile holds one node each. */
+const nodesMost = 64
+
 /** Nodes that have so many free cards of an offer: those first of which the least is left. */
 export async function nodesWith(on: Sql, offer: OfferRow, count: number, except: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ edge_id: string }>`
-    select edge_id from market_stock where ${freeOf(offer)} and edge_id <> all(${[...except]}::uuid[])
-    group by edge_id having count(*) >= ${count} order by count(*), edge_id
+    select room.edge_id
+    from market_room as room
+    join edges on edges.id = room.edge_id and edges.status = 'online' and not edges.docker_away and edges.activation = 'active'
+    join market_nodes as nodes on nodes.id = room.edge_id and nodes.listed
+    join market_providers as providers on providers.bp_id is not distinct from edges.bp_id and providers.status = 'verified'
+    where providers.id = ${offer.provider_id} and room.model = ${offer.card_model} and room.cards >= ${count}
+      and (${offer.edge_id}::uuid is null or room.edge_id = ${offer.edge_id}::uuid) and room.edge_id <> all(${[...except]}::uuid[])
+    order by room.cards, room.edge_id limit ${nodesMost}
   `.execute(on)
   return rows.map(({ edge_id }) => edge_id)
 }
@@ -178,7 +187,9 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
     from market_rentals as rental
     left join containers on containers.id = rental.container_id
     left join edges on edges.id = containers.edge_id
-    where rental.status in ('placing', 'stopping', 'starting', 'releasing')
+    where (rental.status in ('placing', 'stopping', 'starting', 'releasing') and not exists (
+        -- What is being done to it is waited for: its end tells nobody, and of thousands on their way each look would be for nothing.
+        select from operations where resource_id = rental.container_id and operations.status in ('queued', 'running', 'undoing')))
       or (rental.status in ('running', 'stopped') and (
         containers.id is null
         or containers.status not in (case when rental.status = 'running' then 'running' else 'exited' end)
