@@ -30,7 +30,7 @@ export type RentalFault = (typeof rentalFaults)[number]
 /** A machine whose cards are sick is not charged for and may go on for so long; then it is stopped, so that nobody has the others of it for nothing. */
 export const faultMinutes = 10
 /** Who stopped it. `ended`: its program ended by itself; `fault`: its cards were sick for {@link faultMinutes}. */
-export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault'] as const
+export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault', 'interrupted'] as const
 export type StopReason = (typeof stopReasons)[number]
 
 /** Programs in a machine that a browser is led to, and where they listen; what is not there yet is started where its image has it. */
@@ -94,6 +94,12 @@ export const rental = z.object({
   idle_minutes: z.int().nullable(),
   /** Since when it has had nothing to do; null while it has, or nobody can tell. */
   idle_since: moment.nullable(),
+  /** Paid in advance until then: until then a stop keeps its cards, and after it goes on by the second. Null where it is not. */
+  prepaid_until: moment.nullable(),
+  /** Its cards go to somebody who rents on demand: it is stopped then. */
+  interrupt_at: moment.nullable(),
+  /** It waits for cards of a machine that is interrupted, and has them then at the latest. */
+  waits_until: moment.nullable(),
   /** Stopped, it is released then, with its disk. */
   release_at: moment.nullable(),
   created_by: z.string(),

@@ -1,3 +1,4 @@
+import { orders } from '@zhisuan/contract/bill/order'
 import { offers, stoppedDays } from '@zhisuan/contract/market/offer'
 import { rentalCan, rentals, type Rental } from '@zhisuan/contract/market/rental'
 import { useChange } from '../../api/hooks.ts'
@@ -6,6 +7,7 @@ import type { Action } from '../../kit/actions.tsx'
 import * as format from '../../kit/format.ts'
 import { lazy } from 'react'
 
+const PrepayDialog = lazy(() => import('./PrepayDialog.tsx'))
 const LimitDialog = lazy(() => import('./LimitDialog.tsx'))
 
 /** What can be done with a machine that is rented; what is lost by it is said before. */
@@ -34,8 +36,18 @@ export function useRentalActions(): (rental: Rental) => readonly Action[] {
         call: rentals.stop,
         label: t('action.stop'),
         disabledReason: off('stop'),
-        confirm: { title: t('stopping.title', { name }), body: t('stopping.body', { price: format.rate(stopped_price), days: stoppedDays }) },
+        confirm: {
+          title: t('stopping.title', { name }),
+          body: t(rental.prepaid_until === null ? 'stopping.body' : 'stopping.bodyAhead', { price: format.rate(stopped_price), days: stoppedDays }),
+        },
         run: () => stop.mutateAsync({ params }),
+      },
+      {
+        key: 'prepay',
+        call: orders.create,
+        label: t(rental.prepaid_until === null ? 'action.prepay' : 'action.renew'),
+        disabledReason: status === 'running' || rental.prepaid_until !== null ? null : t('rental.notNow', { status: t(`rental.status.${status}`) }),
+        dialog: (close) => <PrepayDialog rental={rental} onClose={close} />,
       },
       {
         key: 'limit',

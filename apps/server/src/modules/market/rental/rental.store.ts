@@ -62,6 +62,20 @@ export function listRentals(on: Sql, scope: Scope, query: QueryOf<typeof rentals
 export const getRental = (on: Sql, scope: Scope, id: string): Promise<ShownRental | undefined> =>
   shown(visible(on, scope).where('market_rentals.id', '=', id)).executeTakeFirst()
 
+export const findRental = (on: Sql, scope: Scope, id: string): Promise<RentalRow | undefined> =>
+  visible(on, scope).selectAll('market_rentals').where('market_rentals.id', '=', id).executeTakeFirst()
+
+/** Whose time in advance ends before a moment, and is not renewed by itself. */
+export async function endingBefore(on: Sql, moment: Date): Promise<{ id: string; bp_id: string; name: string; prepaid_until: Date }[]> {
+  const { rows } = await sql<Awaited<ReturnType<typeof endingBefore>>[number]>`
+    select rental.id, rental.bp_id, rental.name, rental.prepaid_until
+    from market_rentals as rental
+    where rental.prepaid_until < ${moment} and rental.status not in ('released', 'failed')
+      and not exists (select from prepaid_resources where resource_id = rental.id and auto_renew)
+  `.execute(on)
+  return rows
+}
+
 export const countOpenRentals = async (on: Sql, bpId: string): Promise<number> =>
   (
     await on
@@ -159,6 +173,94 @@ export const releaseCards = async (tx: Tx, rentalId: string, containerId: string
     .where('container_id', '=', containerId)
     .execute()
 }
+/** Until when it is paid in advance; null where it is not. */
+export async function prepaidUntil(on: Sql, rentalId: string, now: Date): Promise<Date | null> {
+  const { rows } = await sql<{ until: Date | null }>`select max("to") as until from prepaid_spans where resource_id = ${rentalId} and "to" > ${now}`.execute(on)
+  return rows[0]?.until ?? null
+}
+
+const mayGive = sql`holding.status = 'running' and holding.fault is null and holding.interrupt_at is null and held_by.mode = 'interruptible'`
+/** Nodes that would have so many cards of an offer for somebody, if those gave theirs that rent interruptibly. */
+export async function nodesToClaim(on: Sql, offer: OfferRow, count: number, except: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ edge_id: string }>`
+    select stock.edge_id
+    from market_stock as stock
+    left join market_holds as holds on holds.card_id = stock.id and holds.released_at is null
+    left join market_rentals as holding on holding.id = holds.rental_id
+    left join market_offers as held_by on held_by.id = holding.offer_id
+    where stock.provider_id = ${offer.provider_id} and stock.model = ${offer.card_model} and stock.rentable
+      and (${offer.edge_id}::uuid is null or stock.edge_id = ${offer.edge_id}::uuid) and stock.edge_id <> all(${[...except]}::uuid[])
+      and not exists (select from market_claims where card_id = stock.id)
+      and (holds.id is null or ${mayGive})
+    group by stock.edge_id having count(*) >= ${count} order by count(*), stock.edge_id limit ${nodesMost}
+  `.execute(on)
+  return rows.map(({ edge_id }) => edge_id)
+}
+export interface Giving {
+  id: string
+  grace_seconds: number
+  cards: FreeCard[]
+}
+/** Who would give theirs on a node that one holds, the smallest first; who is being changed just now is not asked. */
+export async function givingOn(tx: Tx, offer: OfferRow, edgeId: string): Promise<Giving[]> {
+  const { rows } = await sql<Giving>`
+    select holding.id, held_by.grace_seconds, (
+      select jsonb_agg(jsonb_build_object('id', market_cards.id, 'uuid', market_cards.uuid) order by "index")
+      from market_holds join market_cards on market_cards.id = market_holds.card_id
+      where market_holds.rental_id = holding.id and market_holds.released_at is null and market_cards.health = 'healthy') as cards
+    from market_rentals as holding join market_offers as held_by on held_by.id = holding.offer_id
+    where holding.edge_id = ${edgeId} and held_by.card_model = ${offer.card_model} and held_by.provider_id = ${offer.provider_id} and ${mayGive}
+    order by holding."count", holding.created_at desc
+    for update of holding skip locked
+  `.execute(tx)
+  return rows.filter(({ cards }) => (cards as FreeCard[] | null) !== null)
+}
+/** Whoever claimed one before keeps it: then false, and none is claimed. */
+export async function claimCards(tx: Tx, cards: readonly FreeCard[], rentalId: string): Promise<boolean> {
+  const claimed = await tx
+    .insertInto('market_claims')
+    .values(cards.map(({ id }) => ({ card_id: id, rental_id: rentalId })))
+    .onConflict((conflict) => conflict.column('card_id').doNothing())
+    .returning('card_id')
+    .execute()
+  return claimed.length === cards.length
+}
+export interface Claimed extends FreeCard {
+  held: boolean
+  usable: boolean
+}
+export async function claimedCards(on: Sql, rentalId: string): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`
+    select stock.id, stock.uuid, stock.rentable as usable, exists (select from market_holds where card_id = stock.id and released_at is null) as held
+    from market_claims join market_stock as stock on stock.id = market_claims.card_id
+    where market_claims.rental_id = ${rentalId} order by stock."index"
+  `.execute(on)
+  return rows
+}
+export const dropClaims = async (tx: Tx, rentalId: string): Promise<void> => {
+  await tx.deleteFrom('market_claims').where('rental_id', '=', rentalId).execute()
+}
+/** Whether somebody waits for cards that it has. */
+export const isClaimed = async (on: Sql, rentalId: string): Promise<boolean> =>
+  (await on
+    .selectFrom('market_holds')
+    .innerJoin('market_claims', 'market_claims.card_id', 'market_holds.card_id')
+    .select('market_claims.card_id')
+    .where('market_holds.rental_id', '=', rentalId)
+    .where('market_holds.released_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+/** That a container has. */
+export const cardsOf = (on: Sql, containerId: string): Promise<FreeCard[]> =>
+  on
+    .selectFrom('market_holds')
+    .innerJoin('market_cards', 'market_cards.id', 'market_holds.card_id')
+    .select(['market_cards.id', 'market_cards.uuid'])
+    .where('market_holds.container_id', '=', containerId)
+    .where('market_holds.released_at', 'is', null)
+    .orderBy('market_cards.index')
+    .execute()
+
 /** Containers that still have cards of a rental. */
 export const holdersOf = async (on: Sql, rentalId: string): Promise<string[]> =>
   (await on.selectFrom('market_holds').select('container_id').distinct().where('rental_id', '=', rentalId).where('released_at', 'is', null).execute()).map(
@@ -203,6 +305,8 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
         or (rental.status = 'running' and rental.spend_limit is not null
           and rental.charged + rental.hourly * extract(epoch from ${now}::timestamptz - rental.charged_until) / 3600
           >= rental.spend_limit)
+        or (rental.status = 'running' and rental.interrupt_at is not null)
+        or rental.prepaid_until is distinct from (select max("to") from prepaid_spans where resource_id = rental.id and "to" > ${now})
         or (rental.status = 'stopped' and rental.release_at <= ${now})))
       or (rental.status in ('released', 'failed', 'placing') and exists (
         select from market_holds where rental_id = rental.id and released_at is null and container_id is distinct from rental.container_id))
