@@ -39,8 +39,6 @@ const patience = {
   // Ends what hangs, and nothing else: a machine that does everything at once is slow.
   testTimeout: 900_000,
   hookTimeout: 600_000,
-  // What passes the second time only is told of (wavering.ts), and has to be mended; it keeps nobody's work away.
-  retry: process.env['CI'] === undefined ? 0 : 1,
 }
 
 const unit = {
@@ -69,7 +67,6 @@ const long = {
 /** Unit and API tests lie beside what they test; engine tests need a real engine and run apart. */
 export default defineConfig({
   test: {
-    reporters: ['default', './tests/support/wavering.ts'],
     projects: [
       { test: unit },
       { test: long },

@@ -146,5 +146,16 @@ test.describe('a registry that the platform runs', () => {
     await button(page, '开始部署').click()
     await expect(rowOf(page, 'made').getByText('运行中')).toBeVisible({ timeout: 30_000 })
     await shot(page, 'registry-container')
+
+    // What is ours is no third party's, however its address is written.
+    trouble.expect(/^400 POST \/api\/ims\/v1\/docker\/3rd-registries/)
+    await visit(page, `${origin}/mirror/thirdParty`)
+    await button(page, '添加第三方仓库').first().click()
+    await fill(dialog(page), { 名称: 'alias', 仓库地址: `https://LOCALHOST:${address.split(':')[1]}/` })
+    await dialog(page).getByText('匿名访问').click()
+    await button(dialog(page), '添加第三方仓库').click()
+    await expect(dialog(page).getByText('该地址是平台的镜像仓库，不能登记为第三方仓库')).toBeVisible()
+    await shot(page, 'registry-third-own')
+    await page.keyboard.press('Escape')
   })
 })

@@ -134,10 +134,19 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     expect(updated).toMatchObject({ status: 'changing' })
     monitor = await settled(monitor.id)
     expect(await admin.call(prometheus.get, { params: { id: monitor.id } })).toMatchObject({ settings: { retention_days: 7, scrape_interval_seconds: 5 } })
+    // The one before said that it was told to end.
+    expect((await admin.call(integrations.log, { params: { id: monitor.id }, query: { lines: '50' } })).text).toContain('SIGTERM')
     const firstAt = Number((await answered(admin, 'min_over_time(timestamp(up{job="node"})[1h:1s])')).series[0]?.points[0]?.[1])
     await admin.call(integrations.action, { params: { id: monitor.id }, query: { action: 'reinstall' } })
     await settled(monitor.id)
     expect(programs().some((pid) => before.includes(pid))).toBe(true)
+    // What was done to it.
+    const { items } = await admin.call(integrations.operations, { params: { id: monitor.id } })
+    expect(items.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+      'omc.integration.reinstall succeeded',
+      'omc.prometheus.update succeeded',
+      'omc.integration.create succeeded',
+    ])
     const kept = Number((await answered(admin, 'min_over_time(timestamp(up{job="node"})[1h:1s])')).series[0]?.points[0]?.[1])
     expect(kept).toBeLessThanOrEqual(firstAt + 1)
   })

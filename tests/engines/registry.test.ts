@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { containers } from '@zhisuan/contract/cis/container'
@@ -87,6 +87,58 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
       credentials: { kind: 'account', username: account.owner, password: registryPassword },
     })
   const programs = (): number[] => allPids().filter((pid) => markOf(pid)?.startsWith(`${data.path}/agent/kept/`) === true)
+  /** What the registry has on its disk: of a repository the manifests, also those that no name leads to, with all that each refers to. */
+  const stored = (repository: string): Map<string, Map<string, number>> => {
+    const root = join(data.path, 'agent', 'kept', 'programs', registry.id, 'data', 'docker', 'registry', 'v2')
+    const revisions = join(root, 'repositories', repository, '_manifests', 'revisions', 'sha256')
+    const contentOf = (digest: string): string => join(root, 'blobs', 'sha256', digest.slice(7, 9), digest.slice(7), 'data')
+    const there = new Map<string, Map<string, number>>()
+    for (const hex of existsSync(revisions) ? readdirSync(revisions) : []) {
+      // What was deleted leaves its folder.
+      if (!existsSync(join(revisions, hex, 'link'))) continue
+      const digest = `sha256:${hex}`
+      const { config, layers = [] } = JSON.parse(readFileSync(contentOf(digest), 'utf8')) as { config?: { digest: string }; layers?: { digest: string }[] }
+      const parts = [digest, ...[...(config === undefined ? [] : [config]), ...layers].map((part) => part.digest)]
+      there.set(digest, new Map(parts.map((part) => [part, statSync(contentOf(part)).size])))
+    }
+    return there
+  }
+  /**
+   * After the next comparison: names as the registry tells them, manifests and sizes as they lie there.
+   * @param of `torn`: a push was cut off there, and may have left manifests that no name leads to, of which a registry tells nobody
+   */
+  const isAsItsIndex = async ({ whole, torn = [] }: { whole: readonly string[]; torn?: readonly string[] }): Promise<void> => {
+    await admin.call(registries.action, { params: { id: registry.id }, query: { action: 'reconcile' } })
+    const database = new pg.Client({ connectionString: server.databaseUrl })
+    const asked = client()
+    await database.connect()
+    try {
+      for (const name of [...whole, ...torn]) {
+        const repository = `team/${name}`
+        expect(await tagsOf(name), repository).toEqual((await asked.tags(repository)).items.toSorted())
+        for (const tag of (await owner.call(repositories.tags, { params: at(name), query: { page_size: '100' } })).items)
+          expect(await asked.head(repository, tag.name), `${repository}:${tag.name}`).toBe(tag.digest)
+        const { rows } = await database.query<{ digest: string; used_bytes: string }>(
+          `select m.digest, r.used_bytes from registry_manifests as m join registry_repositories as r on r.id = m.repository_id
+           where r.project_id = $1 and r.name = $2 order by m.digest`,
+          [project.id, name],
+        )
+        const there = stored(repository)
+        const known = rows.map(({ digest }) => digest)
+        const unknown = [...there.keys()].filter((digest) => !known.includes(digest))
+        expect(
+          known.filter((digest) => !there.has(digest)),
+          `${repository}: only in the index`,
+        ).toEqual([])
+        if (whole.includes(name)) expect(unknown, `${repository}: only in the registry`).toEqual([])
+        const sizes = new Map(known.flatMap((digest) => [...(there.get(digest) ?? [])]))
+        expect(Number(rows[0]?.used_bytes ?? 0), repository).toBe([...sizes.values()].reduce((sum, size) => sum + size, 0))
+      }
+    } finally {
+      await asked.close()
+      await database.end()
+    }
+  }
   const becomes = async (status: Registry['status']): Promise<Registry> =>
     until(async () => {
       const now = await shown()
@@ -233,6 +285,7 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     await start()
     await until(async () => (await admin.call(edges.get, { params: { id: nodeId } })).status === 'online', 'the node to be back')
     expect(await ended(id)).toMatchObject({ status: 'succeeded' })
+    await isAsItsIndex({ whole: ['app'] })
 
     await docker.images.remove(image, { force: true })
     const { items } = await admin.call(containers.deploy, {
@@ -284,6 +337,7 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     )
     expect(ended, [...said].join('\n')).toMatchObject({ status: 'succeeded', targets: [{ state: 'done', error: null }] })
     expect((await docker.images.inspect(image)).sizeBytes).toBeGreaterThan(190_000_000)
+    await isAsItsIndex({ whole: ['large', 'app', 'many', 'copy'] })
     expect((await admin.call(registries.log, { params: { id: registry.id }, query: {} })).text).toEqual(expect.any(String))
   }, 150_000)
 
@@ -334,9 +388,10 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
   it('and its index are the same after both were killed in the middle of pushes and deletions', async () => {
     const registryClient = client()
     const names = Array.from({ length: 12 }, (_, index) => `k${index}`)
-    for (const name of names.slice(0, 6)) await pushImage(registryClient, 'team/killed', name, { layer: `killed ${name}` })
+    const push = (to: RegistryClient, name: string) => pushImage(to, 'team/killed', name, { layer: `killed ${name}` })
+    for (const name of names.slice(0, 6)) await push(registryClient, name)
     await untilTold(async () => (await tagsOf('killed')).length === 6, 'the first to be there')
-    const pushes = names.slice(6).map((name) => pushImage(registryClient, 'team/killed', name, { layer: `killed ${name}` }).catch(() => undefined))
+    const pushes = names.slice(6).map((name) => push(registryClient, name).catch(() => undefined))
     const deletions = names.slice(0, 4).map((tag) => owner.call(repositories.deleteTag, { params: { ...at('killed'), tag } }).catch(() => undefined))
     await new Promise((resolve) => setTimeout(resolve, 40))
     server.process.kill('SIGKILL')
@@ -356,11 +411,15 @@ describe.skipIf(!dockerIsThere || !registryIsThere)('a registry that the platfor
     )
     // By itself, at its start.
     await until(async () => ((await shown()).reconciled_at ?? '') > startedAt, 'the comparison', 60_000)
-    const there = (await again.tags('team/killed')).items.toSorted()
-    expect(await tagsOf('killed')).toEqual(there)
-    for (const { name, digest } of (await owner.call(repositories.tags, { params: at('killed'), query: { page_size: '100' } })).items)
-      expect(await again.head('team/killed', name)).toBe(digest)
+    await isAsItsIndex({ torn: ['killed'], whole: ['app', 'many', 'copy', 'large'] })
+    // A program whose push was cut off pushes again: then what lay there without a name has one.
+    for (const name of names.slice(6)) await push(again, name)
     await again.close()
+    await untilTold(async () => {
+      const tags = await tagsOf('killed')
+      return names.slice(6).every((name) => tags.includes(name))
+    }, 'the rest to be there')
+    await isAsItsIndex({ whole: ['killed'] })
   })
 
   it('goes with all that is in it, where that is wanted', async () => {

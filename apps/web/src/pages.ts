@@ -248,7 +248,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/configureDetail': { load: () => import('./features/settings/SettingDetail.tsx'), messages: ['settings'] },
   '/market': { load: () => import('./features/market/Market.tsx'), messages: ['market'] },
   '/market/rentals': { load: () => import('./features/market/RentalList.tsx'), messages: ['market', 'price'] },
-  '/market/rentals/add': { load: () => import('./features/market/RentalAdd.tsx'), messages: ['market', 'price'] },
+  '/market/rentals/add': { load: () => import('./features/market/RentalAdd.tsx'), messages: ['market', 'container', 'price'] },
   '/market/rentals/{id}': { load: () => import('./features/market/RentalDetail.tsx'), messages: ['market', 'price'] },
   '/market/provider': { load: () => import('./features/market/ProviderPage.tsx'), messages: ['market'] },
   '/market/administration': { load: () => import('./features/market/MarketAdministration.tsx'), messages: ['market'] },

@@ -509,6 +509,8 @@ export const errors = catalogue({
   preheatNoNodes: { code: 97030, status: 400, text: '没有符合条件的节点' },
   preheatNodeUnknown: { code: 97031, status: 400, text: '所选节点不存在' },
   preheatInProgress: { code: 97032, status: 409, text: '预热还在进行，请先取消' },
+  registryThirdOwn: { code: 97033, status: 400, text: '该地址是平台的镜像仓库，不能登记为第三方仓库' },
+  preheatNoPerson: { code: 97034, status: 403, text: '下达该预热任务的用户已不能登录，或不再允许拉取该镜像；由有权限的用户重试即可' },
   registryCollectUnfinished: { code: 97024, status: 409, text: '空间没有在一分钟内回收完，已停止，下次继续' },
 
   // files: what people keep here
@@ -721,7 +723,7 @@ export const errors = catalogue({
   monitorUnanswered: { code: 98603, status: 400, text: '无法连接 Prometheus：{reason}' },
   monitorRefused: { code: 98604, status: 400, text: 'Prometheus 拒绝了所填的凭据' },
   monitorIsNone: { code: 98605, status: 400, text: '该地址没有 Prometheus 应答' },
-  monitorNotKept: { code: 98606, status: 400, text: '该 Prometheus 不由平台运行，请在它自己的配置中修改' },
+  monitorNotKept: { code: 98606, status: 400, text: '该组件不由平台运行，请在它自己的主机上查看和修改' },
   monitorBusy: { code: 98607, status: 409, text: 'Prometheus 暂时没有应答，请稍后再试' },
   queryInvalid: { code: 98608, status: 400, text: '查询语句有误：{reason}' },
   queryLabelReserved: { code: 98609, status: 400, text: '标签 {label} 由平台填写，请从查询语句中去掉' },

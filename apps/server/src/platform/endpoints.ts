@@ -78,6 +78,8 @@ export interface EndpointKind<Row extends EndpointRow, Connection, Opened, Look 
   look(opened: Opened, how: { readonly before: Row | null; readonly limitMs: number; readonly signal: AbortSignal }): Promise<Look>
   /** Why one that was tried does not let us in, at the field that is to be changed. Whatever else went wrong as it is. */
   explain?(error: unknown, connection: Connection, name: string): Promise<unknown>
+  /** Why one that is looked at is not reached, for people; left out: in the endpoint's own words. */
+  tell?(error: unknown): Promise<string>
   /** That parts fail without which it is not kept. */
   incomplete(name: string, failed: FailedParts): Refusal
 }
@@ -117,9 +119,9 @@ export function createEndpoints<Row extends EndpointRow, Connection, Opened, Loo
   }
 
   const healthOf = ({ parts }: EndpointLook): EndpointHealth => ({ ...healthOfParts(parts), checked_at: now() })
-  const failureOf = (error: unknown): EndpointHealth => ({
+  const failureOf = async (error: unknown): Promise<EndpointHealth> => ({
     health: isEngineError(error, 'unauthorized') ? 'unauthorised' : 'unreachable',
-    health_message: error instanceof Error ? error.message.slice(0, 500) : 'unknown',
+    health_message: (await kind.tell?.(error)) ?? (error instanceof Error ? error.message.slice(0, 500) : 'unknown'),
     checked_at: now(),
   })
 
@@ -144,7 +146,7 @@ export function createEndpoints<Row extends EndpointRow, Connection, Opened, Loo
       const looked = await within(times.lookMs, async (signal) => kind.look(opened(row), { before: row, limitMs: times.lookMs, signal }))
       return await kind.rows.record(row, healthOf(looked), looked)
     } catch (error) {
-      return stopping.signal.aborted ? row : kind.rows.record(row, failureOf(error), null)
+      return stopping.signal.aborted ? row : kind.rows.record(row, await failureOf(error), null)
     }
   }
   const refreshAll = async (): Promise<void> => {

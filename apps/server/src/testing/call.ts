@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
+import { errors } from '@zhisuan/contract/errors'
 import { problem, type Problem } from '@zhisuan/contract/problem'
 import type { z } from 'zod'
 import { someIp, type TestApp } from './app.ts'
@@ -58,10 +60,22 @@ export async function send(app: TestApp, call: Call, input: AnyInput = {}): Prom
   }
 }
 
-/** Makes a call that has to succeed. */
+/** How long somebody waits for what is going on with an object, as the refusal asks them to. */
+const patienceMs = 60_000
+const isBusy = ({ status, body }: Answer): boolean => status === 409 && problem.safeParse(body).data?.code === errors.operationRunning.code
+
+/**
+ * Makes a call that has to succeed. What an operation did shows before it has ended, so that a test which saw it may
+ * come too early with what is next: it does as it is told, and tries again.
+ */
 export async function call<C extends Call>(app: TestApp, declared: C, input: CallInput<C>): Promise<ResponseOf<C>> {
+  const until = Date.now() + patienceMs
   // The declared shapes are narrower than what may be sent.
-  const answer = await send(app, declared, input as AnyInput)
+  let answer = await send(app, declared, input as AnyInput)
+  while (isBusy(answer) && Date.now() < until) {
+    await sleep(50)
+    answer = await send(app, declared, input as AnyInput)
+  }
   if (answer.status !== declared.status) throw new Error(`${declared.id} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   // In tests the server has checked its answer against this declaration.
   return (declared.status === 204 ? undefined : answer.body) as ResponseOf<C>

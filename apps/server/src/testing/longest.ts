@@ -281,31 +281,55 @@ const at = (value: unknown, path: Path): unknown =>
 /** Milliseconds for which an answer may keep everybody else waiting. */
 export const holdMax = 100
 
+/** Something that is sent as it stands. */
+export interface LongRequest {
+  readonly said: string
+  readonly method: Call['method']
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly payload?: string
+}
+
 /**
  * Those of the bodies whose answers keep everybody else waiting for longer than they may, each with how long.
  * @param tokenOf asked again where the session has ended
  */
-export async function slowAnswers(app: TestApp, call: Call, tokenOf: (anew: boolean) => Promise<string>, bodies: Iterable<LongBody>): Promise<string[]> {
-  const slow: string[] = []
+export const slowAnswers = (app: TestApp, call: Call, tokenOf: (anew: boolean) => Promise<string>, bodies: Iterable<LongBody>): Promise<string[]> =>
+  slowRequests(app, tokenOf, requestsOf(call, bodies))
+
+function* requestsOf(call: Call, bodies: Iterable<LongBody>): Generator<LongRequest> {
   for (const { field, what, body } of bodies) {
+    const said = `${call.id} ${field.path.join('.')}, ${what}`
+    yield { said, method: call.method, url: urlOf(call), headers: { 'content-type': 'application/json' }, payload: body }
+  }
+}
+/** Of something that is not there. */
+export const urlOf = (call: Call): string => call.path.replace(/\{\w+\}/g, formats['uuid'] ?? '')
+
+/**
+ * Those whose answers keep everybody else waiting for longer than they may, each with how long; and those that fail.
+ * @param tokenOf whose they are, asked again where the session has ended; null where each says by itself who it is
+ */
+export async function slowRequests(app: TestApp, tokenOf: ((anew: boolean) => Promise<string>) | null, requests: Iterable<LongRequest>): Promise<string[]> {
+  const slow: string[] = []
+  for (const { said, method, url, headers, payload } of requests) {
     let [held, status] = [0, 0]
     // What something else did meanwhile is not its own.
     for (let times = 0; times < 3; times++) {
-      const token = await tokenOf(status === 401)
+      const authorization = tokenOf === null ? {} : { authorization: `Bearer ${await tokenOf(status === 401)}` }
       held = await longestHold(async () => {
         const answer = await app.http.inject({
-          method: call.method,
-          url: call.path.replace(/\{\w+\}/g, formats['uuid'] ?? ''),
+          method,
+          url,
           remoteAddress: someIp(),
-          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-          payload: body,
+          headers: { ...authorization, ...headers },
+          ...(payload !== undefined && { payload }),
         })
         status = answer.statusCode
       })
-      if (held <= holdMax && status !== 401) break
+      if (held <= holdMax && (status !== 401 || tokenOf === null)) break
     }
-    const said = `${call.id} ${field.path.join('.')}, ${what}: ${Math.round(held)} ms, ${status}`
-    if (held > holdMax || status >= 500) slow.push(said)
+    if (held > holdMax || status >= 500) slow.push(`${said}: ${Math.round(held)} ms, ${status}`)
   }
   return slow
 }

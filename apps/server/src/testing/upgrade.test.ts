@@ -56,6 +56,7 @@ const columnsSince: Readonly<Record<string, readonly string[]>> = {
   eip_pools: ['limits_bandwidth'],
   eips: ['limits_bandwidth', 'release_with'],
   volumes: ['release_by'],
+  preheats: ['ordered_by'],
 }
 /** Where kinds of things are named, and how they were: nothing else of these rows changes. */
 const spelledIn = ['operations', 'usage_events', 'metered_resources', 'bill_orders', 'prepaid_resources', 'suspended_resources']

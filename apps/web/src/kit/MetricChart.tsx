@@ -19,6 +19,8 @@ export interface MetricChartProps {
   readonly base?: Base
   /** Nothing is known yet. */
   readonly loading?: boolean
+  /** The name of a line is said also where it is the only one: which it is depends on what was chosen. */
+  readonly named?: boolean
   /** Charts of one name point at the same moment together. */
   readonly group?: string
 }
@@ -28,7 +30,7 @@ const ChartView = lazy(() => import('./chartView.tsx'))
 /** Lines over time, with their newest and highest values said in words. Its place does not move while data arrives. */
 export function MetricChart(props: MetricChartProps) {
   const { t } = useTranslation('kit')
-  const { title, series, format, loading = false } = props
+  const { title, series, format, loading = false, named = false } = props
   const summaries = summarise(series)
   const empty = summaries.every(({ max }) => max === null)
   const said = (value: number | null): string => (value === null ? nothing : format(value))
@@ -40,7 +42,7 @@ export function MetricChart(props: MetricChartProps) {
           {summaries.map(({ name, latest, max }, index) => (
             <li key={name}>
               <span className={`zs-chart-key zs-chart-key-${index % 4}`} aria-hidden="true" />
-              {series.length > 1 && `${name} `}
+              {(named || series.length > 1) && `${name} `}
               <strong>{said(latest)}</strong>
               {max !== null && <span className="zs-chart-max">{t('chart.max', { value: said(max) })}</span>}
             </li>

@@ -19,6 +19,10 @@ export function summarise(series: readonly ChartSeries[]): readonly SeriesSummar
   })
 }
 
+/** A sample without a neighbour on either side: no line goes through it. */
+export const isLone = (points: ChartSeries['points'], index: number): boolean =>
+  points[index]?.[1] != null && points[index - 1]?.[1] == null && points[index + 1]?.[1] == null
+
 /**
  * With a null where samples are missing, so that the line is broken there and not drawn through
  * what nobody measured.

@@ -12,7 +12,7 @@ import { connect, init, use, type ComposeOption, type ECharts } from 'echarts/co
 import { SVGRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
 import { scaleTo } from './chartScale.ts'
-import { summarise } from './chartSeries.ts'
+import { isLone, summarise } from './chartSeries.ts'
 import { nothing } from './format.ts'
 import type { MetricChartProps } from './MetricChart.tsx'
 import './chart.css'
@@ -93,7 +93,9 @@ export default function ChartView({ series, format, from, until, max, base = 100
         type: 'line',
         name,
         data: points.map(([at, value]) => [at, value]),
-        showSymbol: false,
+        showAllSymbol: true,
+        symbolSize: 5,
+        symbol: (_value: unknown, { dataIndex }: { dataIndex: number }) => (isLone(points, dataIndex) ? 'circle' : 'none'),
         connectNulls: false,
         lineStyle: { width: 1.5 },
         ...(series.length === 1 && { areaStyle: { opacity: 0.08 } }),

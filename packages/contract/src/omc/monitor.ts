@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { operation } from '../operation.ts'
 import { can } from '../can.ts'
 import { byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
 import { reference } from '../resource.ts'
@@ -180,6 +181,26 @@ export const integrations = {
     status: 202,
     query: z.object({ action: z.enum(['reinstall', 'uninstall']), force: flag.default(false) }),
     response: integration,
+  }),
+  operations: defineCall({
+    ...one,
+    id: 'omc.integration.operations',
+    method: 'GET',
+    path: `${monitorPath}/integrations/{id}/operations`,
+    summary: 'What was done to it, newest first, rules that were brought to it too',
+    access: admins,
+    query: listQuery(['created_at'], {}),
+    response: listOf(operation),
+  }),
+  log: defineCall({
+    ...one,
+    id: 'omc.integration.log',
+    method: 'GET',
+    path: `${monitorPath}/integrations/{id}/log`,
+    summary: 'The last lines that one which the platform runs has written',
+    access: admins,
+    query: z.object({ lines: z.coerce.number().int().min(1).max(2_000).default(200) }),
+    response: z.object({ text: z.string() }),
   }),
 } as const
 

@@ -2,9 +2,9 @@ import { hasRegistry } from '@zhisuan/contract/ims/rights'
 import type { RegistryAuth } from '@zhisuan/engines/docker/types'
 import type { Db } from '../../platform/db/database.ts'
 import { projectForToken } from './project/project.store.ts'
+import { registryAt } from './registry/place.ts'
 import { platformSubject } from './registry/registry.connection.ts'
 import type { RegistryEndpoints } from './registry/registry.endpoint.ts'
-import { getRegistry } from './registry/registry.store.ts'
 import type { ThirdService } from './third/third.service.ts'
 import { partsOf } from './token/scopes.ts'
 import type { Tokens } from './token/tokens.ts'
@@ -41,12 +41,11 @@ export function createImageAuth({
     const parts = imageParts(image)
     if (parts === null) return undefined
     const { address, name } = parts
-    const registered = await db.selectFrom('registries').select('id').where('address', '=', address).where('status', '=', 'active').executeTakeFirst()
-    if (registered !== undefined) {
-      const row = await getRegistry(db, registered.id)
+    const row = await registryAt(db, address)
+    if (row?.status === 'active') {
       const names = partsOf(name)
-      const project = names === null ? undefined : await projectForToken(db, registered.id, names.project)
-      if (row === undefined || project === undefined) return undefined
+      const project = names === null ? undefined : await projectForToken(db, row.id, names.project)
+      if (project === undefined) return undefined
       if (bpId !== null && project.bp_id !== bpId && project.visibility !== 'public') return undefined
       const { account, ours } = endpoints.connectionOf(row)
       // The account is the platform's, for all that is in it.
@@ -79,7 +78,7 @@ export const createImageUse =
   async (image, bpId) => {
     const parts = imageParts(image)
     const address = parts?.address ?? 'docker.io'
-    const registered = await db.selectFrom('registries').select('id').where('address', '=', address).executeTakeFirst()
+    const registered = await registryAt(db, address)
     if (parts !== null && registered !== undefined) {
       const names = partsOf(parts.name)
       const project = names === null ? undefined : await projectForToken(db, registered.id, names.project)

@@ -1,4 +1,6 @@
+import type { Also } from '@zhisuan/contract/define'
 import { imageKind, pulls } from '@zhisuan/contract/ims/rights'
+import type { Context } from '@zhisuan/contract/policy/pattern'
 import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
 import { contextOfPerson } from '../../platform/auth/later.ts'
 import { decideAlso } from '../../platform/auth/rules.ts'
@@ -8,6 +10,8 @@ import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { imageParts } from './imageAuth.ts'
 import { projectForToken } from './project/project.store.ts'
+import { registryAt } from './registry/place.ts'
+import { getRegistry } from './registry/registry.store.ts'
 import { partsOf } from './token/scopes.ts'
 
 /**
@@ -20,11 +24,7 @@ export async function repositoryOfImage(on: Sql, name: string): Promise<string |
   const byId = /^[0-9a-f-]{36}$/i.test(name.slice(0, slash))
   const image = byId ? { address: name.slice(0, slash), name: name.slice(slash + 1) } : imageParts(name)
   if (image === null) return null
-  const registry = await on
-    .selectFrom('registries')
-    .select('id')
-    .where(byId ? 'id' : 'address', '=', image.address)
-    .executeTakeFirst()
+  const registry = await (byId ? getRegistry(on, image.address) : registryAt(on, image.address))
   if (registry === undefined) return byId ? undefined : null
   const parts = partsOf(image.name)
   const project = parts === null ? undefined : await projectForToken(on, registry.id, parts.project)
@@ -32,18 +32,30 @@ export async function repositoryOfImage(on: Sql, name: string): Promise<string |
   return project.visibility === 'public' ? null : `${project.id}/${parts.repository}`
 }
 
-/** Refuses who may not pull one of these images, where they are known only after the call was read, as those of a compose file. @throws Refusal 3000 */
+/**
+ * Refuses who may not do one of these, where they are known only after the call was read.
+ * @param context of the request; left out where it is done for somebody who is not there
+ * @throws Refusal 3000
+ */
+export type RefuseAlso = (actor: Actor, also: readonly Also[], context?: Context) => Promise<void>
+
+/** Refuses who may not pull one of these images, as those of a compose file. @throws Refusal 3000 */
 export type RefusePulls = (actor: Actor, images: readonly string[]) => Promise<void>
 
-export const createRefusePulls =
-  ({ db, kinds, now }: Pick<Platform, 'db' | 'kinds' | 'now'>): RefusePulls =>
-  async (actor, images) => {
-    const call = { id: 'ims.repository.pull', subjects: undefined, requestTags: undefined, also: () => pulls(...images) }
+export const createRefusePulls = (platform: Pick<Platform, 'db' | 'kinds' | 'now'>): RefusePulls => {
+  const refuseAlso = createRefuseAlso(platform)
+  return (actor, images) => refuseAlso(actor, pulls(...images))
+}
+
+export const createRefuseAlso =
+  ({ db, kinds, now }: Pick<Platform, 'db' | 'kinds' | 'now'>): RefuseAlso =>
+  async (actor, also, context) => {
+    const call = { id: 'ims.repository.pull', subjects: undefined, requestTags: undefined, also: () => also }
     const refused = await decideAlso(
       actor,
       call,
       { params: {} },
-      contextOfPerson(actor, now()),
+      context ?? contextOfPerson(actor, now()),
       (kind, id) => tagsOf(kinds(), scopeOf(actor), kind, id),
       async (of, id) => (of === imageKind ? repositoryOfImage(db, id) : undefined),
     )

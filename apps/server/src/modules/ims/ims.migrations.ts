@@ -103,6 +103,8 @@ interface PreheatTable {
   created_by: string | null
   created_by_name: string
   created_at: Generated<Date>
+  /** By whose rights it is pulled: who made it, or had it tried again. */
+  ordered_by: string | null
 }
 interface PreheatTargetTable {
   id: string
@@ -442,5 +444,9 @@ export const imsMigrations: Migrations = {
       deleted_at timestamptz not null,
       primary key (registry_id, name)
     );
+  `),
+  '20261130_01_preheat_ordered_by': migration(`
+    alter table preheats add column ordered_by uuid;
+    update preheats set ordered_by = created_by;
   `),
 }

@@ -1,6 +1,7 @@
 import { preheats as preheatCalls, thirdRegistries as thirdCalls } from '@zhisuan/contract/ims/preheat'
 import { registryProjects, repositories as repositoryCalls, repositoryAccess, tagBin } from '@zhisuan/contract/ims/project'
 import { registries as registryCalls, registryCommands, registryUsers } from '@zhisuan/contract/ims/registry'
+import { contextOf } from '../../platform/http/bind.ts'
 import { handle, type Handler } from '../../platform/http/handler.ts'
 import type { PreheatService } from './preheat/preheat.service.ts'
 import type { ProjectService } from './project/project.service.ts'
@@ -38,7 +39,7 @@ export const imsRoutes = (parts: {
     handle(registryCommands.create, ({ actor, body }) => users.commands(actor, body)),
     handle(registryProjects.list, ({ actor, params, query }) => projects.list(actor, params.id, query)),
     handle(registryProjects.create, ({ actor, params, body }) => projects.create(actor, params.id, body)),
-    handle(registryProjects.update, ({ actor, params, body }) => projects.update(actor, params, body)),
+    handle(registryProjects.update, ({ actor, request, params, body }) => projects.update(actor, params, body, contextOf(actor, request))),
     handle(registryProjects.delete, ({ actor, params, query }) => projects.delete(actor, params, query.force, repositories.empty)),
     handle(registryProjects.keepPreview, ({ actor, params, body }) => repositories.keepPreview(actor, params, body)),
     handle(repositoryCalls.all, ({ actor, params, query }) => repositories.all(actor, params.id, query)),
@@ -57,9 +58,11 @@ export const imsRoutes = (parts: {
     handle(preheatCalls.nodes, ({ actor, params, query }) => preheats.nodes(actor, params.id, query)),
     handle(preheatCalls.list, ({ actor, query }) => preheats.list(actor, query)),
     handle(preheatCalls.get, ({ actor, params }) => preheats.get(actor, params.id)),
-    handle(preheatCalls.create, ({ actor, params, body }) => preheats.create(actor, params.id, body)),
-    handle(preheatCalls.createThird, ({ actor, params, body }) => preheats.createThird(actor, params.id, body)),
-    handle(preheatCalls.retry, ({ actor, params }) => preheats.retry(actor, params.id)),
+    handle(preheatCalls.create, ({ actor, request, params, body }) => preheats.create({ actor, context: contextOf(actor, request) }, params.id, body)),
+    handle(preheatCalls.createThird, ({ actor, request, params, body }) =>
+      preheats.createThird({ actor, context: contextOf(actor, request) }, params.id, body),
+    ),
+    handle(preheatCalls.retry, ({ actor, request, params }) => preheats.retry({ actor, context: contextOf(actor, request) }, params.id)),
     handle(preheatCalls.delete, ({ actor, query }) => preheats.remove(actor, query)),
     handle(thirdCalls.list, ({ actor, query }) => third.list(actor, query)),
     handle(thirdCalls.nodes, ({ actor, query }) => preheats.ownNodes(actor, query)),

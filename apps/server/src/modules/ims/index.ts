@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/auth/actor.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
+import { onNodes } from '../../platform/kept/kept.onNodes.ts'
 import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
@@ -12,7 +13,7 @@ import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import { createImageAuth, createImageUse, type ImageAuth, type ImageUse } from './imageAuth.ts'
-import { createRefusePulls, repositoryOfImage, type RefusePulls } from './imageRights.ts'
+import { createRefuseAlso, createRefusePulls, repositoryOfImage, type RefusePulls } from './imageRights.ts'
 import { imsMigrations } from './ims.migrations.ts'
 import { imsRoutes } from './ims.routes.ts'
 import { createPreheatRunner } from './preheat/preheat.runner.ts'
@@ -22,7 +23,6 @@ import { createAuthority } from './registry/authority.ts'
 import { createRegistryEndpoints } from './registry/registry.endpoint.ts'
 import { createRegistryOperations } from './registry/registry.operations.ts'
 import { createRegistryService } from './registry/registry.service.ts'
-import { countByNode, ownersOnNode } from './registry/registry.store.ts'
 import { serveEvents } from './repository/events.ts'
 import { createIndex } from './repository/indexing.ts'
 import { createRepositories } from './repository/repository.service.ts'
@@ -83,7 +83,8 @@ export function createIms(
   })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
   const third = createThirdRegistries(platform, { guard })
-  const runner = createPreheatRunner(platform, { edges, refusedByNode, endpoints, tokens, third })
+  const refuseAlso = createRefuseAlso(platform)
+  const runner = createPreheatRunner(platform, { edges, refusedByNode, endpoints, tokens, third, personOf, refuseAlso })
   edges.onUp(() => runner.begin())
   return {
     imageAuth: createImageAuth({ db: platform.db, endpoints, tokens, third }),
@@ -104,14 +105,14 @@ export function createIms(
     handlers: imsRoutes({
       registries,
       users: createRegistryUsers(platform, { hash: passwords.hash }),
-      projects: createProjects(platform, { limits, mayMake, isThere: index.isThere }),
+      projects: createProjects(platform, { limits, mayMake, refuseAlso, isThere: index.isThere }),
       repositories,
       tokens: tokenService,
       third,
-      preheats: createPreheats(platform, { third, begin: runner.begin, letGo: runner.letGo }),
+      preheats: createPreheats(platform, { third, refuseAlso, begin: runner.begin, letGo: runner.letGo }),
     }),
     operations: Object.values(operations),
-    contentsOfNode: { count: countByNode, owners: ownersOnNode },
+    contentsOfNode: onNodes('registries'),
     jobs: [reconcileJob, purgeJob, rulesJob, collectJob, renewJob, thirdJob],
     jobHandlers: [
       handleJob(reconcileJob, async () => void (await index.reconcileAll())),

@@ -14,6 +14,7 @@ import { leastBalance } from '../../testing/balance.ts'
 import { call, refused, send } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { allow, deny, keeping } from '../../testing/policies.ts'
+import { uuidv7 } from '../../platform/ids.ts'
 import { tokenPath } from './registry/registry.service.ts'
 
 const registryPassword = 'Registry-pass-1'
@@ -141,6 +142,28 @@ describe('rights in registries', () => {
     const person = await under(deny(action))
     const answer = await send(app, what, { token: person.token, params: { ...at(one), bin_id: someId }, ...more })
     expect(answer.body).toMatchObject({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
+  })
+
+  it('to delete and to pull are asked for by who lets go of what a project holds, and only then', async () => {
+    const held = await make('held', { bin_days: 7, immutable_tags: ['v*'] })
+    await app.platform.db
+      .insertInto('registry_repositories')
+      .values({ id: uuidv7(), project_id: held.id, bp_id: held.bp_id, name: 'secret', pushed_at: null, pulled_at: null })
+      .execute()
+    const same = { bin_days: 7, immutable_tags: ['v*'] }
+    const update = async (person: SignedIn, body: object) => (await send(app, registryProjects.update, { token: person.token, params: at(held), body })).body
+    const may_not = (action: string) => ({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
+    const [keeper, reader] = [
+      await under(deny('ims.tag.delete')),
+      await under(deny('ims.repository.pull', { Resource: `zrn:ims:*:repository/${held.id}/secret` })),
+    ]
+    for (const looser of [{ bin_days: 0 }, { bin_days: 6 }, { immutable_tags: [] }, { immutable_tags: ['w*', 'x*'] }])
+      expect(await update(keeper, { ...same, ...looser })).toMatchObject(may_not('ims.tag.delete'))
+    expect(await update(keeper, { ...same, bin_days: 8, immutable_tags: ['v*', 'w*'], visibility: 'public' })).toMatchObject({ visibility: 'public' })
+    // As it was.
+    expect(await update(owner, same)).toMatchObject({ bin_days: 7, visibility: 'private' })
+    expect(await update(reader, { ...same, visibility: 'public' })).toMatchObject(may_not('ims.repository.pull'))
+    expect(await update(reader, { ...same, bin_days: 0 })).toMatchObject({ bin_days: 0, visibility: 'private' })
   })
 
   it.each(['..', '_catalog', 'UPPER', 'a//b', '../one/app', 'x'.repeat(256)])('are of no repository that is called %s', async (name) => {

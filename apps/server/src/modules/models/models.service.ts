@@ -153,10 +153,16 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     const files = new Map(before.map(({ path, sha256, size_bytes }) => [path, { path, sha256, size_bytes }]))
     for (const path of change.remove) files.delete(path)
     for (const file of change.add) files.set(file.path, file)
-    for (const path of files.keys())
-      for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
-        if (files.has(path.slice(0, slash))) throw new Refusal('modelPathTaken', { values: { path: path.slice(0, slash) } })
     if (files.size > filesMost) throw new Refusal('modelTooManyFiles', { values: { limit: filesMost } })
+    const folders = new Set<string>()
+    for (const path of files.keys())
+      // From the deepest up: above one that was looked at already, all were.
+      for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+        const folder = path.slice(0, slash)
+        if (folders.has(folder)) break
+        if (files.has(folder)) throw new Refusal('modelPathTaken', { values: { path: folder } })
+        folders.add(folder)
+      }
     const all = [...files.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1))
     if (before.length === all.length && all.every((file, index) => file.path === before[index]?.path && file.sha256 === before[index]?.sha256))
       throw new Refusal('modelUnchanged')
@@ -388,6 +394,8 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     },
     /** A commit of what the model has, by its digest, and of what is at hand. @throws Refusal modelUploadUnready, and as commit does */
     async commitContents(actor: Actor, id: string, change: ContentChange): Promise<RevisionRow> {
+      // Before any of them is written.
+      if (change.add.length > filesMost) throw new Refusal('modelTooManyFiles', { values: { limit: filesMost } })
       const small = change.add.flatMap((file) => ('content' in file ? [file.content] : []))
       let kept: Content[] = []
       try {

@@ -1,8 +1,10 @@
 import type { InstanceUsage } from '@zhisuan/engines/compute'
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import { z } from 'zod'
+import { createHistory } from '../../platform/history.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
+import { onNodes } from '../../platform/kept/kept.onNodes.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createOutboundAgent } from '../../platform/outbound/follow.ts'
@@ -18,7 +20,7 @@ import { createRuleKeeper } from './alarm/ruleKeeper.ts'
 import { createPrometheusEndpoints } from './integration/integration.endpoint.ts'
 import { createIntegrationOperations } from './integration/integration.operations.ts'
 import { createIntegrationService } from './integration/integration.service.ts'
-import { countByNode, ownersOnNode, updateIntegration } from './integration/integration.store.ts'
+import { updateIntegration } from './integration/integration.store.ts'
 import { createLogService } from './log/log.service.ts'
 import { forgetDays, forgetHours, logMigrations, prepareDays } from './log/log.store.ts'
 import { createCallRecorder } from './log/recorder.ts'
@@ -95,9 +97,10 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       logs: createLogService(platform),
       stats: createStatsService(platform, { endpoints, lastOf: nodeMetrics.last, minutesOf: nodeMetrics.of }),
       alarms: createAlarmService(platform, { inbox, keeper, dispatcher, checkUrl: guard.check }),
+      history: createHistory(platform),
     }),
     operations: [...Object.values(operations), keeper.operation],
-    contentsOfNode: { count: countByNode, owners: ownersOnNode },
+    contentsOfNode: onNodes('monitor_integrations'),
     jobs: [daysJob, silentJob, ...keeper.jobs],
     jobHandlers: [
       ...keeper.jobHandlers,

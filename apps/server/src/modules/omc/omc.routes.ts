@@ -2,6 +2,7 @@ import { alarms as alarmCalls, alertLogs, receivers as receiverCalls } from '@zh
 import { apiEvents, apiLogs } from '@zhisuan/contract/omc/log'
 import { integrations as integrationCalls, prometheus as prometheusCalls } from '@zhisuan/contract/omc/monitor'
 import { stats as statCalls } from '@zhisuan/contract/omc/stats'
+import type { History } from '../../platform/history.ts'
 import { handle, type Handler } from '../../platform/http/handler.ts'
 import type { AlarmService } from './alarm/alarm.service.ts'
 import type { IntegrationService } from './integration/integration.service.ts'
@@ -15,12 +16,14 @@ export const omcRoutes = ({
   logs,
   stats,
   alarms,
+  history,
 }: {
   integrations: IntegrationService
   queries: QueryService
   logs: LogService
   stats: StatsService
   alarms: AlarmService
+  history: History
 }): Handler[] => [
   handle(statCalls.nodes, ({ actor, body }) => stats.nodes(actor, body)),
   handle(statCalls.clusters, ({ actor }) => stats.clusters(actor)),
@@ -30,6 +33,11 @@ export const omcRoutes = ({
   handle(integrationCalls.list, ({ query }) => integrations.list(query)),
   handle(integrationCalls.get, ({ params }) => integrations.get(params.id)),
   handle(integrationCalls.create, ({ actor, body }) => integrations.create(actor, body)),
+  handle(integrationCalls.operations, async ({ params, query }) => {
+    await integrations.get(params.id)
+    return history.list(params.id, query)
+  }),
+  handle(integrationCalls.log, ({ params, query }) => integrations.log(params.id, query.lines)),
   handle(integrationCalls.action, ({ actor, params, query }) => integrations.act(actor, params.id, query)),
   handle(prometheusCalls.list, ({ actor, query }) => integrations.prometheusList(actor, query)),
   handle(prometheusCalls.get, ({ params }) => integrations.prometheusGet(params.id)),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { keptState, keptWanted, type KeptOrder, type KeptState, type KeptWanted, type KeptWish } from '@zhisuan/contract/agent/kept'
 import type { Kind } from '@zhisuan/contract/kind'
 import type { Sql, Tx } from '../db/database.ts'
@@ -14,6 +15,9 @@ import { createKeptSteps } from './kept.steps.ts'
 import * as store from './kept.store.ts'
 import { keptMigrations, type KeptRow, type KeptStatus } from './kept.store.ts'
 import { createKeptWatch, usualTimes, type KeptTimes } from './kept.watch.ts'
+
+const linesMs = 15_000
+const linesMostCharacters = 500_000
 
 /**
  * What the platform runs on nodes for itself, kept there by their agents: whatever program it is, it is wanted, placed,
@@ -126,6 +130,8 @@ export interface Kept {
   look(id: string): Promise<KeptProgram>
   /** The last lines of what it said, and with `follow` what it says from then on; the reader ends it. @throws Refusal where the node is not there */
   log(id: string, options: { readonly tail: number; readonly follow: boolean; readonly signal: AbortSignal }): Promise<Readable>
+  /** The last lines of it, as a text of bounded length. */
+  lastLines(id: string, lines: number): Promise<string>
   /** Told by the server that noticed that one is otherwise than it was, after it was recorded. */
   onChange(told: (program: KeptProgram, before: KeptStatus) => void): void
 }
@@ -207,6 +213,11 @@ export function createKept(
   const locked = async (tx: Tx, id: string): Promise<KeptRow> => found(await store.lockKept(tx, id))
   const isBusy = ({ status }: KeptRow): boolean => status === 'installing' || status === 'changing' || status === 'uninstalling'
 
+  const logOf: Kept['log'] = async (id, options) => {
+    const row = found(await store.getKept(db, id))
+    const { tunnel } = await nodes.reach(row.node_id)
+    return found(await node.log(tunnel, id, options))
+  }
   const kept: Kept = {
     async want(tx, { id, node_id, owner, wanted }) {
       const { name, version, bundle, sealed, digest } = written(id, 'wanted', wanted)
@@ -290,11 +301,9 @@ export function createKept(
       else await watch.record(row, state)
       return shape(found(await store.getKept(db, id)))
     },
-    async log(id, options) {
-      const row = found(await store.getKept(db, id))
-      const { tunnel } = await nodes.reach(row.node_id)
-      return found(await node.log(tunnel, id, options))
-    },
+    log: logOf,
+    lastLines: async (id, lines) =>
+      (await text(await logOf(id, { tail: lines, follow: false, signal: AbortSignal.timeout(linesMs) }))).slice(-linesMostCharacters),
     onChange: (tell) => void told.push(tell),
   }
   return {

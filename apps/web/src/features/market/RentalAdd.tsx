@@ -7,7 +7,7 @@ import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
-import { CheckField, MoneyField, SwitchField, TextField } from '../../kit/fields.tsx'
+import { CheckField, Field, MoneyField, SwitchField, TextField } from '../../kit/fields.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
@@ -19,6 +19,7 @@ import { rentalItems } from '../../kit/price/items.ts'
 import { Price } from '../../kit/price/Price.tsx'
 import { useOrdering } from '../../kit/price/useOrdering.ts'
 import { paths } from '../../paths.ts'
+import { ImageInput } from '../container/ImageInput.tsx'
 import { StopTable } from './StopTable.tsx'
 import './market.css'
 
@@ -95,7 +96,9 @@ export default function RentalAdd() {
       {listing.free_together < count && <Alert className="zs-above" type="warning" showIcon title={t('rentForm.few', { free: listing.free_together })} />}
       <TextField name="name" label={t('field.name')} schema={shape.name} autoFocus />
       <NumberField name="count" label={t('field.count')} extra={t('field.countNote', { most: listing.most_cards })} min={1} max={listing.most_cards} />
-      <TextField name="image" label={t('field.image')} extra={t('field.imageNote')} schema={shape.image} code />
+      <Field name="image" label={t('field.image')} extra={t('field.imageNote')} schema={shape.image}>
+        <ImageInput />
+      </Field>
       <CheckField name="keep_running" text={t('field.keepRunning')} extra={t('field.keepRunningNote')} />
       <SwitchField name="alternatives" label={t('field.alternatives')} extra={t('field.alternativesNote')} />
       <NumberField name="idle_minutes" label={t('field.idleMinutes')} extra={t('field.idleMinutesNote')} schema={shape.idle_minutes} required={false} />

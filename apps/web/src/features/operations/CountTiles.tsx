@@ -37,7 +37,9 @@ export function CountTiles() {
           <Link to={lists[kind]()} className="om-tile">
             <span className="zs-soft">{names[kind]}</span>
             <strong>{format.number(total)}</strong>
-            <span className={trouble > 0 ? 'zs-bad' : 'zs-soft'}>{trouble > 0 ? t('stats.trouble', { count: trouble }) : t('stats.fine')}</span>
+            <span className={trouble > 0 ? 'zs-bad' : 'zs-soft'}>
+              {trouble > 0 ? t('stats.trouble', { count: trouble }) : total > 0 ? t('stats.fine') : t('stats.noneYet')}
+            </span>
           </Link>
         </li>
       ))}

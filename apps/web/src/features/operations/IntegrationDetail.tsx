@@ -5,9 +5,10 @@ import { useOne } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
+import { OperationTable } from '../../kit/OperationTable.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
-import { healthTones, isPassing, statusTones } from './monitorRules.ts'
+import { healthTones, isPassing, operationTexts, statusTones } from './monitorRules.ts'
 import { useIntegrationActions } from './useIntegrationActions.tsx'
 
 /** One component: where it runs, how it is, and what can be done to it. */
@@ -56,6 +57,17 @@ export default function IntegrationDetail() {
         { key: 'by', label: t('column.creator'), value: component.created_by },
         { key: 'created', label: t('column.created'), value: format.dateTime(component.created_at) },
       ]}
+      tabs={(component) =>
+        component.origin === 'kept'
+          ? [
+              {
+                key: 'history',
+                label: t('component.history'),
+                content: <OperationTable call={integrations.operations} id={component.id} busy={isPassing(component)} texts={operationTexts(t)} />,
+              },
+            ]
+          : []
+      }
     />
   )
 }

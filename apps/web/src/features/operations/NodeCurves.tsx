@@ -69,7 +69,7 @@ export function NodeCurves() {
   }, [data, t])
   if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   const until = dataUpdatedAt === 0 ? Date.now() : dataUpdatedAt
-  const common = { from: until - minutes * 60_000, until, loading: isPending, group, format: percent, max: 1 }
+  const common = { from: until - minutes * 60_000, until, loading: isPending, group, format: percent, max: 1, named: true }
   const hasCards = series.gpu.some(({ points }) => points.some(([, value]) => value !== null))
   return (
     <section aria-label={t('stats.curves')}>

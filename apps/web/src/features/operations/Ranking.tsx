@@ -41,7 +41,12 @@ export function Ranking() {
             return (
               <li key={node.id}>
                 <Link to={paths.container.node.detail(node.id)}>{node.name}</Link>
-                <meter className="om-meter" min={0} max={metric === 'load' ? highest : 1} value={value} aria-label={node.name} />
+                {metric === 'load' ? (
+                  <meter className="om-meter" min={0} max={highest} value={value} aria-label={node.name} />
+                ) : (
+                  // Green, yellow and red: busy is what these say, and full is what somebody has to see to.
+                  <meter className="om-meter" min={0} low={0.75} high={0.9} optimum={0} max={1} value={value} aria-label={node.name} />
+                )}
                 <span className="zs-number">{metric === 'load' ? format.number(value) : format.percent(value)}</span>
               </li>
             )

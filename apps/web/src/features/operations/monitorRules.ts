@@ -1,5 +1,7 @@
 import type { Call } from '@zhisuan/contract/define'
 import { integrations, prometheus, type Integration, type IntegrationStatus, type PrometheusSettings } from '@zhisuan/contract/omc/monitor'
+import type { TFunction } from 'i18next'
+import type { OperationTexts } from '../../kit/OperationTable.tsx'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
 
 /** How each status looks; what it is called stands under `component.status` in the messages. */
@@ -30,3 +32,18 @@ export const templates = {
   long: { scrape_interval_seconds: 30, retention_days: 365, retention_gb: null },
 } as const satisfies Readonly<Record<string, PrometheusSettings>>
 export const templateNames = ['light', 'standard', 'long'] as const satisfies readonly (keyof typeof templates)[]
+
+const kinds = ['integration.create', 'integration.reinstall', 'integration.uninstall', 'prometheus.update', 'alarm.apply'] as const
+const steps = ['preflight', 'place', 'start', 'switch', 'healthy', 'uninstall', 'reach', 'loaded'] as const
+
+/** What people call what is done to a component, and the steps of it. */
+export const operationTexts = (t: TFunction<'operations'>): OperationTexts => ({
+  what: (kind) => {
+    const known = kinds.find((one) => kind === `omc.${one}`)
+    return known === undefined ? kind : t(`component.operation.${known}`)
+  },
+  step: (_kind, step) => {
+    const known = steps.find((one) => one === step)
+    return known === undefined ? step : t(`component.step.${known}`)
+  },
+})

@@ -1,9 +1,12 @@
 import { integrationCan, integrations, type Integration } from '@zhisuan/contract/omc/monitor'
+import { lazy } from 'react'
 import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { allowed } from '../../kit/allowed.ts'
 import { invalidatedByIntegration } from './monitorRules.ts'
+
+const ProgramLog = lazy(() => import('../../kit/ProgramLog.tsx'))
 
 /** What an administrator can do to a component. */
 export function useIntegrationActions(): (component: Integration) => readonly Action[] {
@@ -16,6 +19,12 @@ export function useIntegrationActions(): (component: Integration) => readonly Ac
     return [
       ...(origin === 'kept'
         ? [
+            {
+              key: 'log',
+              call: integrations.log,
+              label: t('component.log'),
+              dialog: (close: () => void) => <ProgramLog call={integrations.log} id={id} name={name} onClose={close} />,
+            },
             {
               key: 'reinstall',
               call: integrations.action,

@@ -13,7 +13,7 @@ import { healthTones, invalidatedByProject, invalidatedByRegistry, registryTones
 
 const RegistryDialog = lazy(() => import('./RegistryDialog.tsx'))
 const AccountDialog = lazy(() => import('./AccountDialog.tsx'))
-const RegistryLog = lazy(() => import('./RegistryLog.tsx'))
+const ProgramLog = lazy(() => import('../../kit/ProgramLog.tsx'))
 const RegistrySetup = lazy(() => import('./RegistrySetup.tsx'))
 
 /** The registries that the platform manages: how each is, what is in it, and when that was last compared. */
@@ -129,7 +129,12 @@ function useRegistryActions(): (registry: Registry) => readonly Action[] {
               doneText: t('registry.collectBegun', { name }),
               run: () => collect.mutateAsync({ params: { id } }),
             },
-            { key: 'log', call: registries.log, label: t('registry.log'), dialog: (close: () => void) => <RegistryLog registry={registry} onClose={close} /> },
+            {
+              key: 'log',
+              call: registries.log,
+              label: t('registry.log'),
+              dialog: (close: () => void) => <ProgramLog call={registries.log} id={id} name={name} onClose={close} />,
+            },
           ]
         : []),
       { key: 'setup', call: null, label: t('registry.setup'), dialog: (close) => <RegistrySetup registry={registry} onClose={close} /> },

@@ -130,6 +130,15 @@ export default {
       tab: '切换 Tab 键：输入到终端，或移动到页面的下一个控件',
     },
   },
+  programLog: {
+    title: '“{{name}}”的运行日志',
+    range: '行数',
+    lines: '最后 {{count}} 行',
+    refresh: words.refresh,
+    copy: words.copy,
+    empty: '还没有日志',
+    emptyNote: '程序只在有情况时写日志。',
+  },
   chart: {
     label: '{{title}}折线图。{{summary}}',
     one: '{{name}}：最新 {{latest}}，最高 {{max}}',

@@ -83,10 +83,9 @@ export function createTopups(
 
   const begin = async (
     actor: Actor,
-    ask: { method: TopupMethod; amount: bigint; code: string; channel_id: string | null; expires_at: Date },
+    ask: { method: TopupMethod; amount: bigint; code: string; channel_id: string | null; created_at: Date; expires_at: Date },
   ): Promise<store.TopupRow> => {
     const owner_id = await ownerOf(actor)
-    const at = now()
     return db.transaction().execute(async (tx) => {
       // Who asks holds the account, so that two at once are counted one after the other.
       if (!(await lockOwner(tx, owner_id))) throw new Refusal('notFound')
@@ -104,7 +103,7 @@ export function createTopups(
         note: '',
         ...authoredBy(actor),
         confirmed_by_name: '',
-        created_at: at,
+        created_at: ask.created_at,
         expires_at: ask.expires_at,
         ended_at: null,
         asked_at: null,
@@ -157,7 +156,11 @@ export function createTopups(
     )
   }
 
-  const after = (ms: number): Date => new Date(now().getTime() + ms)
+  /** When it is asked for, and when it will be over. */
+  const lasting = (ms: number): { created_at: Date; expires_at: Date } => {
+    const created_at = now()
+    return { created_at, expires_at: new Date(created_at.getTime() + ms) }
+  }
   const urlOf = async (wish: { code: string; amount: bigint; channel_id: string | null; expires_at: Date }): Promise<string> => {
     const provider = await channels.provider(wish.channel_id ?? '', { enabled: true })
     return provider.create({ code: wish.code, amount: wish.amount, subject: await settings.get('title'), expires_at: wish.expires_at })
@@ -199,7 +202,7 @@ export function createTopups(
         amount,
         code: codeOf('HK', 8),
         channel_id: null,
-        expires_at: after(remittanceDays * 86_400_000),
+        ...lasting(remittanceDays * 86_400_000),
       })
       return get(actor, id)
     },
@@ -208,7 +211,7 @@ export function createTopups(
     async pay(actor: Actor, body: BodyOf<Calls['pay']>): Promise<ResponseOf<Calls['pay']>> {
       const amount = amountOf(body.amount, 'amount')
       await refuseMore(db, await ownerOf(actor), 'online')
-      const wish = { amount, code: codeOf('PY', 20), channel_id: body.channel_id, expires_at: after(paymentMinutes * 60_000) }
+      const wish = { amount, code: codeOf('PY', 20), channel_id: body.channel_id, ...lasting(paymentMinutes * 60_000) }
       // Before anything is held: gateways take their time. An order there that nothing here knows is never paid.
       const url = await urlOf(wish)
       const row = await begin(actor, { ...wish, method: 'online' })

@@ -1,19 +1,23 @@
+import { mayAccess } from '@zhisuan/contract/roles'
 import type { RegistryAuth } from '@zhisuan/engines/docker/types'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import { unrecorded } from '../../../platform/db/recording.ts'
+import type { PersonOf } from '../../../platform/auth/later.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
+import type { RefuseAlso } from '../imageRights.ts'
 import type { PreheatLayer } from '../ims.migrations.ts'
 import { platformSubject } from '../registry/registry.connection.ts'
 import type { RegistryEndpoints } from '../registry/registry.endpoint.ts'
 import { getRegistry } from '../registry/registry.store.ts'
 import type { ThirdService } from '../third/third.service.ts'
 import type { Tokens } from '../token/tokens.ts'
+import { asksOfPreheat, orderCall } from './preheat.rights.ts'
 import * as store from './preheat.store.ts'
 
 const lookEveryMs = 2_000
@@ -44,7 +48,9 @@ export function createPreheatRunner(
     refusedByNode: RefusedByNode
     endpoints: RegistryEndpoints
     tokens: Tokens
-    third: Pick<ThirdService, 'connectionOf' | 'note'>
+    third: Pick<ThirdService, 'connectionOf' | 'note' | 'refuseOwn'>
+    personOf: PersonOf
+    refuseAlso: RefuseAlso
   },
 ) {
   const running = new Map<string, { preheatId: string; abort: AbortController; ended: Promise<void> }>()
@@ -76,6 +82,17 @@ export function createPreheatRunner(
   }
   const thirdOf = async ({ third_registry_id: id }: store.PreheatRow) =>
     id === null ? undefined : db.selectFrom('third_registries').selectAll().where('id', '=', id).executeTakeFirst()
+
+  /** Whoever ordered it has to be allowed to order and to pull it still: a node may be at it long after. */
+  const judge = async (preheat: store.PreheatRow, { edge_id, image }: store.TargetRow): Promise<void> => {
+    const actor = preheat.ordered_by === null ? null : await parts.personOf(preheat.ordered_by)
+    if (actor === null || !mayAccess(orderCall(preheat).access, actor)) throw new Refusal('preheatNoPerson')
+    await parts.refuseAlso(actor, asksOfPreheat(preheat, [image], [edge_id])).catch((error: unknown) => {
+      throw error instanceof Refusal ? new Refusal('preheatNoPerson', { cause: error }) : error
+    })
+    const third = await thirdOf(preheat)
+    if (third !== undefined) await parts.third.refuseOwn(third.url)
+  }
 
   const pull = async (preheat: store.PreheatRow, target: store.TargetRow, signal: AbortSignal): Promise<'done' | 'there'> => {
     const { docker } = await parts.edges.reach(platformScope, target.edge_id)
@@ -125,6 +142,7 @@ export function createPreheatRunner(
     try {
       const third = await thirdOf(preheat)
       if (third !== undefined && third.slowed_until !== null && third.slowed_until > now()) return await end({ state: 'waiting', next_at: third.slowed_until })
+      await judge(preheat, target)
       const state = await pull(preheat, target, signal)
       await end({ state, ended_at: now() })
     } catch (error) {

@@ -1,5 +1,6 @@
 import { preheatCan, type preheats, type Preheat, type PreheatWish, type thirdRegistries } from '@zhisuan/contract/ims/preheat'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { Context } from '@zhisuan/contract/policy/pattern'
 import { sql } from 'kysely'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
@@ -7,20 +8,33 @@ import { matching, pageWithTotal, paged, shapedPage } from '../../../platform/db
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { RefuseAlso } from '../imageRights.ts'
 import { getRegistry } from '../registry/registry.store.ts'
 import type { ThirdService } from '../third/third.service.ts'
+import { asksOfPreheat } from './preheat.rights.ts'
 import * as store from './preheat.store.ts'
 
 type Calls = typeof preheats
 /** Whence. */
 type From = { readonly registry_id: string; readonly third_registry_id: null } | { readonly registry_id: null; readonly third_registry_id: string }
 
+/** Who asks, and whence. */
+interface Asking {
+  readonly actor: Actor
+  readonly context: Context
+}
+
 export type PreheatService = ReturnType<typeof createPreheats>
 
 /** Orders to bring images to nodes before somebody needs them there. */
 export function createPreheats(
   { db, now }: Pick<Platform, 'db' | 'now'>,
-  parts: { third: Pick<ThirdService, 'read'>; begin: () => void; letGo: (preheatId: string) => void },
+  parts: {
+    third: Pick<ThirdService, 'read' | 'refuseOwn'>
+    refuseAlso: RefuseAlso
+    begin: () => void
+    letGo: (preheatId: string) => void
+  },
 ) {
   const shape = (row: store.ShownPreheat): Preheat => ({
     id: row.id,
@@ -69,9 +83,19 @@ export function createPreheats(
     return nodes
   }
 
-  const begin = async (actor: Actor, wish: PreheatWish, address: string, from: From, nodes: readonly { id: string }[]): Promise<Preheat> => {
+  const begin = async ({ actor, context }: Asking, wish: PreheatWish, address: string, from: From, nodes: readonly { id: string }[]): Promise<Preheat> => {
     const id = uuidv7()
     const images = [...new Set(wish.images.map(({ repository, tag }) => `${address}/${repository}:${tag}`))]
+    // Which nodes a region or a label means nobody knew before.
+    await parts.refuseAlso(
+      actor,
+      asksOfPreheat(
+        from,
+        images,
+        nodes.map((node) => node.id),
+      ),
+      context,
+    )
     await db.transaction().execute(async (tx) => {
       await store.insertPreheat(tx, {
         id,
@@ -83,6 +107,7 @@ export function createPreheats(
         starts_at: wish.starts_at === undefined ? now() : new Date(wish.starts_at),
         started_at: null,
         ended_at: null,
+        ordered_by: actor.user_id,
         ...authoredBy(actor),
       })
       await store.insertTargets(
@@ -168,25 +193,32 @@ export function createPreheats(
       }
     },
 
-    async create(actor: Actor, id: string, body: BodyOf<Calls['create']>): Promise<Preheat> {
+    async create(asking: Asking, id: string, body: BodyOf<Calls['create']>): Promise<Preheat> {
       const registry = found(await getRegistry(db, id))
       if (registry.status !== 'active') throw new Refusal('registryUnknown')
-      return begin(actor, body, registry.address, { registry_id: id, third_registry_id: null }, await chosen(actor, body.nodes))
+      return begin(asking, body, registry.address, { registry_id: id, third_registry_id: null }, await chosen(asking.actor, body.nodes))
     },
 
-    async createThird(actor: Actor, id: string, body: BodyOf<Calls['createThird']>): Promise<Preheat> {
+    async createThird(asking: Asking, id: string, body: BodyOf<Calls['createThird']>): Promise<Preheat> {
+      const { actor } = asking
       refuseOwnerless(scopeOf(actor))
       const registry = await parts.third.read(actor, id)
+      // It may have become one of ours since it was named.
+      await parts.third.refuseOwn(registry.url)
       const nodes = await chosen(actor, body.nodes)
       // Whoever has a node sees what its Docker is told.
       if (registry.username !== null && nodes.some(({ bp_id }) => bp_id !== registry.bp_id)) throw new Refusal('registryThirdForeign', { field: 'nodes' })
-      return begin(actor, body, registry.address, { registry_id: null, third_registry_id: id }, nodes)
+      return begin(asking, body, registry.address, { registry_id: null, third_registry_id: id }, nodes)
     },
 
-    async retry(actor: Actor, id: string): Promise<Preheat> {
+    async retry({ actor, context }: Asking, id: string): Promise<Preheat> {
+      const preheat = found(await store.showPreheat(db, scopeOf(actor), id))
+      const again = (await store.targetsOf(db, id)).filter(({ state }) => state === 'failed' || state === 'cancelled')
+      const [images, nodeIds] = [again.map(({ image }) => image), [...new Set(again.map(({ edge_id }) => edge_id))]]
+      await parts.refuseAlso(actor, asksOfPreheat(preheat, images, nodeIds), context)
       await db.transaction().execute(async (tx) => {
         refuseUnless(preheatCan.retry, found(await store.lockPreheat(tx, scopeOf(actor), id)))
-        await store.retry(tx, id, now())
+        await store.retry(tx, id, actor.user_id, now())
       })
       parts.begin()
       return get(actor, id)

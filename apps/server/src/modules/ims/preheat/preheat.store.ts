@@ -159,8 +159,9 @@ export async function cancel(tx: Tx, id: string, now: Date): Promise<void> {
     .execute()
 }
 
-export async function retry(tx: Tx, id: string, now: Date): Promise<void> {
-  await updatePreheat(tx, id, { status: 'running', started_at: now, ended_at: null })
+/** Once more, by the rights of who says so. */
+export async function retry(tx: Tx, id: string, orderedBy: string, now: Date): Promise<void> {
+  await updatePreheat(tx, id, { status: 'running', started_at: now, ended_at: null, ordered_by: orderedBy })
   await tx
     .updateTable('preheat_targets')
     .set({ state: 'waiting', error: null, next_at: null, claimed_until: null, ended_at: null, attempts: 0 })

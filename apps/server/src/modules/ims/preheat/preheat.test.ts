@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { preheats, thirdRegistries, type ThirdRegistry } from '@zhisuan/contract/ims/preheat'
+import { grants } from '@zhisuan/contract/iam/grant'
+import { registries } from '@zhisuan/contract/ims/registry'
 import { edges, enrolments, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
-import { call, refused } from '../../../testing/call.ts'
+import { call, refused, send } from '../../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { deny, keeping } from '../../../testing/policies.ts'
 import { newPrivateKey, publicKeyOf } from '../../../../../agent/src/identity.ts'
 import { register, startAgent } from '../../ecrm/testing.ts'
 
@@ -220,6 +223,70 @@ describe('images that are brought to nodes', () => {
     expect(await create({ labels: ['disk=none'] })).toMatchObject({ code: 97030 })
     expect(await create({ node_ids: [registry.id] })).toMatchObject({ code: 97031, fields: [{ field: 'nodes.node_ids' }] })
     expect(await order({ nodes: { labels: ['disk=ssd'] } })).toMatchObject({ node_count: 1 })
+  })
+
+  it('by the rights that whoever ordered them has when a node begins, and of whoever has them tried again', async () => {
+    const theirs = await thirdParty()
+    const connection = { engine: 'distribution' as const, url: theirs.url, account }
+    const ours = await call(app, registries.create, { token: admin.token, body: { name: 'ours', connection } })
+    const administrator = await someone(app, { kind: 4, roles: ['ADMIN'], organisation: owner.bp_id })
+    const body = {
+      images: [{ repository: 'team/app', tag: '1' }],
+      nodes: { labels: ['disk=ssd'] },
+      starts_at: new Date(app.clock.now().getTime() + 60_000).toISOString(),
+    }
+    const ordered = () => send(app, preheats.create, { token: administrator.token, params: { id: ours.id }, body })
+    const { id } = await call(app, preheats.create, { token: administrator.token, params: { id: ours.id }, body })
+    const node_ids = [edge.id]
+    const now = await call(app, preheats.create, {
+      token: administrator.token,
+      params: { id: ours.id },
+      body: { ...body, nodes: { node_ids }, starts_at: undefined },
+    })
+    const shown = (of: string) => call(app, preheats.get, { token: admin.token, params: { id: of } })
+    await vi.waitFor(async () => expect(await shown(now.id)).toMatchObject({ status: 'succeeded' }), { timeout: 20_000 })
+    const policy = await keeping(app).makePolicy(owner, [deny('ims.repository.pull')])
+    const grant = await keeping(app).give(owner, policy, { user_id: administrator.id })
+    app.clock.advance(61_000)
+    await vi.waitFor(
+      async () =>
+        expect(await shown(id)).toMatchObject({
+          status: 'failed',
+          targets: [{ error: '下达该预热任务的用户已不能登录，或不再允许拉取该镜像；由有权限的用户重试即可' }],
+        }),
+      { timeout: 20_000 },
+    )
+    const denied = (action: string) => ({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
+    expect((await send(app, preheats.retry, { token: administrator.token, params: { id } })).body).toMatchObject(denied('ims.repository.pull'))
+    await call(app, grants.delete, { token: owner.token, params: { id: grant.id } })
+    // A node that labels chose is not said in the call.
+    const notHere = await keeping(app).makePolicy(owner, [deny('ecrm.edge.pullImage', { Resource: `zrn:ecrm:*:edge/${edge.id}` })])
+    await keeping(app).give(owner, notHere, { user_id: administrator.id })
+    expect((await ordered()).body).toMatchObject(denied('ecrm.edge.pullImage'))
+    expect((await send(app, preheats.retry, { token: administrator.token, params: { id } })).body).toMatchObject(denied('ecrm.edge.pullImage'))
+    await call(app, preheats.retry, { token: admin.token, params: { id } })
+    await vi.waitFor(async () => expect(await shown(id)).toMatchObject({ status: 'succeeded' }), { timeout: 20_000 })
+    theirs.stop()
+  })
+
+  it('from no registry of the platform’s that is named as a third party’s, however it is written', async () => {
+    const ours = await thirdParty()
+    const { port } = new URL(ours.url)
+    // It was a third party's before it was registered.
+    const before = await call(app, thirdRegistries.create, { token: owner.token, body: { name: 'before', url: ours.url, account } })
+    await call(app, registries.create, {
+      token: admin.token,
+      body: { name: 'became', connection: { engine: 'distribution', url: `http://localhost:${port}`, account } },
+    })
+    const own = { code: 97033, fields: [{ field: 'url' }] }
+    for (const url of [`http://localhost:${port}`, `http://LocalHost.:${port}/`, ours.url, `http://0x7f.1:${port}`, `https://localhost:${port}`])
+      expect(await refused(app, thirdRegistries.create, { token: owner.token, body: { name: 'alias', url, account } })).toMatchObject(own)
+    expect(
+      await refused(app, thirdRegistries.update, { token: owner.token, params: { id: registry.id }, body: { name: 'theirs', url: ours.url, account } }),
+    ).toMatchObject(own)
+    const body = { images: [{ repository: 'team/app', tag: '1' }], nodes: { node_ids: [edge.id] } }
+    expect(await refused(app, preheats.createThird, { token: owner.token, params: { id: before.id }, body })).toMatchObject(own)
+    ours.stop()
   })
 
   it('that is the platform’s and has a password to no node but the platform’s', async () => {

@@ -1,9 +1,11 @@
 import type { RegistryProject, registryProjects } from '@zhisuan/contract/ims/project'
-import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
+import type { Also, BodyOf, QueryOf } from '@zhisuan/contract/define'
+import { alsoInProject } from '@zhisuan/contract/ims/rights'
+import type { Context } from '@zhisuan/contract/policy/pattern'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso } from '../../../platform/db/database.ts'
+import { iso, type Sql } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -12,6 +14,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import type { Limits } from '../../iam/rules/limits.ts'
+import type { RefuseAlso } from '../imageRights.ts'
 import { leaveProject, leftProjects } from '../repository/repository.store.ts'
 import { getRegistry, type RegistryRow } from '../registry/registry.store.ts'
 import * as store from './project.store.ts'
@@ -25,6 +28,7 @@ export function createProjects(
   parts: {
     limits: Pick<Limits, 'refuseUnknownOrganisation'>
     mayMake: StandingService['mayMake']
+    refuseAlso: RefuseAlso
     /** Whether there are images of such a project already. @throws EngineError where the registry does not answer */
     isThere: (registry: RegistryRow, name: string) => Promise<boolean>
   },
@@ -34,6 +38,19 @@ export function createProjects(
   /** What only the platform's administrators say. @throws Refusal 3000 */
   const refuseOthers = (actor: Actor, body: { bp_id?: unknown; quota_bytes?: unknown }): void => {
     if ((body.bp_id !== undefined || body.quota_bytes !== undefined) && !isPlatformKind(actor.kind)) throw new Refusal('noPermission')
+  }
+
+  /**
+   * What somebody does who lets go of what held: tags go for good that would have stayed, and everybody pulls what some may not.
+   * A policy may name a single repository, so each is asked about, and the project as a whole for those to come.
+   */
+  const loosened = async (on: Sql, row: store.ProjectRow, body: BodyOf<Calls['update']>): Promise<readonly Also[]> => {
+    const deletes = body.bin_days < row.bin_days || row.immutable_tags.some((pattern) => !body.immutable_tags.includes(pattern))
+    const opens = body.visibility === 'public' && row.visibility === 'private'
+    const actions = [...(deletes ? ['ims.tag.delete'] : []), ...(opens ? ['ims.repository.pull'] : [])]
+    if (actions.length === 0) return []
+    const names = await store.repositoryNames(on, row.id)
+    return [undefined, ...names].flatMap((name) => actions.map((action) => alsoInProject(action, { pid: row.id, name })))
   }
 
   /** Images that are there would be whoever's makes the project: of one that was deleted, or of others who fill the same registry. @throws Refusal */
@@ -85,13 +102,14 @@ export function createProjects(
       return show(actor, { id, pid })
     },
 
-    async update(actor: Actor, at: store.ProjectAt, body: BodyOf<Calls['update']>): Promise<RegistryProject> {
+    async update(actor: Actor, at: store.ProjectAt, body: BodyOf<Calls['update']>, context: Context): Promise<RegistryProject> {
       refuseOthers(actor, body)
       found(await store.showProject(db, scopeOf(actor), at))
       const { bp_id } = body
       if (bp_id !== undefined) await parts.limits.refuseUnknownOrganisation(db, bp_id)
       await db.transaction().execute(async (tx) => {
-        found(await store.lockProject(tx, scopeOf(actor), at.pid))
+        const row = found(await store.lockProject(tx, scopeOf(actor), at.pid))
+        await parts.refuseAlso(actor, await loosened(tx, row, body), context)
         await store.updateProject(tx, at.pid, {
           description: body.description,
           visibility: body.visibility,

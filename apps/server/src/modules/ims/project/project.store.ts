@@ -55,6 +55,9 @@ export const readProject = (on: Sql, scope: Scope, of: ProjectAt): Promise<Proje
 
 export const { insert: insertProject, update: updateProject, remove: deleteProject, lock: lockProject } = rowsOf('registry_projects', 'updated_at')
 
+export const repositoryNames = async (on: Sql, projectId: string): Promise<string[]> =>
+  (await on.selectFrom('registry_repositories').select('name').where('project_id', '=', projectId).execute()).map(({ name }) => name)
+
 /** What decides about tokens. */
 export type ProjectForToken = Pick<ProjectRow, 'id' | 'registry_id' | 'bp_id' | 'visibility' | 'quota_bytes' | 'used_bytes' | 'immutable_tags'>
 export const projectForToken = (on: Sql, registryId: string, name: string): Promise<ProjectForToken | undefined> =>

@@ -3,6 +3,8 @@ import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import type { Db } from '../../../platform/db/database.ts'
 import { createEndpoints, type EndpointKind, type EndpointPart } from '../../../platform/endpoints.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import { toRefusal } from '../../../platform/http/problems.ts'
+import { fetchRefusal } from '../../../platform/outbound/follow.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Tokens } from '../token/tokens.ts'
 import { keptConnection, openRegistry, type KeptConnection } from './registry.connection.ts'
@@ -35,6 +37,7 @@ const registryKind = (db: Db, tokens: Pick<Tokens, 'sign'>): RegistryKind => ({
     await client.check({ signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]) })
     return { parts: [] }
   },
+  tell: tellRegistry,
   explain: (error) => explainRegistry(error, { url: 'connection.url', account: 'connection.account' }),
   incomplete: (_name, { words }) => new Refusal('registryUnanswered', { values: { reason: words } }),
 })
@@ -46,6 +49,10 @@ export async function explainRegistry(error: unknown, fields: { readonly url: st
   if (error.kind === 'bad_answer' || error.kind === 'not_found') return new Refusal('registryIsNone', { field: fields.url, cause: error })
   return new Refusal('registryUnanswered', { field: fields.url, values: { reason: reasonOf(error) }, cause: error })
 }
+
+/** The same in a sentence, for who looks at it later. */
+export const tellRegistry = async (error: unknown): Promise<string> =>
+  toRefusal(fetchRefusal(error) ?? (await explainRegistry(error, { url: 'url', account: 'account' }))).message
 
 /** Why nobody answered, in Chinese: what a socket says is for operators. */
 function reasonOf(error: EngineError): string {

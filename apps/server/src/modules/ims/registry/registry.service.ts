@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { text } from 'node:stream/consumers'
 import { registryCan, type registries, type Registry, type RegistryBasic, type RegistryStatus, type RegistryTls } from '@zhisuan/contract/ims/registry'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
@@ -26,8 +25,6 @@ type Calls = typeof registries
 const collectable: readonly RegistryStatus[] = registryCan.collect
 const changeable: readonly RegistryStatus[] = registryCan.update
 const collectEveryMs = 20 * 3_600_000
-const logMs = 15_000
-const logMostCharacters = 500_000
 
 export const tokenPath = '/api/ims/v1/docker/token'
 
@@ -295,8 +292,7 @@ export function createRegistryService(
     async log(id: string, lines: number): Promise<ResponseOf<Calls['log']>> {
       const { origin } = found(await store.getRegistry(db, id))
       if (origin !== 'kept') throw new Refusal('registryNotKept')
-      const signal = AbortSignal.timeout(logMs)
-      return { text: (await text(await kept.log(id, { tail: lines, follow: false, signal }))).slice(-logMostCharacters) }
+      return { text: await kept.lastLines(id, lines) }
     },
 
     /** Another account, or another password of the same; tried before it is kept. */

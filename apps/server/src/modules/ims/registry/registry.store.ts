@@ -2,7 +2,7 @@ import type { registries, registryUsers } from '@zhisuan/contract/ims/registry'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { among, asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import '../ims.migrations.ts'
 
@@ -103,23 +103,6 @@ export const noteCollectable = async (on: Sql, id: string, bytes: number): Promi
     .set({ collectable_bytes: sql<number>`collectable_bytes + ${bytes}` })
     .where('id', '=', id)
     .execute()
-}
-
-/** How many run on each of these nodes. */
-export async function countByNode(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await on
-    .selectFrom('registries')
-    .select(['node_id', ({ fn }) => fn.countAll<number>().as('count')])
-    .where(among('node_id', ids))
-    .groupBy('node_id')
-    .execute()
-  return new Map(rows.flatMap(({ node_id, count }) => (node_id === null ? [] : [[node_id, Number(count)] as const])))
-}
-
-/** The platform's, all of them. */
-export const ownersOnNode = async (on: Sql, nodeId: string): Promise<readonly { bp_id: string | null; count: number }[]> => {
-  const count = (await countByNode(on, [nodeId])).get(nodeId) ?? 0
-  return count === 0 ? [] : [{ bp_id: null, count }]
 }
 
 /** What a look found: nothing of one that is reached otherwise meanwhile. */

@@ -5,9 +5,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import { unreadable } from '../../../platform/http/bind.ts'
 import { platformSubject } from '../registry/registry.connection.ts'
 import { getRegistry } from '../registry/registry.store.ts'
 import type { RegistryIndex } from './indexing.ts'
+
+const bodyLimit = 4 * 2 ** 20
+/** Of one event there are some fifty values. */
+const most = { values: 60_000, keys: 100 }
 
 export const eventsPath = (id: string): string => `${registriesPath}/${id}/events`
 
@@ -39,11 +44,12 @@ export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; inde
   const manifests = new Set([...acceptedManifests.split(', '), ...otherManifests])
   const isManifest = (mediaType: string): boolean => manifests.has(mediaType)
   void http.register(async (within) => {
-    within.addContentTypeParser(
-      /^application\/vnd\.docker\.distribution\.events/,
-      { parseAs: 'string', bodyLimit: 4 * 2 ** 20 },
-      within.getDefaultJsonParser('error', 'error'),
-    )
+    const json = within.getDefaultJsonParser('error', 'error')
+    within.addContentTypeParser<string>(/^application\/vnd\.docker\.distribution\.events/, { parseAs: 'string', bodyLimit }, (request, body, done) => {
+      const refusal = unreadable(body, most)
+      if (refusal === null) void json(request, body, done)
+      else done(new Refusal(refusal))
+    })
     const known = async (id: string, authorization: string | undefined) => {
       const registry = /^[0-9a-f-]{36}$/.test(id) ? await getRegistry(db, id) : undefined
       const secret = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''

@@ -8,7 +8,7 @@ import { registryProjects, repositories, type RegistryProject } from '@zhisuan/c
 import { registries, type Registry } from '@zhisuan/contract/ims/registry'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
-import { call } from '../../../testing/call.ts'
+import { call, refused } from '../../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { rateUsage } from '../../bill/testing.ts'
 
@@ -35,12 +35,14 @@ async function hostileRegistry() {
   const byDigest = new Map<string, string>()
   /** What is asked about a tag is answered once this lets it: as it was when it was asked. */
   const holds = new Map<string, Promise<void>>()
+  const state = { broken: false }
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://registry').pathname
     const end = (status: number, body: string, type = 'application/json') =>
       response
         .writeHead(status, { 'content-type': type, 'docker-distribution-api-version': 'registry/2.0', 'docker-content-digest': digestOf(body) })
         .end(request.method === 'HEAD' ? undefined : body)
+    if (state.broken) return end(503, '{"errors":[{"code":"UNAVAILABLE","message":"backend is down"}]}')
     if (path === '/v2/_catalog') return end(200, JSON.stringify({ repositories: ['team/app', '../../etc', 'UPPER/x', '_catalog', `team/${'x'.repeat(300)}`] }))
     if (path === '/v2/team/app/tags/list') return end(200, JSON.stringify({ name: 'team/app', tags: [...tags.keys()] }))
     const reference = /^\/v2\/team\/app\/manifests\/(.+)$/.exec(path)?.[1]
@@ -59,7 +61,7 @@ async function hostileRegistry() {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { tags, byDigest, holds, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() }
+  return { tags, byDigest, holds, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() }
 }
 
 describe('the index of a registry', () => {
@@ -166,6 +168,19 @@ describe('the index of a registry', () => {
     there.tags.delete(tag)
     await reconcile()
     expect((await shown()).map((one) => one.name)).not.toContain(tag)
+  })
+
+  it('says in Chinese why a registry could not be compared with it, until it could', async () => {
+    const error = async () => {
+      const shown = await call(app, registries.get, { token: admin.token, params: { id: registry.id } })
+      return 'reconcile_error' in shown ? shown.reconcile_error : undefined
+    }
+    there.state.broken = true
+    await refused(app, registries.action, { token: admin.token, params: { id: registry.id }, query: { action: 'reconcile' } })
+    expect(await error()).toBe('无法连接镜像仓库：对方返回HTTP 503')
+    there.state.broken = false
+    await reconcile()
+    expect(await error()).toBeNull()
   })
 
   it('tells billing what a project takes up, by the hour', async () => {

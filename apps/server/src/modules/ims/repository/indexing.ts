@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fillText } from '@zhisuan/contract/errors'
 import { digest as digestShape } from '@zhisuan/contract/ims/names'
@@ -14,7 +13,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import { insertProject } from '../project/project.store.ts'
-import type { RegistryEndpoints } from '../registry/registry.endpoint.ts'
+import { tellRegistry, type RegistryEndpoints } from '../registry/registry.endpoint.ts'
 import * as registries from '../registry/registry.store.ts'
 import type { RegistryRow } from '../registry/registry.store.ts'
 import { partsOf } from '../token/scopes.ts'
@@ -53,6 +52,14 @@ const isDigest = (text: string): boolean => digestShape.safeParse(text).success
 /** Whether nobody changed the index of a tag since it was read. */
 const isSame = (now: store.TagRow | undefined, before: store.TagRow | undefined): boolean =>
   now?.id === before?.id && now?.digest === before?.digest && now?.pushed_at.getTime() === before?.pushed_at.getTime()
+/** Some at a time. */
+const each = async (all: readonly string[], act: (one: string) => Promise<void>): Promise<void> => {
+  let at = 0
+  const next = async (): Promise<void> => {
+    for (let one = all[at++]; one !== undefined; one = all[at++]) await act(one)
+  }
+  await Promise.all(Array.from({ length: atOnce }, next))
+}
 /** What nobody can read is left alone. */
 const ifUnderstood = async (act: () => Promise<void>): Promise<void> =>
   act().catch((error: unknown) => {
@@ -163,7 +170,8 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         artifactType: placeholderType,
         config: empty,
         layers: [empty],
-        annotations: { 'zhisuan.once': randomUUID() },
+        // Of each name another one, and of one always the same: what was killed halfway is taken away by who ends it.
+        annotations: { 'zhisuan.tag': tag },
       }),
     )
     await client.deleteManifest(name, await client.putManifest(name, tag, { mediaType: mediaTypes.ociManifest, bytes }))
@@ -312,21 +320,36 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     }
   }
 
-  /** All tags of one repository, those that are known and those that are there. */
+  /** What is known by its digest and gone there: put back without a name where it is wanted, and out of the index where not. */
+  const lookAtDigest = async (place: Place, id: string, digest: string, signal: AbortSignal, by: string | null): Promise<void> => {
+    const manifest = await store.getManifest(db, id, digest)
+    if (manifest === undefined || (await place.client.head(nameOf(place), digest, { signal })) !== null) return
+    const wanted = place.project.bin_days > 0 || !(await store.isLoose(db, id, digest))
+    const there = wanted && (await putBack(place, digest, manifest))
+    await db.transaction().execute(async (tx) => {
+      if ((await store.lockRepository(tx, id)) === undefined) return
+      if (there) await rest(tx, place, id, digest, digest, by)
+      else await dropOf(tx, place, id, digest)
+      await store.countRepository(tx, id)
+      await store.removeEmptyRepository(tx, id)
+    })
+  }
+
+  /** All tags of one repository, those that are known and those that are there; and what is known of it without a name. */
   const compareRepository = async (place: Place, signal: AbortSignal): Promise<void> => {
     const { items } = await place.client.tags(nameOf(place), { signal })
     const id = await repositoryIdOf(place.project.id, place.repository)
     const known = new Map((id === null ? [] : await store.tagsOf(db, id)).map((row) => [row.name, row.digest]))
-    const names = [...new Set([...items, ...known.keys()])]
-    let at = 0
-    const next = async (): Promise<void> => {
-      for (let tag = names[at++]; tag !== undefined; tag = names[at++]) {
+    await each([...new Set([...items, ...known.keys()])], async (tag) => {
+      signal.throwIfAborted()
+      if (known.has(tag) && (await place.client.head(nameOf(place), tag, { signal })) === known.get(tag)) return
+      await lookIfKnown(place, tag, signal)
+    })
+    if (id !== null)
+      await each(await store.namelessDigests(db, id), async (digest) => {
         signal.throwIfAborted()
-        if (known.has(tag) && (await place.client.head(nameOf(place), tag, { signal })) === known.get(tag)) continue
-        await lookIfKnown(place, tag, signal)
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, next))
+        await lookAtDigest(place, id, digest, signal, null)
+      })
   }
 
   /** What is left there of a project that was deleted goes as well. @returns whether there was something */
@@ -402,7 +425,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     } catch (error) {
       if (stopping.signal.aborted) return
       log.warn({ err: error, registry: id }, 'comparing a registry with its index')
-      await registries.recordRegistry(db, registry, { reconcile_error: error instanceof Error ? error.message.slice(0, 500) : 'unknown' })
+      await registries.recordRegistry(db, registry, { reconcile_error: await tellRegistry(error) })
       throw error
     }
   }
@@ -475,17 +498,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       if (place === null || id === null || !isDigest(digest)) return
       for (const { name: tag } of (await store.tagsOf(db, id)).filter((row) => row.digest === digest))
         await lookIfKnown(place, tag, stopping.signal, { deleted: by })
-      const manifest = await store.getManifest(db, id, digest)
-      if (manifest === undefined || (await place.client.head(nameOf(place), digest, { signal: stopping.signal })) !== null) return
-      const wanted = place.project.bin_days > 0 || !(await store.isLoose(db, id, digest))
-      const there = wanted && (await putBack(place, digest, manifest))
-      await db.transaction().execute(async (tx) => {
-        if ((await store.lockRepository(tx, id)) === undefined) return
-        if (there) await rest(tx, place, id, digest, digest, by)
-        else await dropOf(tx, place, id, digest)
-        await store.countRepository(tx, id)
-        await store.removeEmptyRepository(tx, id)
-      })
+      await lookAtDigest(place, id, digest, stopping.signal, by)
     },
 
     /**

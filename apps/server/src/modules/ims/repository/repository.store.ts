@@ -206,6 +206,20 @@ export const looseManifests = async (on: Sql, repositoryId: string): Promise<Pic
     .where(sql<boolean>`not exists (select from registry_manifests as i where i.repository_id = m.repository_id and i.children @> array[m.digest])`)
     .execute()
 
+/** What no name leads to that is there, and no index: it is loose, or rests in the bin. Names are how all else is compared. */
+export const namelessDigests = async (on: Sql, repositoryId: string): Promise<string[]> => {
+  const { rows } = await sql<{ digest: string }>`
+    select m.digest from registry_manifests as m
+    where m.repository_id = ${repositoryId}
+      and not exists (select from registry_tags as t where t.repository_id = m.repository_id and t.digest = m.digest and t.deleted_at is null)
+      and not exists (
+        select from (select distinct unnest(children) as digest from registry_manifests where repository_id = ${repositoryId}) as parts
+        where parts.digest = m.digest
+      )
+  `.execute(on)
+  return rows.map(({ digest }) => digest)
+}
+
 /** Nothing leads to it any more: no tag, also none in the bin, and no index. */
 export const isLoose = async (on: Sql, repositoryId: string, digest: string): Promise<boolean> => {
   const { rows } = await sql<{ held: boolean }>`

@@ -15,7 +15,8 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import { fetchRefusal } from '../../../platform/outbound/follow.ts'
 import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { explainRegistry } from '../registry/registry.endpoint.ts'
+import { registryBehind } from '../registry/place.ts'
+import { explainRegistry, tellRegistry } from '../registry/registry.endpoint.ts'
 import * as store from './third.store.ts'
 
 type Calls = typeof thirdRegistries
@@ -104,6 +105,10 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
     if (row.bp_id === null && !isPlatformKind(actor.kind)) throw new Refusal('registryThirdShared')
     return row
   }
+  /** What is pulled from a registry of the platform's is pulled by its name, and by what policies say of it. @throws Refusal at the URL */
+  const refuseOwn = async (url: string): Promise<void> => {
+    if ((await registryBehind(db, url)) !== undefined) throw new Refusal('registryThirdOwn', { field: 'url' })
+  }
   const taken = { third_registries_name: ['registryThirdNameTaken', 'name'] } as const
   const addressOf = (url: string): string => {
     const { host } = new URL(url)
@@ -141,6 +146,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
 
   return {
     read,
+    refuseOwn,
     connectionOf,
     note: store.noteThird,
 
@@ -151,6 +157,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       refuseOwnerless(scopeOf(actor))
       const id = uuidv7()
       const connection: Connection = { url: url.replace(/\/+$/, ''), account: account ?? null }
+      await refuseOwn(connection.url)
       const seen = await tryOne(connection)
       await refusing(taken, () =>
         store.insertThird(db, {
@@ -173,6 +180,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       const row = await own(actor, id)
       const before = connectionOf(row)
       const plain = url.replace(/\/+$/, '')
+      await refuseOwn(plain)
       // A password goes nowhere but where it was given for.
       const kept = before.url === plain && before.account?.username === account?.username ? before.account?.password : undefined
       const connection: Connection = {
@@ -232,7 +240,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
             error instanceof RegistrySlow
               ? ({ health: 'slow', slowed_until: slowed(error) } as const)
               : ({ health: isEngineError(error, 'unauthorized') ? 'unauthorised' : 'unreachable' } as const)
-          await store.noteThird(db, row, { ...seen, health_message: error instanceof Error ? error.message.slice(0, 500) : null, checked_at: now() })
+          await store.noteThird(db, row, { ...seen, health_message: error instanceof RegistrySlow ? null : await tellRegistry(error), checked_at: now() })
         }
       }
     },

@@ -3,6 +3,7 @@ import { allCalls } from '@zhisuan/contract/calls'
 import { containers } from '@zhisuan/contract/cis/container'
 import { offers, type Offer } from '@zhisuan/contract/market/offer'
 import { rentals, type Rental } from '@zhisuan/contract/market/rental'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
@@ -54,13 +55,15 @@ const release = async (who: SignedIn, id: string): Promise<void> => {
 
 describe('what somebody tries who does not mean well', () => {
   it('a price below the platform’s least is neither proposed nor listed, by the second nor in advance', async () => {
+    await call(app, configs.set, { token: admin.token, body: { key: 'market_floor_price', value: '8' } })
     for (const [terms, field] of [
-      [{ card_price: '0.0001' }, 'card_price'],
-      [{ day_price: '0.001' }, 'day_price'],
-      [{ month_price: '0.5' }, 'month_price'],
+      [{ card_price: '7.99' }, 'card_price'],
+      [{ day_price: '191.99' }, 'day_price'],
+      [{ month_price: '5759' }, 'month_price'],
       [{ mode: 'interruptible' as const, grace_seconds: 60, card_price: '0' }, 'card_price'],
     ] as const)
       expect(await refused(app, offers.create, { token: owner.token, body: someTerms(terms) })).toMatchObject({ code: 98025, fields: [{ field }] })
+    await call(app, configs.reset, { token: admin.token, query: { key: 'market_floor_price' } })
   })
 
   it('a provider rents nothing of its own, also not as somebody else’s alternative', async () => {

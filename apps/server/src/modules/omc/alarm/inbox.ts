@@ -25,17 +25,17 @@ const boundedTexts = (most: number) =>
   )
 
 /** What is posted to an Alertmanager (its API v2, `postableAlerts`); what else is said is left alone, and what is too long is cut. */
-export const postedAlert = z.object({
+const postedAlert = z.object({
   labels: boundedTexts(1_024),
   annotations: boundedTexts(4_096).default({}),
   startsAt: z.iso.datetime({ offset: true }),
   endsAt: z.iso.datetime({ offset: true }).optional(),
 })
-export type PostedAlert = z.output<typeof postedAlert>
+type PostedAlert = z.output<typeof postedAlert>
 
-/** Each by itself: one that is none keeps no other. */
-export const readAlerts = (body: unknown): PostedAlert[] | null =>
-  Array.isArray(body) ? body.slice(0, 10_000).flatMap((alert: unknown) => postedAlert.safeParse(alert).data ?? []) : null
+const alertsMost = 10_000
+/** So many are read and written at a time: what was written is not lost by what comes after it, and nobody else waits for all of them. */
+const atOnce = 200
 
 /** Who tells: of what the platform runs the rules are ours, and it knows alarms; of one that is registered nothing is believed. */
 export type Teller = Pick<IntegrationRow, 'id' | 'origin'>
@@ -77,47 +77,55 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     await tellOf(tx, row, alarm, 'resolved')
   }
 
-  return {
-    /** @param teller whose token was looked at */
-    async take(alerts: readonly PostedAlert[], teller: Teller): Promise<void> {
-      const at = now()
-      const idOf = ({ labels }: PostedAlert): string | null => (teller.origin !== 'kept' ? null : (byId.safeParse({ id: labels[alarmLabel] }).data?.id ?? null))
-      const known = new Map((await store.alarmsByIds(db, [...new Set(alerts.flatMap((alert) => idOf(alert) ?? []))])).map((alarm) => [alarm.id, alarm]))
-      const episodes = alerts
-        .flatMap((alert) => {
-          const id = idOf(alert)
-          const alarm = id === null ? undefined : known.get(id)
-          // Of an alarm that is gone, or off, its Prometheus does not know yet.
-          if (id !== null && alarm?.status !== 'active') return []
-          return [{ alarm, episode: episodeOf(alert, alarm, teller, at) }]
-        })
-        // In one order, so that two servers do not wait for each other.
-        .toSorted((one, other) => Buffer.compare(one.episode.fingerprint, other.episode.fingerprint))
-      const write = (some: typeof episodes): Promise<void> =>
-        db.transaction().execute(async (tx) => {
-          for (const { alarm, episode } of some) {
-            const recorded = await store.recordEpisode(tx, episode)
-            if (recorded === null) continue
-            await tellOf(tx, recorded.row, alarm, recorded.news)
-            // It began and was over while nobody here was told.
-            if (recorded.news === 'firing' && recorded.row.status === 'resolved') await tellOf(tx, recorded.row, alarm, 'resolved')
-          }
-        })
-      // Some at a time: what was written is not lost by what comes after it.
-      for (let from = 0; from < episodes.length; from += 200) {
-        const some = episodes.slice(from, from + 200)
-        try {
-          await write(some)
-        } catch (error) {
-          if (isConnectionError(error)) throw error
-          // One that cannot be written keeps no other.
-          for (const one of some)
-            await write([one]).catch((why: unknown) => {
-              if (isConnectionError(why)) throw why
-              log.warn({ err: why, integration: teller.id }, 'an alert that cannot be kept')
-            })
+  const takeSome = async (alerts: readonly PostedAlert[], teller: Teller): Promise<void> => {
+    const at = now()
+    const idOf = ({ labels }: PostedAlert): string | null => (teller.origin !== 'kept' ? null : (byId.safeParse({ id: labels[alarmLabel] }).data?.id ?? null))
+    const known = new Map((await store.alarmsByIds(db, [...new Set(alerts.flatMap((alert) => idOf(alert) ?? []))])).map((alarm) => [alarm.id, alarm]))
+    const episodes = alerts
+      .flatMap((alert) => {
+        const id = idOf(alert)
+        const alarm = id === null ? undefined : known.get(id)
+        // Of an alarm that is gone, or off, its Prometheus does not know yet.
+        if (id !== null && alarm?.status !== 'active') return []
+        return [{ alarm, episode: episodeOf(alert, alarm, teller, at) }]
+      })
+      // In one order, so that two servers do not wait for each other.
+      .toSorted((one, other) => Buffer.compare(one.episode.fingerprint, other.episode.fingerprint))
+    const write = (some: typeof episodes): Promise<void> =>
+      db.transaction().execute(async (tx) => {
+        for (const { alarm, episode } of some) {
+          const recorded = await store.recordEpisode(tx, episode)
+          if (recorded === null) continue
+          await tellOf(tx, recorded.row, alarm, recorded.news)
+          // It began and was over while nobody here was told.
+          if (recorded.news === 'firing' && recorded.row.status === 'resolved') await tellOf(tx, recorded.row, alarm, 'resolved')
         }
-      }
+      })
+    try {
+      await write(episodes)
+    } catch (error) {
+      if (isConnectionError(error)) throw error
+      for (const one of episodes)
+        await write([one]).catch((why: unknown) => {
+          if (isConnectionError(why)) throw why
+          log.warn({ err: why, integration: teller.id }, 'an alert that cannot be kept')
+        })
+    }
+  }
+
+  return {
+    /**
+     * Each by itself: one that is none, or cannot be kept, keeps no other.
+     * @param alerts as they were posted
+     * @param teller whose token was looked at
+     */
+    async take(alerts: readonly unknown[], teller: Teller): Promise<void> {
+      const last = Math.min(alerts.length, alertsMost)
+      for (let from = 0; from < last; from += atOnce)
+        await takeSome(
+          alerts.slice(from, Math.min(from + atOnce, last)).flatMap((alert) => postedAlert.safeParse(alert).data ?? []),
+          teller,
+        )
     },
     /** Ends what goes on of an alarm that is off, or goes. */
     async endOf(tx: Tx, alarm: store.AlarmRow): Promise<void> {
@@ -171,6 +179,9 @@ function episodeOf(
   }
 }
 
+/** As pages write numbers; what is beyond them has few digits that say anything. */
+const figures = new Intl.NumberFormat('zh-CN', { maximumFractionDigits: 2 })
+
 const severityOf = (text: string | undefined): Severity => severities.find((one) => one === text) ?? 'warning'
 
 /** Of what it is, and what, in a line that may be cut: `节点一 内存告警 内存使用率 当前值 95.2%`. */
@@ -187,7 +198,7 @@ function summaryOf(alarm: store.AlarmRow | undefined, labels: PostedAlert['label
     : metric !== null && alarmMetrics[metric].fixed
       ? ''
       : Number.isFinite(figure)
-        ? fillText(texts.value, { value: String(Math.round(figure * 100) / 100), unit: metric === null ? '' : alarmMetrics[metric].unit })
+        ? fillText(texts.value, { value: figures.format(figure), unit: metric === null ? '' : alarmMetrics[metric].unit })
         : ''
   return [...where, alarm.name, metric === null ? '' : texts.metrics[metric], value].filter((part) => part !== '').join(' ')
 }

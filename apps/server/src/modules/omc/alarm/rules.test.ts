@@ -2,13 +2,24 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { alarmMetricNames, comparisons, severities } from '@zhisuan/contract/omc/alarm'
+import { alarmMetricNames, alarmMetrics, comparisons, severities, type AlarmMetric } from '@zhisuan/contract/omc/alarm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { digestOf, type Told } from './channels.ts'
 import { rulesFile } from './rules.ts'
 
 const promtool = '/usr/bin/promtool'
+const isMissing = !existsSync(promtool) && process.env['CI'] === undefined
+/** What promtool says of some files, the last of which it is asked about. */
+function judged(ask: readonly string[], files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zhisuan-rules-'))
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+    return execFileSync(promtool, [...ask, join(folder, Object.keys(files).at(-1) ?? '')]).toString()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
 const alarm = fc.record({
   id: fc.uuid(),
   bp_id: fc.option(fc.uuid()),
@@ -28,18 +39,86 @@ const alarm = fc.record({
   ),
 })
 
+/** What a node tells where a metric is at some figure, in the metric's unit. */
+const seriesOf: Readonly<Record<AlarmMetric, (figure: number) => [name: string, value: number][]>> = {
+  node_down: (figure) => [['up', figure]],
+  node_cpu: (figure) => [['zhisuan_node_cpu_ratio', figure / 100]],
+  node_memory: (figure) => [
+    ['zhisuan_node_memory_used_bytes', figure * 10],
+    ['zhisuan_node_memory_total_bytes', 1_000],
+  ],
+  node_disk: (figure) => [
+    ['zhisuan_node_disk_used_bytes', figure * 10],
+    ['zhisuan_node_disk_total_bytes', 1_000],
+  ],
+  node_load: (figure) => [['zhisuan_node_load1', figure]],
+  gpu_busy: (figure) => [['zhisuan_gpu_ratio', figure / 100]],
+  gpu_idle: (figure) => [['zhisuan_gpu_ratio', figure / 100]],
+  gpu_temperature: (figure) => [['zhisuan_gpu_temperature_celsius', figure]],
+  gpu_lost: (figure) => [['zhisuan_gpu_lost', figure]],
+  gpu_errors: (figure) => [['zhisuan_gpu_uncorrected_errors', figure]],
+}
+/** An alarm of an organisation of its own, and how its node is, or that nothing is heard of it. Figures that a division does not bend. */
+const watched = fc.record({
+  shown: fc.boolean(),
+  figure: fc.constantFrom(0, 1, 25, 50, 75, 100),
+  alarm: fc.record({
+    id: fc.uuid(),
+    bp_id: fc.uuid(),
+    name: fc.constantFrom('节点{一}', 'a "b"', "c'd: #"),
+    severity: fc.constantFrom(...severities),
+    no_data: fc.constantFrom('recover' as const, 'alarm' as const),
+    rule: fc.record({
+      kind: fc.constant('metric' as const),
+      metric: fc.constantFrom(...alarmMetricNames),
+      comparison: fc.constantFrom(...comparisons),
+      threshold: fc.constantFrom(0, 1, 25, 50.5, 75, 100),
+      node_ids: fc.array(fc.uuid(), { maxLength: 2 }),
+    }),
+    for_seconds: fc.constantFrom(0, 60, 120, 300, 600),
+  }),
+})
+const compared = (figure: number, by: (typeof comparisons)[number], threshold: number): boolean =>
+  by === '>' ? figure > threshold : by === '>=' ? figure >= threshold : by === '<' ? figure < threshold : figure <= threshold
+
 describe('rules of alarms', () => {
-  it.skipIf(!existsSync(promtool) && process.env['CI'] === undefined)('are what Prometheus takes, whatever the form says', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zhisuan-rules-'))
-    try {
-      const file = join(folder, 'rules.yml')
-      // A thousand in one file: one that is refused refuses it.
-      writeFileSync(file, rulesFile(fc.sample(fc.uniqueArray(alarm, { minLength: 1_000, maxLength: 1_000, selector: ({ id }) => id }), 1)[0] ?? []))
-      expect(execFileSync(promtool, ['check', 'rules', file]).toString()).toMatch(/SUCCESS: \d{4} rules found/)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+  it.skipIf(isMissing)('are what Prometheus takes, whatever the form says', () => {
+    // A thousand in one file: one that is refused refuses it.
+    const all = fc.sample(fc.uniqueArray(alarm, { minLength: 1_000, maxLength: 1_000, selector: ({ id }) => id }), 1)[0] ?? []
+    expect(judged(['check', 'rules'], { 'rules.yml': rulesFile(all) })).toMatch(/SUCCESS: \d{4} rules found/)
     expect(rulesFile([])).toBe('groups: []\n')
+  })
+
+  it.skipIf(isMissing)('fire as the form says, by what Prometheus makes of them', () => {
+    const cases = fc.sample(watched, 100)
+    expect(cases.some(({ shown, figure, alarm: { rule } }) => shown && compared(figure, rule.comparison, rule.threshold))).toBe(true)
+    const series = cases.flatMap(({ alarm: { rule, bp_id, id }, figure, shown }) =>
+      shown
+        ? seriesOf[rule.metric](figure).map(([name, value]) => ({
+            series: `${name}{job="node",bp_id="${bp_id}",node_id="${rule.node_ids[0] ?? id}",node="n"}`,
+            values: `${value}x20`,
+          }))
+        : [],
+    )
+    const tests = cases.flatMap(({ alarm: { id, bp_id, name, rule, severity, no_data, for_seconds }, figure, shown }) => {
+      const ours = { zhisuan_alarm: id, severity, bp_id }
+      const annotations = (value: string) => ({ value, name: name.replaceAll(/[{}]/g, '') })
+      const isBad = shown && compared(figure, rule.comparison, rule.threshold)
+      const fires = { exp_labels: { ...ours, job: 'node', node_id: rule.node_ids[0] ?? id, node: 'n' }, exp_annotations: annotations(String(figure)) }
+      // Of what is computed nobody knows what is missing.
+      const isPlain = !alarmMetrics[rule.metric].expression.startsWith('100')
+      const misses = { exp_labels: { ...ours, ...(isPlain && { job: 'node' }) }, exp_annotations: annotations('1') }
+      return [
+        { eval_time: '15m', alertname: id, exp_alerts: isBad ? [fires] : [] },
+        { eval_time: '15m', alertname: `${id}-missing`, exp_alerts: !shown && no_data === 'alarm' ? [misses] : [] },
+        // Not before it was so for as long as it has to be.
+        { eval_time: '2m', alertname: id, exp_alerts: isBad && for_seconds <= 120 ? [fires] : [] },
+      ]
+    })
+    const file = { rule_files: ['rules.yml'], evaluation_interval: '1m', tests: [{ interval: '1m', input_series: series, alert_rule_test: tests }] }
+    const rules = rulesFile(cases.map((one) => one.alarm))
+    // JSON is YAML.
+    expect(judged(['test', 'rules'], { 'rules.yml': rules, 'tests.yml': JSON.stringify(file) })).toContain('SUCCESS')
   })
 
   it('name whose they are in each selector', () => {

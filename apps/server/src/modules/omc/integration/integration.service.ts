@@ -107,6 +107,11 @@ export function createIntegrationService(
   return {
     list: (query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> => shapedPage(store.listIntegrations(db, query), shape),
     get: async (id: string): Promise<Integration> => shape(await show(id)),
+    /** What the program on its node has written last. */
+    async log(id: string, lines: number): Promise<ResponseOf<Calls['log']>> {
+      if ((await show(id)).origin !== 'kept') throw new Refusal('monitorNotKept')
+      return { text: await kept.lastLines(id, lines) }
+    },
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<ResponseOf<Calls['create']>> {
       const id = uuidv7()

@@ -2,7 +2,7 @@ import type { integrations, MonitorComponent } from '@zhisuan/contract/omc/monit
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Sql, Tables } from '../../../platform/db/database.ts'
-import { among, asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { asked, matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import '../omc.migrations.ts'
 
@@ -60,21 +60,4 @@ export const recordIntegration = async (
 ): Promise<IntegrationRow | undefined> => {
   await on.updateTable('monitor_integrations').set(changes).where('id', '=', row.id).where('connection', '=', row.connection).execute()
   return getIntegration(on, row.id)
-}
-
-/** How many run on each of these nodes. */
-export async function countByNode(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await on
-    .selectFrom('monitor_integrations')
-    .select(['node_id', ({ fn }) => fn.countAll<number>().as('count')])
-    .where(among('node_id', ids))
-    .groupBy('node_id')
-    .execute()
-  return new Map(rows.flatMap(({ node_id, count }) => (node_id === null ? [] : [[node_id, Number(count)] as const])))
-}
-
-/** The platform's, all of them. */
-export const ownersOnNode = async (on: Sql, nodeId: string): Promise<readonly { bp_id: string | null; count: number }[]> => {
-  const count = (await countByNode(on, [nodeId])).get(nodeId) ?? 0
-  return count === 0 ? [] : [{ bp_id: null, count }]
 }

@@ -6,7 +6,7 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { readAlerts, type Inbox } from '../alarm/inbox.ts'
+import type { Inbox } from '../alarm/inbox.ts'
 import { portOf, type Connected } from '../integration/integration.endpoint.ts'
 import { tokenHash } from '../integration/integration.service.ts'
 import { getIntegration, integrationOnNode, integrationsOf, type IntegrationRow } from '../integration/integration.store.ts'
@@ -145,9 +145,8 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
     },
     async (request, reply) => {
       const row = await allowed(request)
-      const alerts = readAlerts(request.body)
-      if (alerts === null) throw new Refusal('requestInvalid')
-      await inbox.take(alerts, row)
+      if (!Array.isArray(request.body)) throw new Refusal('requestInvalid')
+      await inbox.take(request.body, row)
       return reply.code(200).send({})
     },
   )
