@@ -20,6 +20,7 @@ export const rentalTransitional: readonly RentalStatus[] = ['placing', 'stopping
 export const rentalCan = can<RentalStatus>()({
   stop: ['running'],
   start: ['stopped'],
+  move: ['stopped'],
   limit: ['placing', 'running', 'stopping', 'stopped', 'starting'],
   release: ['placing', 'running', 'stopping', 'stopped', 'starting'],
 })
@@ -168,6 +169,16 @@ export const rentals = {
     method: 'POST',
     path: `${marketPath}/rentals/{id}/start`,
     summary: 'Start it again where its disk is; on other cards what was changed outside of its disk is as its image has it',
+    status: 202,
+  }),
+  /** Refused with 98011 where no other host has so many cards free, 90011 while its own host is away, 90010 while it is paid in advance: its cards are there. */
+  move: defineCall({
+    ...one,
+    id: 'market.rental.move',
+    also: ({ params }) => [asContainer('deploy', params.id), asContainer('delete', params.id)],
+    method: 'POST',
+    path: `${marketPath}/rentals/{id}/move`,
+    summary: 'Start it on another host, without what is on its disk: that is deleted',
     status: 202,
   }),
   limit: defineCall({

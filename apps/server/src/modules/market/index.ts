@@ -96,6 +96,7 @@ export function createMarket(
       handle(rentalCalls.create, ({ actor, body }) => rentals.create(actor, body)),
       handle(rentalCalls.stop, ({ actor, params }) => rentals.stop(actor, params.id)),
       handle(rentalCalls.start, ({ actor, params }) => rentals.start(actor, params.id)),
+      handle(rentalCalls.move, ({ actor, params }) => rentals.move(actor, params.id)),
       handle(rentalCalls.limit, ({ actor, params, body }) => rentals.limit(actor, params.id, body)),
       handle(rentalCalls.open, ({ actor, params, body, request }) => apps.open(actor, params.id, body, contextOf(actor, request))),
       handle(rentalCalls.release, ({ actor, params }) => rentals.release(actor, params.id)),

@@ -16,6 +16,7 @@ export function useRentalActions(): (rental: Rental) => readonly Action[] {
   const how = { invalidates: [rentals.list, rentals.get, offers.browse], silent: true } as const
   const stop = useChange(rentals.stop, how)
   const start = useChange(rentals.start, how)
+  const move = useChange(rentals.move, how)
   const release = useChange(rentals.release, how)
   return (rental) => {
     const { id, name, status, stopped_price, running_price } = rental
@@ -30,6 +31,19 @@ export function useRentalActions(): (rental: Rental) => readonly Action[] {
         disabledReason: off('start'),
         confirm: { title: t('start.title', { name }), body: t('start.body', { price: format.rate(running_price) }) },
         run: () => start.mutateAsync({ params }),
+      },
+      {
+        key: 'move',
+        call: rentals.move,
+        label: t('action.move'),
+        danger: true,
+        disabledReason: off('move') ?? (rental.prepaid_until === null ? null : t('rental.keepsCards')),
+        confirm: {
+          title: t('moving.title', { name }),
+          body: t('moving.body', { size: format.bytes(rental.disk_bytes), price: format.rate(running_price) }),
+          typeToConfirm: name,
+        },
+        run: () => move.mutateAsync({ params }),
       },
       {
         key: 'stop',

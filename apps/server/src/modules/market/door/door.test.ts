@@ -14,7 +14,12 @@ describe('the SSH door', () => {
   beforeAll(async () => {
     app = await testApp()
     const nobody = async () => null
-    const parts = { rented: { enter: async () => expect.fail('nobody is inside') }, entering: createEntering(app.platform), personOf: nobody, personOfKey: nobody }
+    const parts = {
+      rented: { enter: async () => expect.fail('nobody is inside') },
+      entering: createEntering(app.platform),
+      personOf: nobody,
+      personOfKey: nobody,
+    }
     door = createDoor({ ...app.platform, config: { ...app.config, SSH_PORT: 0 } }, parts)
     await door.start()
     port = door.port() ?? 0

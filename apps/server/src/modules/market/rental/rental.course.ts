@@ -142,8 +142,8 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
   }
 
   /** Looks for a machine and begins to make it. Null, or why there is none. @throws Busy */
-  const choose = async (tx: Tx, actor: Actor | null, row: RentalRow): Promise<{ row: RentalRow; reasons: string | null }> => {
-    const tried = row.attempts.map(({ edge_id }) => edge_id)
+  const choose = async (tx: Tx, actor: Actor | null, row: RentalRow, except: readonly string[] = []): Promise<{ row: RentalRow; reasons: string | null }> => {
+    const tried = [...except, ...row.attempts.map(({ edge_id }) => edge_id)]
     const reasons: string[] = []
     if (row.attempts.length < attemptsMost)
       for (const { offer, provider_name } of await store.candidates(tx, row)) {
@@ -252,10 +252,11 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
   const look = async (tx: Tx, before: RentalRow): Promise<void> => {
     const row = ['running', 'stopping', 'stopped', 'starting'].includes(before.status) ? await withPaid(tx, before) : before
     const holders = await store.holdersOf(tx, row.id)
-    const ids = [...new Set([...holders, ...(row.container_id === null ? [] : [row.container_id])])]
+    const left = [...new Set([...holders, ...(await store.leftoversOf(tx, row))])]
+    const ids = [...new Set([...left, ...(row.container_id === null ? [] : [row.container_id])])]
     const states = await rented.states(tx, ids)
-    // What could not be made has its cards until it is gone.
-    for (const id of holders) {
+    // What could not be made, and what was left behind, has its cards until it is gone.
+    for (const id of left) {
       if (id === row.container_id && row.status !== 'failed' && row.status !== 'released') continue
       const state = states.get(id)
       if (state === undefined) await store.releaseCards(tx, row.id, id)
@@ -268,7 +269,14 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
         if (state === undefined) return again(tx, row, rentalTexts.lost)
         if (state.step !== null || state.status === 'creating') return
         if (state.status === 'running' || state.status === 'restarting') {
-          await set(tx, row, { status: 'running', running_at: now(), error_text: null })
+          await set(tx, row, {
+            status: 'running',
+            running_at: row.running_at ?? now(),
+            error_text: null,
+            release_at: null,
+            stopped_at: null,
+            stop_reason: null,
+          })
           return
         }
         if (state.status === 'unknown') return
@@ -345,6 +353,20 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     async look(tx: Tx, id: string): Promise<void> {
       const row = await store.lockAnyRental(tx, id)
       if (row !== undefined) await look(tx, row)
+    },
+    /** Leaves its disk behind, to be deleted, and is made anew on another host. @throws Refusal 90010, 90011, 98011 */
+    async move(tx: Tx, actor: Actor | null, before: RentalRow): Promise<void> {
+      const row = await withPaid(tx, before)
+      if (row.prepaid_until !== null) throw new Refusal('stateForbids')
+      const { container_id, edge_id } = row
+      if (container_id !== null) {
+        const gone = await rented.remove(tx, actor, container_id)
+        const state = (await rented.states(tx, [container_id])).get(container_id)
+        if (!gone && state?.status !== 'deleting') throw new Refusal('operationRunning')
+      }
+      await store.updateRental(tx, row.id, { attempts: '[]', container_id: null })
+      const { reasons } = await choose(tx, actor, { ...row, attempts: [], container_id: null }, edge_id === null ? [] : [edge_id])
+      if (reasons !== null) throw new Refusal('cardsNoneFree', { values: { reasons } })
     },
     /** Chooses cards where its disk is, those that it had before all others, and begins to start it. @throws Refusal 98011 */
     async start(tx: Tx, actor: Actor | null, row: RentalRow): Promise<void> {

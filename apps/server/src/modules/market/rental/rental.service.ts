@@ -241,6 +241,17 @@ export function createRentals(
         await parts.mayMake(tx, row.bp_id)
         await course.start(tx, actor, row)
       }),
+    async move(actor: Actor, id: string): Promise<Rental> {
+      await patiently(async (tx) => {
+        const row = found(await store.lockRental(tx, scopeOf(actor), id))
+        refuseUnless(rentalCan.move, row)
+        await parts.mayMake(tx, row.bp_id)
+        await course.move(tx, actor, row)
+      }).catch((error: unknown) => {
+        throw error instanceof Busy ? new Refusal('operationRunning') : error
+      })
+      return get(scopeOf(actor), id)
+    },
     release: (actor: Actor, id: string) => change(actor, id, 'release', (tx, row) => course.release(tx, actor, row)),
     limit: (actor: Actor, id: string, body: BodyOf<Calls['limit']>) =>
       change(actor, id, 'limit', (tx, row) =>

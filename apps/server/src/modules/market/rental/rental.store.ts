@@ -270,6 +270,17 @@ export const holdersOf = async (on: Sql, rentalId: string): Promise<string[]> =>
 export const offerById = (on: Sql, id: string): Promise<OfferRow | undefined> =>
   on.selectFrom('market_offers').selectAll().where('id', '=', id).executeTakeFirst()
 
+/** Containers that were made for it, and are it no longer. */
+export const leftoversOf = async (on: Sql, rental: Pick<RentalRow, 'id' | 'container_id'>): Promise<string[]> =>
+  (
+    await on
+      .selectFrom('containers')
+      .select('id')
+      .where('rental_id', '=', rental.id)
+      .where(sql<boolean>`id is distinct from ${rental.container_id}`)
+      .execute()
+  ).map(({ id }) => id)
+
 /** Cards of it that must not be used. */
 export const sickCards = async (on: Sql, rentalId: string): Promise<{ index: number; trouble_detail: string }[]> =>
   on
@@ -311,6 +322,9 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
       or (rental.status in ('released', 'failed', 'placing') and exists (
         select from market_holds where rental_id = rental.id and released_at is null and container_id is distinct from rental.container_id))
       or (rental.status = 'failed' and rental.container_id is not null)
+      or rental.id in (
+        select containers.rental_id from containers join market_rentals as own on own.id = containers.rental_id
+        where containers.id is distinct from own.container_id and containers.status <> 'deleting')
     order by rental.updated_at
     limit ${limit}
   `.execute(on)
