@@ -3,6 +3,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { benchAgent } from './agent.ts'
 import { benchBilling } from './billing.ts'
 import { benchBytes } from './bytes.ts'
+import { benchCalls } from './calls.ts'
 import { benchChange } from './change.ts'
 import { benchCreate } from './create.ts'
 import { benchFiles } from './files.ts'
@@ -46,6 +47,7 @@ const parts = {
   registry: benchRegistry,
   push: benchPush,
   market: benchMarket,
+  calls: benchCalls,
   openstack: benchOpenStack,
 }
 const figures: Figure[] = []

@@ -9,6 +9,45 @@ import { expect, signIn, stage, test, toast } from './test.ts'
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
 
+/** Half a second of a tone: eight bits, eight thousand times a second. */
+function tone(): Buffer {
+  const samples = Buffer.from(Array.from({ length: 4_000 }, (_, at) => 128 + Math.round(100 * Math.sin((at * 2 * Math.PI * 440) / 8_000))))
+  const head = Buffer.alloc(44)
+  head.write('RIFF', 0)
+  head.writeUInt32LE(36 + samples.length, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(8_000, 24)
+  head.writeUInt32LE(8_000, 28)
+  head.writeUInt16LE(1, 32)
+  head.writeUInt16LE(8, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(samples.length, 40)
+  return Buffer.concat([head, samples])
+}
+
+/** In the page: a short film of a square that changes its colour, in base64. */
+async function recorded(): Promise<string> {
+  const canvas = document.createElement('canvas')
+  canvas.width = canvas.height = 64
+  const paint = canvas.getContext('2d')
+  const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm;codecs=vp8' })
+  const parts: Blob[] = []
+  recorder.addEventListener('dataavailable', ({ data }) => parts.push(data))
+  const stopped = new Promise((resolve) => recorder.addEventListener('stop', resolve))
+  recorder.start()
+  for (let frame = 0; frame < 20; frame++) {
+    if (paint !== null) paint.fillStyle = `hsl(${frame * 18} 80% 50%)`
+    paint?.fillRect(0, 0, 64, 64)
+    await new Promise(requestAnimationFrame)
+  }
+  recorder.stop()
+  await stopped
+  return btoa(String.fromCharCode(...new Uint8Array(await new Blob(parts).arrayBuffer())))
+}
+
 test('a folder is uploaded through a broken connection, looked at, shared, and opened by somebody without an account @journey', async ({
   page,
   context,
@@ -66,6 +105,30 @@ test('a folder is uploaded through a broken connection, looked at, shared, and o
     await page.keyboard.press('Escape')
   })
 
+  await test.step('sound is heard and film is seen, by the pieces of it that are wanted', async () => {
+    const film = Buffer.from(await page.evaluate(recorded), 'base64')
+    const chosen = [
+      { name: '提示音.wav', mimeType: 'audio/wav', buffer: tone() },
+      { name: '演示.webm', mimeType: 'video/webm', buffer: film },
+    ]
+    await page.locator('input[type=file]').first().setInputFiles(chosen)
+    for (const { name: file } of chosen) {
+      const pieces: number[] = []
+      page.on('response', (response) => {
+        if (response.url().includes('/api/downloads/')) pieces.push(response.status())
+      })
+      await button(page, file).click()
+      const media = dialog(page).getByLabel(file)
+      // Enough of it has come to be played from where one is.
+      await expect.poll(() => media.evaluate((element) => (element as HTMLMediaElement).readyState)).toBeGreaterThanOrEqual(2)
+      expect(await media.evaluate((element) => (element as HTMLMediaElement).error)).toBeNull()
+      expect(pieces).toContain(206)
+      await accessible(page, `a preview of ${file}`)
+      await shot(page, `files-${file.endsWith('.wav') ? 'audio' : 'video'}`)
+      await page.keyboard.press('Escape')
+    }
+  })
+
   let link = ''
   await test.step('it is shared with a password', async () => {
     await page.locator('#main').getByRole('link', { name: '个人空间', exact: true }).click()
@@ -119,7 +182,8 @@ test('a folder is uploaded through a broken connection, looked at, shared, and o
     await signIn(admins, 'admin')
     const theirs = await admins.newPage()
     await visit(theirs, '/transferRecord')
-    await expect(rowOf(theirs, `${name}.zip`).first()).toContainText('访客')
+    // Whose own space it is knows what it was.
+    await expect(rowOf(theirs, '访客').first()).toContainText('个人空间中的文件')
     await accessible(theirs, 'records')
     await shot(theirs, 'files-records')
     await admins.close()
@@ -168,6 +232,31 @@ test('a large file goes up by itself behind others, is paused, and goes on after
   })
 })
 
+test('a folder of ten thousand files goes up by some hundred requests, and all of them are there', async ({ page, context }) => {
+  test.setTimeout(240_000)
+  const [name, count] = [newName('数据集'), 10_000]
+  const folder = join(mkdtempSync(join(tmpdir(), 'files-')), name)
+  for (let group = 0; group < 100; group++) {
+    mkdirSync(join(folder, `第${group}组`), { recursive: true })
+    for (let number = 0; number < count / 100; number++) writeFileSync(join(folder, `第${group}组`, `${number}.txt`), `${group} ${number}\n`.repeat(50))
+  }
+  await signIn(context, 'tenantAdmin')
+  await visit(page, '/personalSpace')
+  let requests = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/uploads')) requests++
+  })
+  await page.locator('input[type=file]').nth(1).setInputFiles(folder)
+  await expect(page.getByRole('region', { name: '上传', exact: true }).getByRole('status')).toHaveText(`${count} / ${count} 个已上传`, { timeout: 200_000 })
+  // With those that ask what others left unfinished.
+  expect(requests).toBeLessThan(count / 20)
+  await shot(page, 'files-many')
+  await page.getByRole('link', { name, exact: true }).click()
+  await expect(page.getByText('共 100 条')).toBeVisible()
+  await page.getByRole('link', { name: '第0组', exact: true }).click()
+  await expect(page.getByText('共 100 条')).toBeVisible()
+})
+
 test('a file goes from a space into an instance, and back', async ({ page, context, trouble }) => {
   const name = `${newName('权重')}.bin`
   await signIn(context, 'tenant')
@@ -181,15 +270,22 @@ test('a file goes from a space into an instance, and back', async ({ page, conte
   await expect(page.getByText('目录是空的')).toBeVisible()
   await button(page, '从空间传入').click()
   await dialog(page).getByLabel(name).check()
+  await accessible(page, 'what goes into an instance')
+  await shot(page, 'machine-to')
   await button(dialog(page), '传入选中的内容').click()
   await expect(rowOf(page, name)).toContainText('48.82 KB', { timeout: 20_000 })
   await accessible(page, 'files of an instance')
   await shot(page, 'machine-instance')
   trouble.expect(/409 POST .*\/machine-copies\/from$/)
   await button(page, `把 ${name} 存到空间`).click()
+  await accessible(page, 'where it comes to in a space')
+  await shot(page, 'machine-from')
   await button(dialog(page), '存到这里').click()
+  await expect(button(dialog(page), '继续')).toBeVisible()
+  await shot(page, 'machine-taken')
   await button(dialog(page), '继续').click()
   await expect(page.getByRole('region', { name: '与文件空间之间的传送' }).getByText(/完成/)).toHaveCount(2, { timeout: 20_000 })
+  await shot(page, 'machine-done')
   await visit(page, '/personalSpace')
   await expect(rowOf(page, name.replace('.bin', ' \\(1\\).bin'))).toBeVisible()
 })

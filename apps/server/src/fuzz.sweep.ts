@@ -95,5 +95,5 @@ export function malformedInput(calls: readonly Call[]): void {
         expect(response.statusCode, `${call.id}: ${response.body}`).toBeLessThan(500)
       }
     }
-  }, 120_000)
+  })
 }

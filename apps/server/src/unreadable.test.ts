@@ -3,6 +3,7 @@ import { nodeStacks, stacks, templates } from '@zhisuan/contract/aos/stack'
 import { configs, containers, deployments } from '@zhisuan/contract/cis/container'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { edges } from '@zhisuan/contract/ecrm/edge'
+import { fileShares, fileSpaces } from '@zhisuan/contract/files/file'
 import { commands } from '@zhisuan/contract/nextstack/command'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fakeCompose } from './modules/aos/testing.ts'
@@ -102,6 +103,18 @@ describe('what cannot be read', () => {
         .execute()
     const { items } = await call(app, commands.list, { token: owner.token, query: {} })
     expect(items.map(({ script }) => script)).toEqual(['', ''])
+  })
+
+  it('keeps nobody from the other links that were shared, and is ended like them', async () => {
+    const { items: spaces } = await call(app, fileSpaces.list, { token: owner.token })
+    const { id: entry_id } = await call(app, fileSpaces.createFolder, { token: owner.token, params: { id: spaces[0]?.id ?? '' }, body: { name: 'shared' } })
+    const make = () => call(app, fileShares.create, { token: owner.token, body: { entry_id } })
+    const [bad, good] = [await make(), await make()]
+    await app.platform.db.updateTable('file_shares').set({ token: foreign }).where('id', '=', bad.id).execute()
+    const tokens = async () => (await call(app, fileShares.list, { token: owner.token, query: { sort: 'created_at' } })).items.map(({ token }) => token)
+    expect(await tokens()).toEqual([null, good.token])
+    await call(app, fileShares.delete, { token: owner.token, params: { id: bad.id } })
+    expect(await tokens()).toEqual([good.token])
   })
 
   it('is left out of what is said of a stack', () => {

@@ -44,6 +44,7 @@ const pages = {
   'omc.alarm': paths.operations.alarm,
   'omc.alertLog': { list: paths.operations.alarmLogs },
   'omc.receiver': { list: paths.operations.alarm.list },
+  'omc.alarmWindow': { list: paths.operations.alarm.list },
   'ticket.ticket': paths.ticket,
   'ticket.desk': paths.workOrder,
 } as const satisfies Readonly<Partial<Record<Kind, Pages>>>

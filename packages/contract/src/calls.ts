@@ -58,7 +58,7 @@ import { snapshots, snapshotSchedules } from './nextstack/snapshot.ts'
 import { images, networks, terminals, vms } from './nextstack/vm.ts'
 import { storagePools, volumeBackups, volumes, volumeSnapshots } from './nextstack/volume.ts'
 import { vpcs } from './nextstack/vpc.ts'
-import { alarms, alertLogs, receivers } from './omc/alarm.ts'
+import { alarms, alarmWindows, alertLogs, receivers } from './omc/alarm.ts'
 import { apiEvents, apiLogs } from './omc/log.ts'
 import { integrations, prometheus } from './omc/monitor.ts'
 import { stats } from './omc/stats.ts'
@@ -178,7 +178,7 @@ export const calls = {
   issue: { projects },
   split: { splitContracts, splitRuns, splitProviders, splitFigures },
   ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
-  omc: { stats, integrations, prometheus, alarms, alertLogs, receivers, apiLogs, apiEvents },
+  omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents },
   root: { terms },
 } as const
 

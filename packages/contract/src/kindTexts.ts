@@ -184,6 +184,7 @@ export const kindTexts = {
     alarm: '告警规则',
     alertLog: '告警记录',
     receiver: '通知方式',
+    alarmWindow: '维护时段',
     apiLog: 'API 日志',
     apiEvent: '事件',
   },

@@ -237,8 +237,8 @@ export interface Instances {
    * cannot be made sure of, something else.
    */
   exec(name: string, request: ExecRequest & { input?: Buffer; onOutput?: OnOutput }, options?: CallOptions): Promise<ExecResult>
-  /** The bytes of a file as they come; whoever asks reads or destroys them. Where there is none it throws `not_found`. */
-  readFile(name: string, path: string, options?: CallOptions): Promise<Readable>
+  /** The bytes of a file as they come, so many as it had when it was opened; whoever asks reads or destroys them. Where there is none it throws `not_found`. */
+  readFile(name: string, path: string, options?: CallOptions): Promise<{ content: Readable; sizeBytes: number }>
   /** A stream is read to its end or destroyed, whatever becomes of it. */
   writeFile(name: string, file: { path: string; content: Buffer | Readable; mode: number; uid?: number; gid?: number }, options?: CallOptions): Promise<void>
   /** All running instances, in as few calls as the engine needs. */

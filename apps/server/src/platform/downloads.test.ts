@@ -1,10 +1,11 @@
+import { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { errors } from '@zhisuan/contract/errors'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createClock, type Clock } from '../testing/app.ts'
 import { createDownloads, fileDownload } from './downloads.ts'
@@ -158,4 +159,21 @@ it('holds so many open for one person, and none more of another for that; who le
     return one
   })
   for (const { leave } of [...mine, other, again]) leave()
+})
+
+it('holds so many open for one address of whom nobody knows, none less for another, and so many for all of them', () => {
+  const raw = new EventEmitter().setMaxListeners(0)
+  // Nothing else of them is looked at.
+  const from = (ip: string): void => downloads.hold(null, { ip } as FastifyRequest, { raw } as unknown as FastifyReply)
+  const fill = (ip: string): void => Array.from({ length: heldMax.streams }).forEach(() => from(ip))
+  const full = (refusal: string) => expect.objectContaining({ refusal }) as Error
+  fill('192.0.2.1')
+  expect(() => from('192.0.2.1')).toThrow(full('streamsExceeded'))
+  // What one customer is given of IPv6 is one.
+  fill('2001:db8::1')
+  expect(() => from('2001:db8:0:0:ffff::2')).toThrow(full('streamsExceeded'))
+  for (let other = 2; other < heldMax.visitors / heldMax.streams; other++) fill(`192.0.2.${other}`)
+  expect(() => from('198.51.100.1')).toThrow(full('tooMuchAtOnce'))
+  raw.emit('close')
+  from('198.51.100.1')
 })

@@ -29,14 +29,19 @@ export type FindDownload = (id: string) => Promise<Download | null>
 export interface Downloads {
   /** Once for each kind of object, by whoever keeps them. */
   offer(kind: string, find: FindDownload): void
-  /** A link to one object, for whoever may have it: who has the link needs nothing else, for ten minutes. What it opens counts as theirs. */
-  link(kind: string, id: string, by: Pick<Actor, 'user_id'>): { path: string; expires_at: string }
+  /**
+   * A link to one object, for whoever may have it: who has the link needs nothing else, for ten minutes.
+   * @param by whose it is what it opens; null: nobody's who is known, so it counts by where they come from
+   */
+  link(kind: string, id: string, by: Pick<Actor, 'user_id'> | null): { path: string; expires_at: string }
+  /** Counts a file on its way until its answer ends, as links do. @throws Refusal streamsExceeded, tooMuchAtOnce */
+  hold(by: Pick<Actor, 'user_id'> | null, request: FastifyRequest, reply: FastifyReply): void
 }
 
 const keptMs = 600_000
 const base = '/api/downloads'
 const sealPlace = 'downloads.link'
-const ticket = z.object({ kind: z.string(), id: z.string(), expires: z.number(), by: z.string() })
+const ticket = z.object({ kind: z.string(), id: z.string(), expires: z.number(), by: z.string().nullable() })
 
 /**
  * Links that a browser saves a file from without a token. What is asked for and until when is
@@ -47,9 +52,20 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
   const { secrets, now } = parts
   const finders = new Map<string, FindDownload>()
   const open = new Set<Readable>()
-  const held = createHeld('streams')
+  const [held, visitors] = [createHeld('streams'), createHeld('visitors')]
 
-  const find = async (link: string): Promise<{ download: Download; by: string }> => {
+  const hold: Downloads['hold'] = (by, request, reply) => {
+    const free = held.take(by === null ? `visitor ${networkOf(request.ip)}` : by.user_id)
+    reply.raw.once('close', free)
+    if (by !== null) return
+    try {
+      reply.raw.once('close', visitors.take('all'))
+    } catch (error) {
+      free()
+      throw error
+    }
+  }
+  const find = async (link: string): Promise<{ download: Download; by: string | null }> => {
     const asked = read(secrets, link)
     const download = asked === null || asked.expires < now().getTime() ? null : await finders.get(asked.kind)?.(asked.id)
     if (asked === null || download === null || download === undefined) throw new Refusal('downloadLinkInvalid')
@@ -61,7 +77,9 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
       if (finders.has(kind)) throw new Error(`downloads of ${kind} are offered twice`)
       finders.set(kind, of)
     },
-    link(kind, id, { user_id: by }) {
+    hold,
+    link(kind, id, of) {
+      const by = of?.user_id ?? null
       const expires = now().getTime() + keptMs
       const sealed = secrets.seal(JSON.stringify({ kind, id, expires, by }), sealPlace)
       return { path: `${base}/${sealed.replaceAll('+', '-').replaceAll('/', '_')}`, expires_at: new Date(expires).toISOString() }
@@ -69,8 +87,7 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
     serve(app) {
       app.get<{ Params: { link: string } }>(`${base}/:link`, { exposeHeadRoute: false }, async (request, reply) => {
         const { download, by } = await find(request.params.link)
-        const free = held.take(by)
-        reply.raw.once('close', free)
+        hold(by === null ? null : { user_id: by }, request, reply)
         const stream = await answer(download, request, reply)
         if (stream === null) return reply.send()
         open.add(stream)
@@ -83,6 +100,15 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
       })
     },
   }
+}
+
+/** An address of IPv4, or of IPv6 what one customer is given: 64 bits of it. */
+function networkOf(ip: string): string {
+  if (!ip.includes(':') || ip.includes('.')) return ip
+  const [head = '', tail] = ip.split('::')
+  const [before, after] = [head === '' ? [] : head.split(':'), tail === undefined || tail === '' ? [] : tail.split(':')]
+  const missing = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  return [...before, ...missing, ...after].slice(0, 4).join(':')
 }
 
 /** Answers with these bytes; headers are set. What comes from a file goes there by itself. */

@@ -7,9 +7,14 @@ export const heldMax = {
   longPolls: 64,
   /** Of each way: terminals and followed logs; files on their way; answers in lines. */
   streams: 32,
+  /** Files on their way to all of whom nobody knows who they are, together. */
+  visitors: 512,
 } as const
 
-const refusals = { longPolls: 'longPollsExceeded', streams: 'streamsExceeded' } as const satisfies Record<keyof typeof heldMax, ErrorName>
+const refusals = { longPolls: 'longPollsExceeded', streams: 'streamsExceeded', visitors: 'tooMuchAtOnce' } as const satisfies Record<
+  keyof typeof heldMax,
+  ErrorName
+>
 
 /** Counts what each person holds open. */
 export function createHeld(what: keyof typeof heldMax) {
@@ -21,7 +26,7 @@ export function createHeld(what: keyof typeof heldMax) {
     refuse,
     /**
      * @returns gives the place free, once
-     * @throws Refusal 90023, 90024
+     * @throws Refusal 90023, 90024, 90027
      */
     take(userId: string): () => void {
       refuse(userId)

@@ -32,7 +32,7 @@ const columnsSince: Readonly<Record<string, readonly string[]>> = {
   edges: ['docker_trouble', 'away_told', 'shared_with', 'shared_bp_ids', 'share_limits'],
   containers: ['shared_cpu', 'shared_memory_bytes', 'rental_id', 'cards'],
   stack_services: ['shared_cpu', 'shared_memory_bytes'],
-  models: ['published_revision_id', 'published_card', 'published_size_bytes', 'published_file_count'],
+  models: ['published_revision_id', 'published_card', 'published_size_bytes', 'published_file_count', 'pending_about'],
   model_revisions: ['accepted_at'],
   identity_providers: ['by_organisation'],
   policies: ['system_key'],

@@ -106,8 +106,8 @@ export const fileShare = z.object({
   id: z.uuid(),
   entry: reference,
   entry_kind: z.enum(entryKinds),
-  /** What stands behind the address of the page that it opens. */
-  token: z.string(),
+  /** What stands behind the address of the page that it opens; null where it cannot be read any more, since it was sealed with another key. */
+  token: z.string().nullable(),
   has_password: z.boolean(),
   ends_at: moment.nullable(),
   /** How often it may still be fetched; null: as often as one likes. */
@@ -126,7 +126,8 @@ export type TransferOutcome = (typeof transferOutcomes)[number]
 export const fileTransfer = z.object({
   id: z.uuid(),
   kind: z.enum(transferKinds),
-  name: z.string(),
+  /** Of what lies in another's own space null, as are its digest and reason: nobody else reads what is there. */
+  name: z.string().nullable(),
   space_kind: z.enum(spaceKinds),
   /** The machine that it went to or came from, and where there; null where there was none. */
   machine: z.string().nullable(),
@@ -154,6 +155,25 @@ const ids = z.array(z.uuid()).min(1, fieldTexts.contentRequired).max(entriesAtOn
 const entrySubjects = (body: { ids: readonly string[] }) => body.ids.map((id) => ({ kind: 'files.entry', id }))
 const one = { params: byId } as const
 const conflict = z.enum(conflictWays).default('refuse')
+
+/** Files that one request announces. */
+export const uploadsAtOnce = 100
+/** So many bytes of each may come with it. */
+export const inlineFileBytes = 16 * 1024
+const inlineBase64Most = Math.ceil(inlineFileBytes / 3) * 4
+/** What is said of a file before its bytes are sent. */
+const announced = {
+  /** Folders below `parent_id`, the outermost first. */
+  folders: z.array(entryName).max(folderDepthMost).default([]),
+  name: entryName,
+  size_bytes: z.int().min(0).max(fileBytesMost),
+  /** Where it is known: what comes is compared with it. */
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
+    .optional(),
+  conflict,
+} as const
 
 export const fileSpaces = {
   list: defineCall({
@@ -193,20 +213,43 @@ export const fileSpaces = {
     summary: 'Announce a file: its bytes are sent by tus to the address in the answer. Folders that it lies in are made. 97602 where its name is taken',
     access: tenants,
     status: 201,
+    body: z.object({ parent_id: parent, ...announced }),
+    response: fileUpload,
+  }),
+  uploadMany: defineCall({
+    ...one,
+    id: 'files.space.uploadMany',
+    method: 'POST',
+    path: `${filesPath}/spaces/{id}/uploads/many`,
+    summary:
+      'Announce many files at once, each taken or refused by itself; what is small comes with it and is there with the answer. All or none as far as the quota goes',
+    also: ({ params }) => [{ action: 'files.space.upload', on: { kind: 'files.space', id: params.id } }],
+    access: tenants,
     body: z.object({
       parent_id: parent,
-      /** Folders below `parent_id`, the outermost first. */
-      folders: z.array(entryName).max(folderDepthMost).default([]),
-      name: entryName,
-      size_bytes: z.int().min(0).max(fileBytesMost),
-      /** Where it is known: what comes is compared with it. */
-      sha256: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
-        .optional(),
-      conflict,
+      files: z
+        .array(
+          z.object({
+            ...announced,
+            /** Its bytes; left out: they are sent to the address in the answer. */ content: z.base64().max(inlineBase64Most).optional(),
+          }),
+        )
+        .min(1, fieldTexts.contentRequired)
+        .max(uploadsAtOnce),
     }),
-    response: fileUpload,
+    response: z.object({
+      /** In the order of the files. */
+      items: z.array(
+        z.object({
+          /** Of what is still to be sent. */
+          upload: fileUpload.nullable(),
+          /** Of what is there. */
+          entry_id: z.uuid().nullable(),
+          /** Why it is not taken. */
+          refused: z.object({ code: z.int(), message: z.string() }).nullable(),
+        }),
+      ),
+    }),
   }),
 } as const
 

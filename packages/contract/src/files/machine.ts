@@ -15,6 +15,11 @@ export const machineCopyDirections = ['to_machine', 'from_machine'] as const
 /** `waiting` and `running` go on by themselves, also after a server was killed. */
 export const machineCopyStatuses = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
 
+/** That wait or go on, of one organisation. */
+export const machineCopiesMost = 200
+/** What has not moved for so long is ended. */
+export const machineStallMinutes = 10
+
 export const machineCopy = z.object({
   id: z.uuid(),
   direction: z.enum(machineCopyDirections),

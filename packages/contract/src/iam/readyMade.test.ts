@@ -77,6 +77,7 @@ describe('ready-made policies', () => {
       'ims.repository.pull',
       'files.entry.download',
       'omc.stat.nodes',
+      'omc.alarm.preview',
     ])
   })
 

@@ -151,6 +151,8 @@ export const model = z.object({
   revision: z.string().nullable(),
   /** The one that was accepted last: what `main` is to everybody but its organisation; null while it is not published. */
   published_revision: z.string().nullable(),
+  /** Whether what is said of it here waits to be accepted: everybody but its organisation sees what was accepted before. */
+  about_unreviewed: z.boolean(),
   /** Whether one may change it. */
   mine: z.boolean(),
   published_at: moment.nullable(),
@@ -175,6 +177,8 @@ export const modelRevision = z.object({
 export type ModelRevision = z.output<typeof modelRevision>
 
 const one = { params: byId } as const
+/** What a review is about: the model as it was looked at. */
+const looked = { revision: commitId, updated_at: moment } as const
 const filters = {
   keyword,
   task: z.enum(modelTasks).optional(),
@@ -243,7 +247,7 @@ export const models = {
     id: 'models.model.update',
     method: 'PUT',
     path: `${modelsPath}/models/{id}`,
-    summary: 'Change what is said of it; its name stays',
+    summary: 'Change what is said of it; its name stays. Where it is published everybody sees what was accepted until this is',
     access: tenants,
     body: z.object(about),
     response: model,
@@ -280,13 +284,13 @@ export const models = {
     id: 'models.model.review',
     method: 'POST',
     path: `${modelsPath}/models/{id}/review`,
-    summary: 'Publish the revision that waits, or send it back with a reason; 409 where there is a newer one by now',
+    summary: 'Publish the revision that waits, with what is said of it, or send it back with a reason; 409 where either is another by now',
     access: admins,
     body: z.discriminatedUnion('accept', [
-      z.object({ accept: z.literal(true), revision: commitId }),
+      z.object({ accept: z.literal(true), ...looked }),
       z.object({
         accept: z.literal(false),
-        revision: commitId,
+        ...looked,
         reason: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(500).regex(plainText, fieldTexts.controlCharacters),
       }),
     ]),
@@ -297,8 +301,9 @@ export const models = {
     id: 'models.model.accept',
     method: 'POST',
     path: `${modelsPath}/models/{id}/terms`,
-    summary: 'Accept its terms; that is recorded with name and time',
+    summary: 'Accept its terms; that is recorded with name, time and what they say. 409 where they are others by now',
     access: 'all',
+    body: z.object({ /** As they were read. */ terms: z.string().max(20_000).regex(plainText, fieldTexts.controlCharacters) }),
     response: empty,
   }),
 } as const

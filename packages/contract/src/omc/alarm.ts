@@ -119,22 +119,33 @@ export const alarmCan = can<AlarmStatus>()({ activate: ['deactive'], deactivate:
 /** Whether its rule works: `waiting` to be loaded, `loaded`, `refused` by Prometheus, `none`: there is no Prometheus that could. */
 export const ruleStates = ['waiting', 'loaded', 'refused', 'none'] as const
 
-/** What to do when what it asks of tells nothing any more: take it for in order, or fire. */
-export const noDataWays = ['recover', 'alarm'] as const
+/**
+ * What to do when what it asks of tells nothing any more: take it for in order, go on with what goes on (of a metric: of a
+ * question nobody knows what is missing), or fire.
+ */
+export const noDataWays = ['recover', 'keep', 'alarm'] as const
 
 const group = z.string().trim().max(64, fieldTexts.contentTooLong).regex(plainLine, fieldTexts.controlCharacters)
-const body = z.object({
-  name,
-  description: description.default(''),
-  /** By which lists put them together. */
-  group: group.default(''),
-  severity: z.enum(severities),
-  rule: alarmRule,
-  /** So long it has to be so. */
-  for_seconds: z.int().min(0).max(86_400).default(60),
-  no_data: z.enum(noDataWays).default('recover'),
-  receiver_ids: z.array(z.uuid()).max(20).default([]),
-})
+const forSeconds = z.int().min(0).max(86_400).default(60)
+const body = z
+  .object({
+    name,
+    description: description.default(''),
+    /** By which lists put them together. */
+    group: group.default(''),
+    severity: z.enum(severities),
+    rule: alarmRule,
+    /** So long it has to be so. */
+    for_seconds: forSeconds,
+    no_data: z.enum(noDataWays).default('recover'),
+    receiver_ids: z.array(z.uuid()).max(20).default([]),
+    /** Whom else to tell where nobody has taken it up so many minutes after it was told. */
+    escalation: z
+      .object({ after_minutes: z.int().min(1).max(1_440), receiver_ids: z.array(z.uuid()).min(1, fieldTexts.contentRequired).max(20) })
+      .nullable()
+      .default(null),
+  })
+  .refine(({ rule, no_data }) => rule.kind === 'metric' || no_data !== 'keep', { path: ['no_data'], error: fieldTexts.alarmKeep })
 
 export const alarm = z.object({
   id: z.uuid(),
@@ -146,6 +157,7 @@ export const alarm = z.object({
   for_seconds: z.int(),
   no_data: z.enum(noDataWays),
   receivers: z.array(reference),
+  escalation: z.object({ after_minutes: z.int(), receivers: z.array(reference) }).nullable(),
   status: z.enum(alarmStatuses),
   rule_state: z.enum(ruleStates),
   /** Why Prometheus refused it. */
@@ -161,6 +173,7 @@ export const alarm = z.object({
 export type Alarm = z.output<typeof alarm>
 
 export const alertStatuses = ['firing', 'resolved'] as const
+export const holdReasons = ['maintenance', 'node'] as const
 
 /** An episode: from when something was so until it was not any more, however often it was told. */
 export const alertLog = z.object({
@@ -179,6 +192,10 @@ export const alertLog = z.object({
   processed: z.object({ by: z.string(), at: moment, note: z.string() }).nullable(),
   /** Nobody is sent anything of it until then. */
   silenced_until: moment.nullable(),
+  /** Nobody was told yet: during maintenance, or as its node is away, of which one is told anyway. */
+  held: z.enum(holdReasons).nullable(),
+  /** When more people were told, as nobody had taken it up. */
+  escalated_at: moment.nullable(),
   bp_id: z.uuid().nullable(),
   bp_name: z.string().nullable(),
 })
@@ -282,6 +299,23 @@ export const alarms = {
     response: listOf(alarm),
   }),
   get: defineCall({ ...one, id: 'omc.alarm.get', method: 'GET', path: `${alarmsPath}/{id}`, summary: 'One alarm', access: tenants, response: alarm }),
+  preview: defineCall({
+    id: 'omc.alarm.preview',
+    method: 'POST',
+    path: `${alarmsPath}/preview`,
+    summary: 'How often a rule would have fired in the last seven days: in how many places at each moment, and how many times it would have begun',
+    access: tenants,
+    audit: false,
+    perMinute: 60,
+    body: z.object({ rule: alarmRule, for_seconds: forSeconds }),
+    response: z.object({
+      /** Whether there is a Prometheus that could tell. */
+      known: z.boolean(),
+      items: z.array(z.object({ at: moment, count: z.int() })),
+      times: z.int(),
+      interval_seconds: z.int(),
+    }),
+  }),
   create: defineCall({
     id: 'omc.alarm.create',
     method: 'POST',
@@ -332,8 +366,21 @@ const url = z
   .max(1024)
   .regex(/^[^#\s@]+$/, fieldTexts.webhookUrl)
 const secret = z.string().min(1).max(256).regex(plainLine, fieldTexts.controlCharacters)
+const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, fieldTexts.clock)
+/** When somebody is told, by Beijing's time; what comes at other times waits. From 22:00 to 06:00 is over night. */
+const hours = z.object({
+  /** 1 is Monday. */
+  days: z.array(z.int().min(1).max(7)).min(1, fieldTexts.contentRequired).max(7),
+  from: clock,
+  to: clock,
+  /** What is critical does not wait. */
+  critical_anyway: z.boolean().default(true),
+})
+export type ReceiverHours = z.output<typeof hours>
 const receiverBody = z
   .object({
+    /** Null: always. */
+    hours: hours.nullable().default(null),
     name,
     kind: z.enum(receiverKinds),
     /** Of a mail. */
@@ -352,6 +399,7 @@ export const receiver = z.object({
   /** Addresses, or the host that it goes to: the rest may hold a key. */
   target: z.string(),
   has_secret: z.boolean(),
+  hours: hours.nullable(),
   alarm_count: z.int(),
   /** How the last message went. */
   last: z.object({ status: z.enum(['waiting', 'sent', 'failed']), at: moment, error: z.string().nullable() }).nullable(),
@@ -366,7 +414,7 @@ export type Receiver = z.output<typeof receiver>
 export const deliveryStatuses = ['waiting', 'sent', 'failed'] as const
 export const delivery = z.object({
   id: z.uuid(),
-  what: z.enum(['firing', 'resolved', 'test']),
+  what: z.enum(['firing', 'resolved', 'escalated', 'test']),
   summary: z.string(),
   status: z.enum(deliveryStatuses),
   attempts: z.int(),
@@ -445,5 +493,75 @@ export const receivers = {
     summary: 'Send again what failed',
     access: tenants,
     response: delivery,
+  }),
+} as const
+
+const windowBody = z
+  .object({
+    name,
+    starts_at: moment,
+    ends_at: moment,
+    /** Left empty: all that whoever it belongs to has. */
+    node_ids: z.array(z.uuid()).max(100).default([]),
+  })
+  .refine(({ starts_at, ends_at }) => Date.parse(ends_at) > Date.parse(starts_at), { path: ['ends_at'], error: fieldTexts.endsBeforeItStarts })
+  .refine(({ starts_at, ends_at }) => Date.parse(ends_at) - Date.parse(starts_at) <= 31 * 86_400_000, { path: ['ends_at'], error: fieldTexts.windowTooLong })
+
+/** While it lasts nobody is told of alarms; of what goes on at its end they are told then. */
+export const alarmWindow = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  starts_at: moment,
+  ends_at: moment,
+  nodes: z.array(reference),
+  /** Of all nodes, and of what is on none. */
+  everything: z.boolean(),
+  status: z.enum(['planned', 'lasting', 'over']),
+  bp_id: z.uuid().nullable(),
+  bp_name: z.string().nullable(),
+  created_by: z.string(),
+  created_at: moment,
+})
+export type AlarmWindow = z.output<typeof alarmWindow>
+
+const windowsPath = `${alarmsPath}/windows`
+export const alarmWindows = {
+  list: defineCall({
+    id: 'omc.alarmWindow.list',
+    method: 'GET',
+    path: windowsPath,
+    summary: 'Times of maintenance, during which nobody is told of alarms',
+    access: tenants,
+    query: listQuery(['starts_at', 'name'], { keyword }),
+    response: listOf(alarmWindow),
+  }),
+  create: defineCall({
+    id: 'omc.alarmWindow.create',
+    method: 'POST',
+    path: windowsPath,
+    summary: 'Plan one, or begin one now',
+    access: tenants,
+    status: 201,
+    body: windowBody,
+    response: alarmWindow,
+  }),
+  update: defineCall({
+    ...one,
+    id: 'omc.alarmWindow.update',
+    method: 'PUT',
+    path: `${windowsPath}/{id}`,
+    summary: 'Change one; one that ends earlier has people told earlier',
+    access: tenants,
+    body: windowBody,
+    response: alarmWindow,
+  }),
+  delete: defineCall({
+    ...one,
+    id: 'omc.alarmWindow.delete',
+    method: 'DELETE',
+    path: `${windowsPath}/{id}`,
+    summary: 'Take one away; of what goes on people are told at once',
+    access: tenants,
+    response: empty,
   }),
 } as const

@@ -368,8 +368,14 @@ export function createInstances(
     exec: (name, request, options = {}) => runCommand(transport, path(name), request, options),
     terminal: (name, request, options = {}) => openTerminal(transport, path(name), request, options),
 
-    readFile: async (name, file, options = {}) =>
-      (await transport.stream(`${path(name)}/files`, { query: { path: file }, signal: options.signal, timeoutMs: silenceMs })).body,
+    async readFile(name, file, options = {}) {
+      const ask = { query: { path: file }, signal: options.signal, timeoutMs: silenceMs }
+      const { headers, body: content } = await transport.stream(`${path(name)}/files`, ask)
+      const sizeBytes = Number(headers['content-length'] ?? NaN)
+      if (Number.isInteger(sizeBytes)) return { content, sizeBytes }
+      content.destroy()
+      throw new EngineError('bad_answer', `${file}: its length was not told`)
+    },
     writeFile,
 
     async usage(options = {}) {

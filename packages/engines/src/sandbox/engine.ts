@@ -356,7 +356,8 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         const one = mustRun(name)
         const content = storage.seen(copyOf(one), one.volumes).files[path]
         if (content === undefined) throw new EngineError('not_found', `${path}: no such file`)
-        return Readable.from([Buffer.from(content, 'base64')], { objectMode: false })
+        const bytes = Buffer.from(content, 'base64')
+        return { content: Readable.from([bytes], { objectMode: false }), sizeBytes: bytes.length }
       },
       async writeFile(name, given, call) {
         await work(call)

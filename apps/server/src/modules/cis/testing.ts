@@ -52,8 +52,8 @@ export interface FakeDocker {
   /** Somebody else on the node makes one that runs, or removes one. */
   make(name: string, of: { image: string; labels: Record<string, string>; ports?: Held['body']['HostConfig']['PortBindings'] }): Held
   drop(id: string): void
-  /** From now on such requests are refused by Docker; null: no longer. */
-  fail(refuse: ((method: string, path: string) => { status: number; message: string } | null) | null): void
+  /** From now on such requests are refused by Docker, or wait; null: no longer. */
+  fail(refuse: ((method: string, path: string) => { status: number; message: string } | null | Promise<null>) | null): void
 }
 
 export function fakeDocker(): FakeDocker {
@@ -111,7 +111,7 @@ export function fakeDocker(): FakeDocker {
     const { method } = request
     const say = (status: number, body?: unknown): void =>
       void response.writeHead(status, { 'api-version': '1.41' }).end(body === undefined ? '' : JSON.stringify(body))
-    const refused = refuse?.(method, path)
+    const refused = await refuse?.(method, path)
     if (refused !== undefined && refused !== null) return say(refused.status, { message: refused.message })
     if (path === '/_ping') return say(200)
     if (path === '/events') {

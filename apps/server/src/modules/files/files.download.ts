@@ -10,22 +10,25 @@ import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { FileStream } from '../../platform/bytes/fileStream.ts'
 import type { Download } from '../../platform/downloads.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { counted } from './counted.ts'
 import * as store from './files.store.ts'
 import type { EntryRow } from './files.store.ts'
 import { archiveName, transferTexts } from './files.texts.ts'
+import { numbered } from './files.tree.ts'
+import type { ShareUses } from './share.uses.ts'
 import type { Transfers } from './transfers.ts'
 
 const kind = 'files.entry'
 
-/** Sealed in a link. `share`: by which share it was asked for; else whose spaces it is found in. */
+/** Sealed in a link. `share`: by which share it was asked for, and which of its links this is; else whose spaces it is found in. */
 const asked = z.object({
   ids: z.array(z.string()),
   inline: z.boolean(),
   ip: z.string(),
   holder: z.object({ user_id: z.string(), name: z.string(), bp_id: z.string().nullable() }).nullable(),
-  share: z.string().nullable(),
+  share: z.object({ id: z.string(), use: z.string() }).nullable(),
 })
 type Asked = z.output<typeof asked>
 
@@ -34,12 +37,13 @@ export type FileDownloads = ReturnType<typeof createFileDownloads>
 /** What goes out: a file as it is, with Range; several things as an archive that is written while it is read. */
 export function createFileDownloads(
   { db, downloads, log }: Pick<Platform, 'db' | 'downloads' | 'log'>,
-  { bytes, transfers }: { bytes: Bytes; transfers: Transfers },
+  { bytes, transfers, uses }: { bytes: Bytes; transfers: Transfers; uses: ShareUses },
 ) {
   /** Found anew each time a link is followed: what was deleted meanwhile, or is no longer theirs, is gone. */
   const entries = async ({ ids, holder, share }: Asked): Promise<EntryRow[]> => {
     if (holder !== null) return (await store.entriesOf(db, holder, ids)).filter(({ bin_id }) => bin_id === null)
     if (share === null) return []
+    await uses.look(share.id)
     const [entry] = await Promise.all(ids.map((id) => store.anyEntry(db, id)))
     return entry === undefined || entry.bin_id !== null ? [] : [entry]
   }
@@ -54,6 +58,7 @@ export function createFileDownloads(
     return {
       ...download,
       open: async (range) => {
+        const settle = by.share === null ? null : await uses.begin(by.share.id, by.share.use, { size: about.size, range })
         const stream = await download.open(range)
         // Looking at a film asks for a hundred pieces of it.
         if (by.inline) return stream
@@ -62,6 +67,7 @@ export function createFileDownloads(
             kind: by.share === null ? 'download' : 'share',
             name: download.name,
             space_kind: space?.kind ?? 'personal',
+            ...(space?.kind === 'personal' && { owner_id: space.user_id }),
             size_bytes: range === undefined ? about.size : range.end - range.start + 1,
             sha256: about.sha256,
             ip: by.ip,
@@ -73,9 +79,9 @@ export function createFileDownloads(
           })
         const ended = ({ bytes: went, whole }: { bytes: number; whole: boolean }): void => {
           const outcome = whole ? ({ outcome: 'done' } as const) : ({ outcome: 'cancelled', reason: transferTexts.leftOff } as const)
-          transfers
-            .ended(db, { id }, { ...outcome, bytes: went })
-            .catch((failed: unknown) => log.warn({ err: failed }, 'the end of a download was not written down'))
+          Promise.all([transfers.ended(db, { id }, { ...outcome, bytes: went }), settle?.(went)]).catch((failed: unknown) =>
+            log.warn({ err: failed }, 'the end of a download was not written down'),
+          )
         }
         if (stream instanceof FileStream) {
           void stream.outcome.then(ended)
@@ -116,9 +122,34 @@ export function createFileDownloads(
       return downloads.link(kind, JSON.stringify(by), actor)
     },
     /** For whoever came by a share; whether it lets them was found out before. */
-    linkOfShare: (share: string, entryId: string, ip: string): ExportLink =>
-      downloads.link(kind, JSON.stringify({ ids: [entryId], inline: false, ip, holder: null, share } satisfies Asked), { user_id: share }),
+    linkOfShare(share: string, entryId: string, ip: string): ExportLink {
+      const by: Asked = { ids: [entryId], inline: false, ip, holder: null, share: { id: share, use: uuidv7() } }
+      return downloads.link(kind, JSON.stringify(by), null)
+    },
   }
+}
+
+/**
+ * Each once: what was chosen by itself and within a folder that was chosen too lies in that folder. What was chosen in several
+ * folders and is called the same is told apart by a number, as where both are kept.
+ */
+function placesOf(entries: readonly (EntryRow & { depth: number })[]): Map<EntryRow, string> {
+  const once = new Map<string, EntryRow & { depth: number }>()
+  for (const entry of entries) {
+    // The innermost comes last, and behind the folder that it lies in.
+    once.delete(entry.id)
+    once.set(entry.id, entry)
+  }
+  const [paths, taken] = [new Map<string, string>(), new Set<string>()]
+  const places = new Map<EntryRow, string>()
+  for (const entry of once.values()) {
+    let name = entry.depth === 0 ? entry.name : `${paths.get(entry.parent_id ?? '') ?? ''}/${entry.name}`
+    for (let number = 1; entry.depth === 0 && taken.has(name); number++) name = numbered(entry.name, number)
+    taken.add(name)
+    paths.set(entry.id, name)
+    places.set(entry, name)
+  }
+  return places
 }
 
 /** Stored, not pressed: most of what is large is pressed already. Names are as they lie in folders below what was chosen. */
@@ -126,17 +157,9 @@ function archiveOf(bytes: Bytes, entries: readonly (EntryRow & { depth: number }
   const zip = new ZipFile()
   // What yazl declares as the interface of all streams is a PassThrough.
   const file = zip.outputStream as Readable
-  const paths = new Map<string, string>()
   let current: Readable | null = null
   file.once('close', () => current?.destroy())
-  const taken = new Set<string>()
-  for (const entry of entries) {
-    const above = entry.depth === 0 ? '' : `${paths.get(entry.parent_id ?? '') ?? ''}/`
-    const path = `${above}${entry.name}`
-    paths.set(entry.id, path)
-    // Chosen by itself and within a folder that was chosen too.
-    if (taken.has(path)) continue
-    taken.add(path)
+  for (const [entry, path] of placesOf(entries)) {
     const { sha256, size_bytes: size, updated_at: mtime } = entry
     if (sha256 === null || size === null) zip.addEmptyDirectory(path, { mtime, mode: 0o40755 })
     else {

@@ -57,6 +57,16 @@ interface FileShareTable {
   created_by_name: string
   created_at: Generated<Date>
 }
+/** Of one link that a share gave: what was fetched by it counts as one download. */
+interface FileShareUseTable {
+  id: string
+  share_id: string
+  /** Whether it was fetched from its beginning. */
+  begun: boolean
+  /** Bytes that were asked for, less those that did not go. */
+  asked_bytes: number
+  created_at: Generated<Date>
+}
 interface FileTransferTable {
   id: string
   kind: TransferKind
@@ -67,6 +77,8 @@ interface FileTransferTable {
   bp_id: string | null
   user_id: string | null
   user_name: string | null
+  /** Of what lies in a personal space: whose that is. Its name is nobody else's to read. */
+  owner_id: string | null
   ip: string
   size_bytes: number | null
   bytes: Generated<number>
@@ -83,6 +95,7 @@ declare module '../../platform/db/database.ts' {
     file_spaces: FileSpaceTable
     file_entries: FileEntryTable
     file_shares: FileShareTable
+    file_share_uses: FileShareUseTable
     file_transfers: FileTransferTable
   }
 }
@@ -183,6 +196,21 @@ export const fileMigrations: Migrations = {
     alter table file_transfers drop constraint file_transfers_kind_check;
     alter table file_transfers add constraint file_transfers_kind_check
       check (kind in ('upload', 'download', 'publish', 'share', 'to_machine', 'from_machine'));
+  `),
+  '20261130_10_file_share_uses': migration(`
+    create table file_share_uses (
+      id uuid primary key,
+      share_id uuid not null references file_shares on delete cascade,
+      begun boolean not null,
+      asked_bytes bigint not null,
+      created_at timestamptz not null default now()
+    );
+    create index file_share_uses_share on file_share_uses (share_id);
+    create index file_share_uses_created on file_share_uses (created_at);
+  `),
+  '20261130_13_file_transfer_owners': migration(`
+    alter table file_transfers add column owner_id uuid;
+    update file_transfers set owner_id = user_id where space_kind = 'personal';
   `),
 }
 
@@ -314,7 +342,7 @@ export async function treeOf(on: Sql, ids: readonly string[], bin: string | null
     with recursive down as (
       select *, 0 as depth from file_entries where id = any(${ids}::uuid[])
       union all select e.*, down.depth + 1 from file_entries as e join down on e.parent_id = down.id and e.bin_id is not distinct from ${bin}::uuid
-    ) select * from down order by depth, name limit ${limit}`.execute(on)
+    ) select * from down order by depth, name, id limit ${limit}`.execute(on)
   return rows
 }
 
@@ -389,6 +417,30 @@ export async function takeDownload(on: Sql, id: string): Promise<boolean> {
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
+export const anyShare = (on: Sql, id: string): Promise<ShareRow | undefined> => on.selectFrom('file_shares').selectAll().where('id', '=', id).executeTakeFirst()
+/** Held against other uses of it until the transaction ends. */
+export const lockShare = (tx: Tx, id: string): Promise<ShareRow | undefined> =>
+  tx.selectFrom('file_shares').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const shareUse = (on: Sql, id: string): Promise<Selectable<FileShareUseTable> | undefined> =>
+  on.selectFrom('file_share_uses').selectAll().where('id', '=', id).executeTakeFirst()
+export const putShareUse = async (tx: Tx, row: Omit<Selectable<FileShareUseTable>, 'created_at'>): Promise<void> => {
+  const { begun, asked_bytes } = row
+  await tx
+    .insertInto('file_share_uses')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ begun, asked_bytes }))
+    .execute()
+}
+export const giveBackShareUse = async (on: Sql, id: string, bytes: number): Promise<void> => {
+  await on
+    .updateTable('file_share_uses')
+    .set({ asked_bytes: sql`greatest(0, asked_bytes - ${bytes})` })
+    .where('id', '=', id)
+    .execute()
+}
+export const forgetShareUses = async (on: Sql, before: Date): Promise<void> => {
+  await on.deleteFrom('file_share_uses').where('created_at', '<', before).execute()
+}
 
 export const insertTransfer = insertsInto('file_transfers')
 export const endTransfer = async (
@@ -417,27 +469,44 @@ export const forgetRunning = async (on: Sql, before: Date, reason: string): Prom
     .execute()
 }
 
-export type ShownTransfer = Selectable<Tables['file_transfers']> & { bp_name: string | null }
+export type ShownTransfer = Selectable<Tables['file_transfers']> & {
+  bp_name: string | null
+  /** What it was of is not theirs to know who look. */
+  hidden: boolean
+}
+/** Who looks at them. */
+export interface Viewer {
+  readonly user_id: string
+}
+const hiddenFrom = ({ user_id }: Viewer) => sql<boolean>`(file_transfers.space_kind = 'personal' and file_transfers.owner_id is distinct from ${user_id}::uuid)`
 const transferOrder = orderOf('file_transfers', '-started_at', 'started_at', 'bytes')
 export type TransferFilters = Pick<QueryOf<typeof fileTransfers.list>, 'keyword' | 'kind' | 'outcome' | 'bp_id' | 'from' | 'to'>
-const transfers = (on: Sql, query: TransferFilters) =>
+const transfers = (on: Sql, viewer: Viewer, query: TransferFilters) =>
   on
     .selectFrom('file_transfers')
     .where(asked(query, 'file_transfers', 'kind', 'outcome', 'bp_id'))
-    .where(matching(query.keyword, 'file_transfers.name', sql<string>`coalesce(file_transfers.user_name, '')`, 'file_transfers.ip'))
+    .where(
+      matching(
+        query.keyword,
+        sql<string>`case when ${hiddenFrom(viewer)} then '' else file_transfers.name end`,
+        sql<string>`coalesce(file_transfers.user_name, '')`,
+        'file_transfers.ip',
+      ),
+    )
     // Days of Beijing.
     .where(query.from === undefined ? sql<boolean>`true` : sql<boolean>`started_at >= (${query.from}::date)::timestamp at time zone 'Asia/Shanghai'`)
     .where(query.to === undefined ? sql<boolean>`true` : sql<boolean>`started_at < (${query.to}::date + 1)::timestamp at time zone 'Asia/Shanghai'`)
 const bpName = sql<string | null>`(select name from organisations where organisations.id = file_transfers.bp_id)`
-export async function listTransfers(on: Sql, query: QueryOf<typeof fileTransfers.list>): Promise<{ total: number; rows: ShownTransfer[] }> {
-  const filtered = transfers(on, query)
-  return pageWithTotal(paged(filtered.selectAll('file_transfers').select(bpName.as('bp_name')), query, transferOrder), filtered, query)
+export async function listTransfers(on: Sql, viewer: Viewer, query: QueryOf<typeof fileTransfers.list>): Promise<{ total: number; rows: ShownTransfer[] }> {
+  const filtered = transfers(on, viewer, query)
+  const shown = filtered.selectAll('file_transfers').select([bpName.as('bp_name'), hiddenFrom(viewer).as('hidden')])
+  return pageWithTotal(paged(shown, query, transferOrder), filtered, query)
 }
 /** For files: the newest first, on from the last of those before. */
-export const transfersOn = (on: Sql, query: TransferFilters, last: ShownTransfer | null): Promise<ShownTransfer[]> =>
-  transfers(on, query)
+export const transfersOn = (on: Sql, viewer: Viewer, query: TransferFilters, last: ShownTransfer | null): Promise<ShownTransfer[]> =>
+  transfers(on, viewer, query)
     .selectAll('file_transfers')
-    .select(bpName.as('bp_name'))
+    .select([bpName.as('bp_name'), hiddenFrom(viewer).as('hidden')])
     .where(last === null ? sql<boolean>`true` : sql<boolean>`(started_at, id) < (${last.started_at}, ${last.id}::uuid)`)
     .orderBy('started_at', 'desc')
     .orderBy('id', 'desc')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
+import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, inlineFileBytes, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
@@ -95,7 +95,7 @@ describe('an upload', () => {
     const part = await download(owner, [entry.id], { range: 'bytes=10-19' })
     expect([part.status, await bytesOf(part)]).toEqual([206, bytes.subarray(10, 20)])
     const records = await vi.waitFor(async () => {
-      const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '数据集', page_size: 100 } })
+      const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { keyword: owner.name, page_size: 100 } })
       expect(items.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done'])
       return items
     })
@@ -158,8 +158,8 @@ describe('an upload', () => {
     expect(await ended(owner, upload)).toMatchObject({ status: 'failed', error: '收到的内容与校验值不符，请重新上传', entry_id: null })
     expect((await call(app, fileSpaces.list, { token: owner.token })).usage.used_bytes).toBe(before)
     expect(existsSync(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id))).toBe(false)
-    expect(await call(app, fileTransfers.list, { token: admin.token, query: { keyword: 'wrong.bin' } })).toMatchObject({
-      items: [{ outcome: 'failed', reason: '收到的内容与校验值不符，请重新上传' }],
+    expect(await call(app, fileTransfers.list, { token: admin.token, query: { keyword: owner.name, outcome: 'failed' } })).toMatchObject({
+      items: [{ outcome: 'failed', name: null, reason: null }],
     })
   })
 
@@ -202,6 +202,62 @@ describe('an upload', () => {
         message: '空间不足：已用9.76 KB，配额为9.76 KB，还需要1 B',
       },
     )
+  })
+
+  it('is one of many that are announced at once: what is small is there with the answer, and what is refused keeps no other', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    await put(person, 'taken.txt', randomBytes(10))
+    const small = (name: string, text: string, folders: string[] = []) => ({
+      name,
+      folders,
+      size_bytes: Buffer.byteLength(text),
+      content: Buffer.from(text).toString('base64'),
+    })
+    const many = (files: BodyInput<typeof fileSpaces.uploadMany>['files']) => ({ token: person.token, params: { id }, body: { files } })
+    const { items } = await call(
+      app,
+      fileSpaces.uploadMany,
+      many([
+        small('a.txt', 'hello', ['批量', '一']),
+        small('a.txt', 'again', ['批量', '一']),
+        { ...small('a.txt', 'both', ['批量', '一']), conflict: 'keep_both' },
+        small('taken.txt', 'x'),
+        { name: 'large.bin', size_bytes: 1_000 },
+        { ...small('wrong.txt', 'hello'), size_bytes: 3 },
+        small('empty.txt', ''),
+      ]),
+    )
+    expect(items.map(({ entry_id, upload, refused: why }) => [entry_id !== null, upload?.status ?? null, why?.code ?? null])).toEqual([
+      [true, null, null],
+      [false, null, 97602],
+      [true, null, null],
+      [false, null, 97602],
+      [false, 'uploading', null],
+      [false, null, 97609],
+      [true, null, null],
+    ])
+    const [first] = items
+    expect(await call(app, fileEntries.get, { token: person.token, params: { id: first?.entry_id ?? '' } })).toMatchObject({
+      sha256: sha256Of(Buffer.from('hello')),
+      path: [{ name: '批量' }, { name: '一' }],
+    })
+    expect((await bytesOf(await download(person, [first?.entry_id ?? '']))).toString()).toBe('hello')
+    expect([await list(person), await list(person, { keyword: 'a' })]).toEqual([
+      ['批量', 'empty.txt', 'taken.txt'],
+      ['a (1).txt', 'a.txt', 'taken.txt'],
+    ])
+    const used = async () => (await call(app, fileSpaces.list, { token: person.token })).usage.used_bytes
+    expect(await used()).toBe(10 + 5 + 4 + 1_000)
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: person.name, outcome: 'done', kind: 'upload' } })).total).toBe(4)
+    // All or none as far as the quota goes.
+    await call(app, quotas.set, { token: admin.token, params: { bp_id: person.bp_id ?? '' }, body: { limits: { file_bytes: 1_025 } } })
+    expect(await refused(app, fileSpaces.uploadMany, many([small('b.txt', 'four'), small('c.txt', 'four')]))).toMatchObject({ code: 97604 })
+    expect([await used(), await list(person, { keyword: 'b.txt' })]).toEqual([1_019, []])
+    expect(await refused(app, fileSpaces.uploadMany, many([small('large.txt', 'x'.repeat(inlineFileBytes + 3))]))).toMatchObject({
+      fields: [{ field: 'files.0.content' }],
+    })
+    expect(await refused(app, fileSpaces.uploadMany, { ...many([small('d.txt', 'x')]), token: stranger.token })).toMatchObject({ status: 404 })
   })
 
   it('refuses names that no disk takes, in words', async () => {
@@ -337,6 +393,21 @@ describe('what is in a space', () => {
     expect((await fetch(`${url}${path}`)).status).toBe(404)
   })
 
+  it('loses nothing in an archive: what is called the same in several folders has a number, and what lies in a chosen folder is there once', async () => {
+    const person = await someone(app)
+    const [one, two] = [await folder(person, 'one'), await folder(person, 'two')]
+    const texts = ['first text', 'second text', 'third text']
+    const [first, second, third] = await Promise.all([
+      put(person, 'a.txt', Buffer.from(texts[0] ?? ''), { parent_id: one.id }),
+      put(person, 'a.txt', Buffer.from(texts[1] ?? ''), { parent_id: two.id }),
+      put(person, 'a.txt', Buffer.from(texts[2] ?? '')),
+    ])
+    const found = await bytesOf(await download(person, [first.id, second.id, third.id]))
+    for (const text of [...texts, 'a.txt', 'a (1).txt', 'a (2).txt']) expect(found.includes(text)).toBe(true)
+    const within = (await bytesOf(await download(person, [one.id, first.id]))).toString('latin1')
+    expect([within.split('first text').length - 1, within.includes('one/a.txt')]).toEqual([1, true])
+  })
+
   it('is looked at without being run: what a browser would run is text, or is only saved', async () => {
     const page = await put(colleague, 'evil.html', Buffer.from('<script>alert(1)</script>'))
     const shown = await download(colleague, [page.id], {}, true)
@@ -358,6 +429,20 @@ describe('what is in a space', () => {
       expect.stringContaining('inline'),
     ])
     expect(paper.headers.get('content-security-policy')).toContain("default-src 'none'")
+    // What is called a film is one to browsers, whatever it is, and is sent by the pieces that they want.
+    for (const [name, type] of [
+      ['evil.mp4', 'video/mp4'],
+      ['evil.mp3', 'audio/mpeg'],
+    ] as const) {
+      const { id } = await put(colleague, name, Buffer.from('<script>alert(1)</script>'))
+      const piece = await download(colleague, [id], { range: 'bytes=1-6' }, true)
+      expect([piece.status, piece.headers.get('content-type'), piece.headers.get('x-content-type-options'), await piece.text()]).toEqual([
+        206,
+        type,
+        'nosniff',
+        'script',
+      ])
+    }
     const program = await put(colleague, 'evil.xhtml')
     expect(await refused(app, fileEntries.download, { token: colleague.token, body: { ids: [program.id], inline: true } })).toMatchObject({ code: 97608 })
   })
@@ -368,7 +453,7 @@ describe('a share', () => {
     const bytes = randomBytes(64)
     const file = await put(owner, '分享.bin', bytes)
     const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id, password: '1234', downloads: 1 } })
-    const token = { token: share.token }
+    const token = { token: share.token ?? '' }
     expect(await call(app, fileShares.look, { params: token })).toMatchObject({
       name: '分享.bin',
       needs_password: true,
@@ -391,15 +476,51 @@ describe('a share', () => {
       body: { entry_id: file.id, ends_at: new Date(app.clock.now().getTime() + 60_000).toISOString() },
     })
     app.clock.advance(61_000)
-    expect(await refused(app, fileShares.look, { params: { token: ending.token } })).toMatchObject({ code: 97620 })
+    expect(await refused(app, fileShares.look, { params: { token: ending.token ?? '' } })).toMatchObject({ code: 97620 })
+  })
+
+  it('counts what is fetched by a link: once more where it begins anew, not where it goes on; and no link outlives it', async () => {
+    const bytes = randomBytes(1_000)
+    const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: (await put(owner, '计数.bin', bytes)).id, downloads: 2 } })
+    const params = { token: share.token ?? '' }
+    const open = async (): Promise<string> => `${url}${(await call(app, fileShares.open, { params, body: {} })).path}`
+    const fetched = async (link: string, range?: string) => {
+      const response = await fetch(link, { headers: range === undefined ? {} : { range } })
+      return [response.status, (await bytesOf(response)).length]
+    }
+    const left = async () => (await call(app, fileShares.look, { params })).downloads_left
+    const link = await open()
+    expect(await left()).toBe(2)
+    // As a tool does that asks for the size first, and whose connection breaks.
+    expect([await fetched(link, 'bytes=0-0'), await fetched(link), await fetched(link, 'bytes=400-')]).toEqual([
+      [206, 1],
+      [200, 1_000],
+      [206, 600],
+    ])
+    expect(await left()).toBe(1)
+    const other = await open()
+    // One is left, and two want it.
+    const both = await Promise.all([fetch(link), fetch(other)])
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 403])
+    expect(await both.find(({ status }) => status === 403)?.json()).toMatchObject({ code: 97622 })
+    expect(await left()).toBe(0)
+    await call(app, fileShares.delete, { token: owner.token, params: { id: share.id } })
+    for (const known of [link, other]) expect((await fetch(known, { headers: { range: 'bytes=1-' } })).status).toBe(404)
+  })
+
+  it('is not gone round by what only goes on', async () => {
+    const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: (await put(owner, '续传.bin')).id, downloads: 1 } })
+    const { path } = await call(app, fileShares.open, { params: { token: share.token ?? '' }, body: {} })
+    const rest = async () => (await fetch(`${url}${path}`, { headers: { range: 'bytes=1-' } })).status
+    expect([await rest(), await rest(), await rest()]).toEqual([206, 206, 403])
   })
 
   it('of what was deleted leads nowhere', async () => {
     const file = await put(owner, 'soon.bin')
     const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id } })
-    const { path } = await call(app, fileShares.open, { params: { token: share.token }, body: {} })
+    const { path } = await call(app, fileShares.open, { params: { token: share.token ?? '' }, body: {} })
     await call(app, fileEntries.delete, { token: owner.token, body: { ids: [file.id] } })
-    expect(await refused(app, fileShares.look, { params: { token: share.token } })).toMatchObject({ code: 97620 })
+    expect(await refused(app, fileShares.look, { params: { token: share.token ?? '' } })).toMatchObject({ code: 97620 })
     expect((await fetch(`${url}${path}`)).status).toBe(404)
   })
 })
@@ -407,10 +528,31 @@ describe('a share', () => {
 describe('records', () => {
   it('are the administrators’, and a file of theirs', async () => {
     expect(await refused(app, fileTransfers.list, { token: owner.token, query: {} })).toMatchObject({ status: 403 })
+    await put(owner, '组织数据.bin', randomBytes(10), {}, 'organisation')
     const { path } = await call(app, fileTransfers.export, { token: admin.token, body: { format: 'csv', kind: 'upload' } })
     const text = await (await fetch(`${url}${path}`)).text()
     expect(text.split('\r\n')[0]).toContain('开始时间,结束时间,类型,名称')
-    expect(text).toContain('数据集.bin')
+    expect(text).toContain('组织数据.bin')
+    expect(text).not.toContain('数据集.bin')
+  })
+
+  it('say of another’s own space that something went, how much and how it ended, and not what', async () => {
+    const file = await put(colleague, '病历.pdf', randomBytes(123))
+    const share = await call(app, fileShares.create, { token: colleague.token, body: { entry_id: file.id } })
+    const { path } = await call(app, fileShares.open, { params: { token: share.token ?? '' }, body: {} })
+    await bytesOf(await fetch(`${url}${path}`))
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '病历' } })).items).toEqual([])
+    await vi.waitFor(async () => {
+      const [shared] = (await call(app, fileTransfers.list, { token: admin.token, query: { kind: 'share' } })).items
+      expect(shared).toMatchObject({ name: null, sha256: null, bytes: 123, outcome: 'done' })
+    })
+    const [sent] = (await call(app, fileTransfers.list, { token: admin.token, query: { keyword: colleague.name, kind: 'upload' } })).items
+    expect(sent).toMatchObject({ name: null, sha256: null, bytes: 123, outcome: 'done', user_name: colleague.name, space_kind: 'personal' })
+    // One's own is there.
+    const mine = await put(admin, '自己的.pdf', randomBytes(5))
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '自己的' } })).items).toMatchObject([
+      { name: '自己的.pdf', sha256: mine.sha256 },
+    ])
   })
 })
 

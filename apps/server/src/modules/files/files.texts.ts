@@ -34,5 +34,8 @@ export const transferTexts = {
 
 export const archiveName = (first: string, count: number): string => (count === 1 ? `${first}.zip` : `${first}等${count}项.zip`)
 
+const place = '：/'
+/** Which machine it says. */
+export const machineOf = (text: string): string => text.slice(0, text.includes(place) ? text.indexOf(place) : undefined)
 /** Which machine, and where on it. */
 export const machineText = (name: string, path: string): string => `${name}：${path}`

@@ -11,6 +11,7 @@ import { fileMigrations, tellUsage } from './files.store.ts'
 import type { Machines } from './machine/machine.ts'
 import { createMachineCopies } from './machine/machine.service.ts'
 import { machineMigrations } from './machine/machine.store.ts'
+import { createShareUses } from './share.uses.ts'
 import { createShares, type Passwords } from './shares.ts'
 import { createTransfers } from './transfers.ts'
 import { createFileUploads } from './uploads.ts'
@@ -26,7 +27,8 @@ export function createFilesModule(
   const transfers = createTransfers(platform)
   const files = createFiles(platform, { bytes, transfers })
   const uploads = createFileUploads(platform, { bytes, files, transfers })
-  const downloads = createFileDownloads(platform, { bytes, transfers })
+  const uses = createShareUses(platform)
+  const downloads = createFileDownloads(platform, { bytes, transfers, uses })
   const shares = createShares(platform, { passwords, downloads })
   const copies = createMachineCopies(platform, { bytes, files, transfers, machines })
   return {
@@ -41,6 +43,7 @@ export function createFilesModule(
       handleJob(purgeJob, async () => {
         await files.purgeEnded()
         await transfers.forgetRunning()
+        await uses.forget()
       }),
     ],
     start: async () => copies.start(),

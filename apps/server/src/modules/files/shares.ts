@@ -8,6 +8,7 @@ import { shapedPage } from '../../platform/db/page.ts'
 import { found, Refusal } from '../../platform/errors.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { readable } from '../../platform/secrets.ts'
 import type { FileDownloads } from './files.download.ts'
 import * as store from './files.store.ts'
 
@@ -36,7 +37,7 @@ export function createShares(
     id: row.id,
     entry: { id: row.entry_id, name: row.entry_name },
     entry_kind: row.entry_kind,
-    token: secrets.open(row.token, sealPlace(row.id)),
+    token: readable(() => secrets.open(row.token, sealPlace(row.id)), null),
     has_password: row.password !== null,
     ends_at: row.ends_at === null ? null : iso(row.ends_at),
     downloads_left: row.downloads_left,
@@ -88,7 +89,8 @@ export function createShares(
     async open(token: string, password: string | null, ip: string): Promise<ExportLink> {
       const share = await shared(token)
       if (share.password !== null && !(await passwords.verify(share.password, password ?? ''))) throw new Refusal('sharePasswordWrong', { field: 'password' })
-      if (!(await store.takeDownload(db, share.id))) throw new Refusal('shareExhausted')
+      // It counts once something is fetched by it.
+      if (share.downloads_left === 0) throw new Refusal('shareExhausted')
       return downloads.linkOfShare(share.id, share.entry_id, ip)
     },
   }

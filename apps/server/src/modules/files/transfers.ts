@@ -8,11 +8,12 @@ import { fileDay, offerExport } from '../../platform/exports.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
 import * as store from './files.store.ts'
-import { spaceTexts, transferTexts as texts } from './files.texts.ts'
+import { machineOf, spaceTexts, transferTexts as texts } from './files.texts.ts'
 
 type Calls = typeof fileTransfers
 
 const filters = z.object({
+  viewer: z.string(),
   keyword: z.string().optional(),
   kind: z.enum(transferKinds).optional(),
   outcome: z.enum(transferOutcomes).optional(),
@@ -23,45 +24,49 @@ const filters = z.object({
 
 export type Transfers = ReturnType<typeof createTransfers>
 
+/** What an export is asked for besides its format, and who asks. */
+type Wish = store.TransferFilters & { readonly viewer: string }
+/** `owner_id`: whose personal space it is, where that is not who moves it. */
 type Told = Pick<store.ShownTransfer, 'kind' | 'name' | 'space_kind' | 'size_bytes' | 'ip'> &
-  Partial<Pick<store.ShownTransfer, 'sha256' | 'upload_id' | 'outcome' | 'machine'>>
+  Partial<Pick<store.ShownTransfer, 'sha256' | 'upload_id' | 'outcome' | 'machine' | 'owner_id'>>
 
 /** What went in and out, who moved it, and how it ended. */
 export function createTransfers({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>) {
-  const link = offerExport<store.ShownTransfer, store.TransferFilters>(downloads, {
+  const link = offerExport<store.ShownTransfer, Wish>(downloads, {
     kind: 'file-transfers',
-    wish: filters as z.ZodType<store.TransferFilters>,
+    wish: filters as z.ZodType<Wish>,
     name: () => `${texts.file}-${fileDay(now())}`,
     columns: [
       { title: texts.columns.startedAt, cell: (row) => ({ moment: row.started_at }) },
       { title: texts.columns.endedAt, cell: (row) => (row.ended_at === null ? null : { moment: row.ended_at }) },
       { title: texts.columns.kind, cell: (row) => texts.kinds[row.kind] },
-      { title: texts.columns.name, cell: (row) => row.name },
+      { title: texts.columns.name, cell: (row) => seen(row).name },
       { title: texts.columns.space, cell: (row) => spaceTexts[row.space_kind] },
-      { title: texts.columns.machine, cell: (row) => row.machine },
+      { title: texts.columns.machine, cell: (row) => seen(row).machine },
       { title: texts.columns.organisation, cell: (row) => row.bp_name },
       { title: texts.columns.user, cell: (row) => row.user_name },
       { title: texts.columns.ip, cell: (row) => row.ip },
       { title: texts.columns.size, cell: (row) => row.size_bytes },
       { title: texts.columns.bytes, cell: (row) => row.bytes },
       { title: texts.columns.rate, cell: rateOf },
-      { title: texts.columns.sha256, cell: (row) => row.sha256 },
+      { title: texts.columns.sha256, cell: (row) => seen(row).sha256 },
       { title: texts.columns.outcome, cell: (row) => texts.outcomes[row.outcome] },
-      { title: texts.columns.reason, cell: (row) => row.reason },
+      { title: texts.columns.reason, cell: (row) => seen(row).reason },
     ],
-    rows: (_, wish) => readOn<store.ShownTransfer>((last) => store.transfersOn(db, wish, last)),
+    rows: (_, { viewer, ...wish }) => readOn<store.ShownTransfer>((last) => store.transfersOn(db, { user_id: viewer }, wish, last)),
   })
 
   return {
     /** Writes one down: at its beginning, or where it is over at once. @param by null: who came by a share @returns its id */
     async told(on: Sql, by: Pick<Actor, 'user_id' | 'name' | 'bp_id'> | { readonly bp_id: string | null }, told: Told): Promise<string> {
       const id = uuidv7()
-      const over = told.kind === 'publish'
+      const over = told.kind === 'publish' || told.outcome === 'done'
       await store.insertTransfer(on, {
         id,
         bp_id: by.bp_id,
         user_id: 'user_id' in by ? by.user_id : null,
         user_name: 'name' in by ? by.name : null,
+        owner_id: told.space_kind === 'personal' && 'user_id' in by ? by.user_id : null,
         sha256: null,
         upload_id: null,
         machine: null,
@@ -74,8 +79,8 @@ export function createTransfers({ db, downloads, now }: Pick<Platform, 'db' | 'd
       return id
     },
     ended: store.endTransfer,
-    list: (query: QueryOf<Calls['list']>) => shapedPage(store.listTransfers(db, query), shape),
-    export: (actor: Actor, { format, ...asked }: BodyOf<Calls['export']>) => link(actor, scopeOf(actor), format, asked),
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listTransfers(db, actor, query), shape),
+    export: (actor: Actor, { format, ...asked }: BodyOf<Calls['export']>) => link(actor, scopeOf(actor), format, { ...asked, viewer: actor.user_id }),
     /** Of downloads whose server was killed nobody hears any more. */
     forgetRunning: () => store.forgetRunning(db, new Date(now().getTime() - 86_400_000), texts.serverEnded),
   }
@@ -87,12 +92,15 @@ function rateOf({ bytes, started_at, ended_at }: Pick<store.ShownTransfer, 'byte
   return ms <= 0 ? null : Math.round((bytes * 1000) / ms)
 }
 
+/** Of what lies in another's own space: that it went, how much and how it ended, and not what it was. Reasons and places say names too. */
+const seen = ({ hidden, name, machine, sha256, reason }: store.ShownTransfer) =>
+  hidden ? { name: null, machine: machine === null ? null : machineOf(machine), sha256: null, reason: null } : { name, machine, sha256, reason }
+
 const shape = (row: store.ShownTransfer): FileTransfer => ({
+  ...seen(row),
   id: row.id,
   kind: row.kind,
-  name: row.name,
   space_kind: row.space_kind,
-  machine: row.machine,
   bp_id: row.bp_id,
   bp_name: row.bp_name,
   user_name: row.user_name,
@@ -100,9 +108,7 @@ const shape = (row: store.ShownTransfer): FileTransfer => ({
   size_bytes: row.size_bytes,
   bytes: row.bytes,
   rate: rateOf(row),
-  sha256: row.sha256,
   outcome: row.outcome,
-  reason: row.reason,
   started_at: iso(row.started_at),
   ended_at: row.ended_at === null ? null : iso(row.ended_at),
 })

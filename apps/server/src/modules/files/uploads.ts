@@ -1,3 +1,4 @@
+import { errors } from '@zhisuan/contract/errors'
 import { conflictWays, type FileUpload, type fileSpaces, type fileUploads } from '@zhisuan/contract/files/file'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { fileUploads as uploadCalls, filesPath } from '@zhisuan/contract/files/file'
@@ -8,7 +9,7 @@ import type { Bytes } from '../../platform/bytes/bytes.ts'
 import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
 import { serveUploads } from '../../platform/bytes/serveUploads.ts'
 import { iso, type Tx } from '../../platform/db/database.ts'
-import { found } from '../../platform/errors.ts'
+import { found, Refusal } from '../../platform/errors.ts'
 import type { Authorising } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -30,6 +31,10 @@ const wish = z.object({
   entry_id: z.string(),
 })
 export const uploadPath = (id: string): string => `${filesPath}/uploads/${id}/content`
+
+type Calls = typeof fileSpaces
+type Kept = Awaited<ReturnType<Bytes['keep']>>[number]
+const digestsOf = (kept: readonly Kept[]): string[] => kept.map(({ sha256 }) => sha256)
 
 export type FileUploads = ReturnType<typeof createFileUploads>
 
@@ -59,35 +64,126 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     ended: async (tx, upload, outcome, reason) => transfers.ended(tx, { upload_id: upload.id }, { outcome, reason, bytes: upload.offset_bytes }),
   })
 
+  interface Place {
+    readonly space: store.SpaceRow
+    readonly parentId: string | null
+    /** As people read it. */
+    readonly folder: string
+  }
+  const folderText = async (tx: Tx, parentId: string | null): Promise<string> => {
+    const path = parentId === null ? [] : [...(await store.pathOf(tx, parentId)), found(await store.anyEntry(tx, parentId))]
+    return `/${path.map(({ name }) => name).join('/')}`
+  }
+  type File = Omit<BodyOf<Calls['upload']>, 'parent_id' | 'folders'>
+  /** The caller holds the space. */
+  const announce = async (tx: Tx, actor: Actor, { space, parentId, folder }: Place, body: File, ip: string): Promise<string> => {
+    if (body.conflict === 'refuse') await tree.nameAt(tx, actor, { space_id: space.id, parent_id: parentId }, { name: body.name, kind: 'file' }, 'refuse')
+    const { user_id, name } = actor
+    const id = await bytes.announce(tx, {
+      taker,
+      bp_id: space.bp_id,
+      user_id,
+      size_bytes: body.size_bytes,
+      sha256: body.sha256 ?? null,
+      wish: {
+        space_id: space.id,
+        parent_id: parentId,
+        name: body.name,
+        folder,
+        conflict: body.conflict,
+        by: { user_id, name },
+        entry_id: uuidv7(),
+      } satisfies z.input<typeof wish>,
+    })
+    await transfers.told(tx, actor, { kind: 'upload', upload_id: id, name: body.name, space_kind: space.kind, size_bytes: body.size_bytes, ip })
+    return id
+  }
+  /** One whose bytes are kept already. The caller holds the space, and counts. @returns its id */
+  const add = async (tx: Tx, actor: Actor, { space, parentId }: Place, body: File, content: Kept, ip: string): Promise<string> => {
+    const { size_bytes, sha256 } = content
+    if (size_bytes !== body.size_bytes || (body.sha256 !== undefined && body.sha256 !== sha256)) throw new Refusal('fileUploadWrong')
+    const at = { space_id: space.id, parent_id: parentId }
+    const name = await tree.nameAt(tx, actor, at, { name: body.name, kind: 'file' }, body.conflict)
+    const id = uuidv7()
+    await store.insertEntries(tx, tree.entryRow(actor, space, { id, parent_id: parentId, kind: 'file', name, sha256, size_bytes }))
+    await transfers.told(tx, actor, { kind: 'upload', name: body.name, space_kind: space.kind, size_bytes, sha256, outcome: 'done', ip })
+    return id
+  }
+
   return {
     async create(actor: Actor, spaceId: string, body: BodyOf<(typeof fileSpaces)['upload']>, ip: string): Promise<FileUpload> {
       const id = await db.transaction().execute(async (tx) => {
         const space = await files.writable(tx, actor, spaceId)
         const parentId = await tree.foldersAt(tx, actor, space, body.parent_id, body.folders)
-        if (body.conflict === 'refuse') await tree.nameAt(tx, actor, { space_id: spaceId, parent_id: parentId }, { name: body.name, kind: 'file' }, 'refuse')
-        const path = parentId === null ? [] : [...(await store.pathOf(tx, parentId)), found(await store.anyEntry(tx, parentId))]
-        const { user_id, name } = actor
-        const announced = await bytes.announce(tx, {
-          taker,
-          bp_id: space.bp_id,
-          user_id,
-          size_bytes: body.size_bytes,
-          sha256: body.sha256 ?? null,
-          wish: {
-            space_id: spaceId,
-            parent_id: parentId,
-            name: body.name,
-            folder: `/${path.map((folder) => folder.name).join('/')}`,
-            conflict: body.conflict,
-            by: { user_id, name },
-            entry_id: uuidv7(),
-          } satisfies z.input<typeof wish>,
-        })
-        await transfers.told(tx, actor, { kind: 'upload', upload_id: announced, name: body.name, space_kind: space.kind, size_bytes: body.size_bytes, ip })
-        return announced
+        return announce(tx, actor, { space, parentId, folder: await folderText(tx, parentId) }, body, ip)
       })
       if (body.size_bytes === 0) await bytes.begun(id)
       return shape(await mine(actor, id))
+    },
+
+    /** Many at once, in one transaction: what is small is there with it, of all else each is announced. */
+    async createMany(
+      actor: Actor,
+      spaceId: string,
+      { parent_id, files: many }: BodyOf<Calls['uploadMany']>,
+      ip: string,
+    ): Promise<ResponseOf<Calls['uploadMany']>> {
+      const contents = many.flatMap(({ content }) => (content === undefined ? [] : [Buffer.from(content, 'base64')]))
+      let kept: Awaited<ReturnType<Bytes['keep']>> = []
+      try {
+        const outcomes = await db.transaction().execute(async (tx) => {
+          // Before the space is held: whoever takes an upload does it in this order too.
+          kept = await bytes.keep(tx, contents)
+          const space = await files.writable(tx, actor, spaceId)
+          const places = new Map<string, Place>()
+          const placeOf = async (folders: readonly string[]): Promise<Place> => {
+            const key = folders.join('/')
+            const known = places.get(key)
+            if (known !== undefined) return known
+            const parentId = await tree.foldersAt(tx, actor, space, parent_id, folders)
+            const place = { space, parentId, folder: await folderText(tx, parentId) }
+            places.set(key, place)
+            return place
+          }
+          const [here, unwanted]: [Kept[], Kept[]] = [[], []]
+          let next = 0
+          const made: { upload: string | null; entry_id: string | null; refused: Refusal | null }[] = []
+          for (const { content, folders, ...file } of many) {
+            const came = content === undefined ? null : found(kept[next++])
+            try {
+              const place = await placeOf(folders)
+              if (came === null) made.push({ upload: await announce(tx, actor, place, file, ip), entry_id: null, refused: null })
+              else {
+                const entry_id = await add(tx, actor, place, file, came, ip)
+                here.push(came)
+                made.push({ upload: null, entry_id, refused: null })
+              }
+            } catch (error) {
+              if (!(error instanceof Refusal)) throw error
+              if (came !== null) unwanted.push(came)
+              made.push({ upload: null, entry_id: null, refused: error })
+            }
+          }
+          const sum = here.reduce((all, { size_bytes }) => all + size_bytes, 0)
+          await bytes.take(tx, space.bp_id, sum)
+          await store.countIn(tx, spaceId, { bytes: sum, files: here.length })
+          await bytes.release(tx, digestsOf(unwanted))
+          return made
+        })
+        return {
+          items: await Promise.all(
+            outcomes.map(async ({ upload, entry_id, refused }) => ({
+              upload: upload === null ? null : shape(await mine(actor, upload)),
+              entry_id,
+              refused: refused === null ? null : { code: errors[refused.refusal].code, message: refused.message },
+            })),
+          ),
+        }
+      } catch (error) {
+        // Nothing may refer to them.
+        await db.transaction().execute((tx) => bytes.release(tx, digestsOf(kept)))
+        throw error
+      }
     },
 
     async list(actor: Actor): Promise<ResponseOf<(typeof fileUploads)['list']>> {

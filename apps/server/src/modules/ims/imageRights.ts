@@ -32,6 +32,12 @@ export async function repositoryOfImage(on: Sql, name: string): Promise<string |
   return project.visibility === 'public' ? null : `${project.id}/${parts.repository}`
 }
 
+/** Who asks, and whence. */
+export interface Asking {
+  readonly actor: Actor
+  readonly context: Context
+}
+
 /**
  * Refuses who may not do one of these, where they are known only after the call was read.
  * @param context of the request; left out where it is done for somebody who is not there

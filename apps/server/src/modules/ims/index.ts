@@ -61,8 +61,9 @@ export function createIms(
 ): ModuleParts & { readonly imageAuth: ImageAuth; readonly imageUse: ImageUse; readonly refusePulls: RefusePulls } {
   const tokens = createTokens(platform)
   const endpoints = createRegistryEndpoints(platform, tokens)
+  const refuseAlso = createRefuseAlso(platform)
   const index = createIndex(platform, { endpoints, tell })
-  const repositories = createRepositories(platform, { index })
+  const repositories = createRepositories(platform, { index, refuseAlso })
   const tokenService = createTokenService(platform, {
     tokens,
     verify: passwords.verify,
@@ -83,7 +84,6 @@ export function createIms(
   })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
   const third = createThirdRegistries(platform, { guard })
-  const refuseAlso = createRefuseAlso(platform)
   const runner = createPreheatRunner(platform, { edges, refusedByNode, endpoints, tokens, third, personOf, refuseAlso })
   edges.onUp(() => runner.begin())
   return {

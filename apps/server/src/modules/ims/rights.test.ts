@@ -110,6 +110,9 @@ describe('rights in registries', () => {
     expect((await send(app, containers.deploy, { token: person.token, body: { ...deployed(one), spec: { image: 'nginx' } } })).body).not.toMatchObject({
       code: 3000,
     })
+    // An address that is written otherwise is the same one.
+    const spelled = image(one).replace('127.0.0.1', '0x7f.1')
+    expect((await send(app, containers.deploy, { token: person.token, body: { ...deployed(one), spec: { image: spelled } } })).body).toMatchObject(denied)
     const compose = `services:\n  web:\n    image: ${image(one)}\n`
     const { edge } = await call(app, edges.create, { token: owner.token, body: { name: 'node' } })
     await app.platform.db.updateTable('edges').set({ binding: 'bound' }).where('id', '=', edge.id).execute()
@@ -164,6 +167,35 @@ describe('rights in registries', () => {
     expect(await update(owner, same)).toMatchObject({ bin_days: 7, visibility: 'private' })
     expect(await update(reader, { ...same, visibility: 'public' })).toMatchObject(may_not('ims.repository.pull'))
     expect(await update(reader, { ...same, bin_days: 0 })).toMatchObject({ bin_days: 0, visibility: 'private' })
+    // Of a single repository, too, whatever goes with the project.
+    const watcher = await under(deny('ims.tag.delete', { Resource: `zrn:ims:*:tag/${held.id}/secret` }))
+    expect(await update(watcher, { ...same, bin_days: 0, keep_rules: [{ newest: 1 }] })).toMatchObject(may_not('ims.tag.delete'))
+    expect((await send(app, registryProjects.delete, { token: watcher.token, params: at(held), query: { force: 'true' } })).body).toMatchObject(
+      may_not('ims.tag.delete'),
+    )
+    const bin_id = uuidv7()
+    const repository = await app.platform.db.selectFrom('registry_repositories').select('id').where('project_id', '=', held.id).executeTakeFirstOrThrow()
+    const when = new Date()
+    await app.platform.db
+      .insertInto('registry_tags')
+      .values({
+        id: bin_id,
+        repository_id: repository.id,
+        name: '1',
+        digest: `sha256:${'0'.repeat(64)}`,
+        size_bytes: 1,
+        pushed_by: null,
+        pushed_at: when,
+        pulled_at: null,
+        deleted_at: when,
+        deleted_by: '',
+        ends_at: new Date(when.getTime() + 86_400_000),
+        untagged_at: when,
+      })
+      .execute()
+    expect((await send(app, tagBin.delete, { token: watcher.token, params: { ...at(held), bin_id } })).body).toMatchObject(may_not('ims.tag.delete'))
+    const pusher = await under(deny('ims.repository.push', { Resource: `zrn:ims:*:repository/${held.id}/secret` }))
+    expect((await send(app, tagBin.restore, { token: pusher.token, params: { ...at(held), bin_id } })).body).toMatchObject(may_not('ims.repository.push'))
   })
 
   it.each(['..', '_catalog', 'UPPER', 'a//b', '../one/app', 'x'.repeat(256)])('are of no repository that is called %s', async (name) => {

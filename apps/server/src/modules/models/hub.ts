@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { iso, type Db } from '../../platform/db/database.ts'
-import { rangeOf, sendBytes } from '../../platform/downloads.ts'
+import { rangeOf, sendBytes, type Downloads } from '../../platform/downloads.ts'
 import { found, Refusal } from '../../platform/errors.ts'
 import { identify, type Authorising } from '../../platform/http/bind.ts'
 import type { ModelService, View } from './models.service.ts'
@@ -45,7 +45,11 @@ export const repositoryOf = async (db: Db, actor: Actor | null, { namespace, nam
  * and download (huggingface.co/docs/hub/api, read on 2026-11-28). An access key of the platform is a token there; tools
  * that want their tokens to begin with `hf_` are given it with that in front.
  */
-export function serveHub(http: FastifyInstance, authorising: Authorising, { db, models, bytes }: { db: Db; models: ModelService; bytes: Bytes }): void {
+export function serveHub(
+  http: FastifyInstance,
+  authorising: Authorising,
+  { db, downloads, models, bytes }: { db: Db; downloads: Pick<Downloads, 'hold'>; models: ModelService; bytes: Bytes },
+): void {
   const route = {
     /** Who asks; nobody is somebody too. Whether they may is known once it is known which model. */
     onRequest: async (request: FastifyRequest): Promise<void> => {
@@ -151,6 +155,7 @@ export function serveHub(http: FastifyInstance, authorising: Authorising, { db, 
       reply.header('content-length', length)
       if (range !== null) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.size_bytes}`)
       if (request.method === 'HEAD') return reply.send()
+      downloads.hold(request.actor, request, reply)
       // Once for each that begins at its beginning: tools fetch a large one in pieces, and its first byte to learn its size.
       if (range === null || (range.start === 0 && range.end > 0)) await store.countDownload(db, model.id)
       return sendBytes(reply, await bytes.read(file.sha256, range ?? undefined))

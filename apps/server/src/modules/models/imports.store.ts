@@ -24,6 +24,8 @@ interface ModelImportTable {
   files: JSONColumnType<PlannedFile[]> | null
   total_bytes: number | null
   total_files: number | null
+  /** Counted for its organisation, of what has not come. */
+  reserved_bytes: Generated<number>
   done_bytes: Generated<number>
   done_files: Generated<number>
   error: string | null
@@ -65,6 +67,9 @@ export const importMigrations: Migrations = {
     create index model_imports_of on model_imports (model_id, created_at desc);
     -- One at a time.
     create unique index model_imports_running on model_imports (model_id) where status in ('waiting', 'running');
+  `),
+  '20261130_11_model_import_reserved': migration(`
+    alter table model_imports add column reserved_bytes bigint not null default 0 check (reserved_bytes >= 0);
   `),
 }
 
@@ -110,14 +115,25 @@ export const goOn = async (on: Sql, id: string, doneBytes: number, until: Date):
 export const updateImport = async (on: Sql, id: string, changes: Updateable<ModelImportTable>): Promise<void> => {
   await on.updateTable('model_imports').set(changes).where('id', '=', id).execute()
 }
-/** Once: what has ended stays as it did. */
-export const endImport = async (on: Sql, id: string, status: 'done' | 'failed' | 'cancelled', error: string | null, at: Date): Promise<void> => {
-  await on
-    .updateTable('model_imports')
-    .set({ status, error, ended_at: at, claimed_until: null })
-    .where('id', '=', id)
-    .where('status', 'in', ['waiting', 'running'])
-    .execute()
-}
+/** Held against other changes, with whose it is; undefined where it has ended. */
+export const lockImport = (tx: Tx, id: string): Promise<(ImportRow & { bp_id: string | null }) | undefined> =>
+  tx
+    .selectFrom('model_imports')
+    .innerJoin('models', 'models.id', 'model_imports.model_id')
+    .selectAll('model_imports')
+    .select('models.bp_id')
+    .where('model_imports.id', '=', id)
+    .where('model_imports.status', 'in', ['waiting', 'running'])
+    .forUpdate('model_imports')
+    .executeTakeFirst()
+/** What of a model is counted that has not come. */
+export const reservedOf = async (on: Sql, modelId: string): Promise<number> =>
+  (
+    await on
+      .selectFrom('model_imports')
+      .select(sql<number>`coalesce(sum(reserved_bytes), 0)::bigint`.as('bytes'))
+      .where('model_id', '=', modelId)
+      .executeTakeFirstOrThrow()
+  ).bytes
 /** Of a model that something is brought into nothing that waits is forgotten. */
 export const importing = sql<boolean>`exists (select from model_imports where model_imports.model_id = model_staged.model_id and model_imports.status in ('waiting', 'running'))`

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { modelImports, type ModelImport } from '@zhisuan/contract/models/import'
 import { modelFiles, models } from '@zhisuan/contract/models/model'
+import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { configs } from '@zhisuan/contract/sys/sys'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
@@ -80,6 +81,40 @@ describe('an import', () => {
       sha256: sha256Of(weights),
     })
     expect((await used()) - before).toBe(weights.length + 8)
+  })
+
+  it('counts before any of it comes: what is too much is not fetched, and what did not come counts no more', async () => {
+    const id = await create()
+    hub.files.clear()
+    hub.files.set('a.bin', randomBytes(3_000))
+    hub.files.set('b.bin', randomBytes(3_000))
+    const before = await used()
+    const limit = (file_bytes: number | null) =>
+      call(app, quotas.set, { token: admin.token, params: { bp_id: owner.bp_id ?? '' }, body: { limits: { file_bytes } } })
+    await limit(before + 5_000)
+    hub.ranges.length = 0
+    await begin(id)
+    expect(await ended(id)).toMatchObject({ status: 'failed', done_bytes: 0, error: expect.stringContaining('空间不足') })
+    expect([hub.ranges, await used()]).toEqual([[], before])
+    // The second is not what the hub says: what it was to take up counts no more, the first waits.
+    await limit(null)
+    hub.told.set('b.bin', '0'.repeat(64))
+    await begin(id)
+    expect(await ended(id)).toMatchObject({ status: 'failed', total_bytes: 6_000, done_bytes: 3_000 })
+    expect(await used()).toBe(before + 3_000)
+    // Cancelled, and its model deleted, while it comes.
+    hub.told.clear()
+    hub.files.set('b.bin', randomBytes(1_000_000))
+    hub.paceMs = 100
+    const [cancelled, deleted] = [await create(), await create()]
+    for (const model of [cancelled, deleted]) {
+      const { id: import_id } = await begin(model)
+      await vi.waitFor(async () => expect(await used()).toBeGreaterThanOrEqual(before + 1_003_000), 10_000)
+      if (model === cancelled) await call(app, modelImports.cancel, { token: owner.token, params: { id: model, import_id } })
+      else await call(app, models.delete, { token: owner.token, params: { id: model } })
+      await vi.waitFor(async () => expect(await used()).toBeLessThanOrEqual(before + 6_000), 10_000)
+    }
+    hub.paceMs = 0
   })
 
   it('of other bytes than the hub says fails, in words, and leaves the model as it was', async () => {

@@ -11,7 +11,8 @@ import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { Agent } from 'undici'
 import { z } from 'zod'
 import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
-import { iso, isoOrNull } from '../../platform/db/database.ts'
+import type { Bytes } from '../../platform/bytes/bytes.ts'
+import { iso, isoOrNull, type Tx } from '../../platform/db/database.ts'
 import { found, Refusal } from '../../platform/errors.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
@@ -60,7 +61,7 @@ class Cancelled extends Error {}
  */
 export function createImports(
   platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>,
-  { models, guard, hubs }: { models: ModelService; guard: OutboundGuard; hubs: () => Promise<string> },
+  { models, bytes, guard, hubs }: { models: ModelService; bytes: Bytes; guard: OutboundGuard; hubs: () => Promise<string> },
 ) {
   const { db, jobs, log, now } = platform
   const folderOf = (id: string): string => join(platform.config.DATA_DIR, 'bytes', 'imports', id)
@@ -131,16 +132,50 @@ export function createImports(
       (file.sha256 !== null && file.sha256 !== sha256) ||
       (file.git !== null && file.git.length === 40 && file.git !== git)
     if (wrong) throw failed(importTexts.wrong(file.path))
-    await models.stageFile(row.model_id, path, { sha256, size_bytes: file.size_bytes })
+    await models.stageFile(row.model_id, path, { sha256, size_bytes: file.size_bytes }, (tx) => arrived(tx, row.id, file.size_bytes))
     await rm(path, { force: true })
     await rm(`${path}.source`, { force: true })
     return sha256
   }
 
+  /** All of it counts before any of it comes. */
+  const begin = async (row: ImportRow, signal: AbortSignal): Promise<{ commit: string; files: PlannedFile[] }> => {
+    if (row.commit !== null && row.files !== null) return { commit: row.commit, files: row.files }
+    const { commit, files } = await plan(row, signal)
+    await db.transaction().execute(async (tx) => {
+      const at = await store.lockImport(tx, row.id)
+      if (at === undefined) throw new Cancelled()
+      await bytes.reserve(tx, at.bp_id, sum(files))
+      await store.updateImport(tx, row.id, {
+        commit,
+        files: JSON.stringify(files),
+        total_bytes: sum(files),
+        total_files: files.length,
+        reserved_bytes: sum(files),
+      })
+    })
+    return { commit, files }
+  }
+  /** What has come is counted by the model from now on. @returns how much of it counted already */
+  const arrived = async (tx: Tx, id: string, size: number): Promise<number> => {
+    const at = await store.lockImport(tx, id)
+    if (at === undefined) throw new Cancelled()
+    const counted = Math.min(at.reserved_bytes, size)
+    await store.updateImport(tx, id, { reserved_bytes: at.reserved_bytes - counted })
+    return counted
+  }
+  /** Once: what has ended stays as it did. What has not come counts no more. */
+  const end = (id: string, status: 'done' | 'failed' | 'cancelled', error: string | null): Promise<void> =>
+    db.transaction().execute(async (tx) => {
+      const at = await store.lockImport(tx, id)
+      if (at === undefined) return
+      await store.updateImport(tx, id, { status, error, ended_at: now(), claimed_until: null, reserved_bytes: 0 })
+      await bytes.give(tx, at.bp_id, at.reserved_bytes)
+    })
+
   const work = async (row: ImportRow, signal: AbortSignal): Promise<'done' | 'later'> => {
     await mkdir(folderOf(row.id), { recursive: true, mode: 0o700 })
-    const { commit, files } = row.commit === null || row.files === null ? await plan(row, signal) : { commit: row.commit, files: row.files }
-    await store.updateImport(db, row.id, { commit, files: JSON.stringify(files), total_bytes: sum(files), total_files: files.length })
+    const { commit, files } = await begin(row, signal)
     const until = Date.now() + turnMs
     let toldAt = 0
     for (const [number, file] of files.entries()) {
@@ -175,7 +210,7 @@ export function createImports(
         })
         return
       }
-      await store.endImport(db, id, 'done', null, now())
+      await end(id, 'done', null)
     } catch (error) {
       if (signal.aborted) return
       // An outcome that nobody can know of beforehand, such as a database that is away, is tried again by the clock.
@@ -184,7 +219,7 @@ export function createImports(
         log.warn({ err: error, import: id }, 'an import broke off')
         return
       }
-      if (refusal !== null) await store.endImport(db, id, 'failed', refusal.message, now())
+      if (refusal !== null) await end(id, 'failed', refusal.message)
     }
     await rm(folderOf(id), { recursive: true, force: true })
   }
@@ -215,7 +250,7 @@ export function createImports(
     async cancel(actor: Actor, modelId: string, id: string): Promise<void> {
       await models.own(actor, modelId)
       const row = found((await store.importsOf(db, modelId)).find((one) => one.id === id))
-      await store.endImport(db, row.id, 'cancelled', null, now())
+      await end(row.id, 'cancelled', null)
     },
   }
 }

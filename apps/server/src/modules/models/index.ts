@@ -24,7 +24,7 @@ const usageJob = defineJob({ name: 'models.usage.tell', input: z.object({}), con
 export function createModelsModule(platform: Platform, { bytes, settings }: { bytes: Bytes; settings: Pick<Settings, 'get'> }): ModuleParts {
   const models = createModels(platform, { bytes })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
-  const imports = createImports(platform, { models, guard, hubs: () => settings.get('model_hubs') })
+  const imports = createImports(platform, { models, bytes, guard, hubs: () => settings.get('model_hubs') })
   return {
     migrations: { ...modelMigrations, ...importMigrations },
     kinds: { 'models.model': { table: 'models' } },
@@ -38,7 +38,7 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
       handle(modelCalls.submit, ({ actor, params }) => models.submit(actor, params.id)),
       handle(modelCalls.withdraw, ({ actor, params }) => models.withdraw(actor, params.id)),
       handle(modelCalls.review, ({ actor, params, body }) => models.review(actor, params.id, body)),
-      handle(modelCalls.accept, ({ actor, params }) => models.accept(actor, params.id)),
+      handle(modelCalls.accept, ({ actor, params, body }) => models.accept(actor, params.id, body)),
       handle(modelFiles.list, ({ request, params, query }) => models.files(request, params.id, query)),
       handle(modelFiles.upload, ({ actor, params, body }) => models.announce(actor, params.id, body)),
       handle(modelFiles.staged, async ({ actor, params }) => shapeUpload(await models.upload(actor, params.upload_id, params.id))),
@@ -59,7 +59,7 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
       return { title: `${model.title} - ${site}`, description: model.summary === '' ? name : `${name}：${model.summary}`, site }
     },
     serve: async (http, authorising, changing) => {
-      serveHub(http, authorising, { db: platform.db, models, bytes })
+      serveHub(http, authorising, { db: platform.db, downloads: platform.downloads, models, bytes })
       await serveHubUploads(http, authorising, { platform, models, bytes, changing })
       await serveUploads(http, authorising, { path: modelUploadPath(':id'), call: modelFiles.staged, bytes, uploadOf: models.upload })
     },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
 import { modelCan, type Model, type ModelFile, modelFiles, type ModelRevision, modelRevisions, models } from '@zhisuan/contract/models/model'
 import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
@@ -17,8 +18,9 @@ import { contextOf } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { reservedOf } from './imports.store.ts'
 import * as store from './models.store.ts'
-import type { FileRow, ModelRow, RevisionRow } from './models.store.ts'
+import type { FileRow, ModelAbout, ModelRow, RevisionRow } from './models.store.ts'
 
 type Models = typeof models
 type Files = typeof modelFiles
@@ -127,7 +129,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
   /** Whether they may have its files. @throws Refusal modelGated */
   const refuseGated = async (actor: Actor | null, { row, inside }: View): Promise<void> => {
     if (row.terms === null || inside) return
-    if (actor === null || (await store.acceptedTerms(db, row.id, actor.user_id)) !== row.terms) throw new Refusal('modelGated')
+    if (actor === null || !(await store.hasAccepted(db, row.id, actor.user_id, row.terms))) throw new Refusal('modelGated')
   }
   /** A revision by its id or as the newest, of those that they see; null where there is none yet. */
   const revisionOf = async ({ row, inside }: View, revision: string): Promise<RevisionRow | null> => {
@@ -217,11 +219,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     async get(asker: Asker, id: string): Promise<ResponseOf<Models['get']>> {
       const { actor } = asker
       const { row, inside } = await view(asker, models.get, id)
-      const accepted = row.terms !== null && actor !== null && (await store.acceptedTerms(db, id, actor.user_id)) === row.terms
+      const accepted = row.terms !== null && actor !== null && (await store.hasAccepted(db, id, actor.user_id, row.terms))
       return {
         ...shapeModel(row, inside),
         card: inside ? row.card : row.published_card,
-        terms: row.terms,
+        terms: inside ? latest(row).terms : row.terms,
         accepted,
         rejected_reason: inside ? row.rejected_reason : null,
       }
@@ -241,6 +243,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
             name,
             ...about,
             rejected_reason: null,
+            pending_about: null,
             revision_id: null,
             published_at: null,
             ...authoredBy(actor),
@@ -252,8 +255,15 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
 
     async update(actor: Actor, id: string, about: BodyOf<Models['update']>): Promise<Model> {
       await db.transaction().execute(async (tx) => {
-        await held(tx, actor, id)
-        await store.updateModel(tx, id, about)
+        const model = await held(tx, actor, id)
+        if (isDeepStrictEqual(aboutOf(latest(model)), about)) return
+        // What was looked at, or accepted, is another now; what was accepted stays what everybody sees.
+        const asAccepted = isDeepStrictEqual(aboutOf(model), about)
+        const back = model.status === 'review' || model.status === 'published' ? ({ status: 'draft' } as const) : {}
+        if (!isPublic(model)) return store.updateModel(tx, id, { ...about, ...back })
+        if (!asAccepted) return store.updateModel(tx, id, { pending_about: JSON.stringify(about), ...back })
+        const status = model.revision_id === model.published_revision_id ? ({ status: 'published', rejected_reason: null } as const) : back
+        return store.updateModel(tx, id, { pending_about: null, ...status })
       })
       return shown(actor, id)
     },
@@ -262,8 +272,9 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       await db.transaction().execute(async (tx) => {
         const model = await held(tx, actor, id)
         const contents = await store.contentsOf(tx, id)
+        const reserved = await reservedOf(tx, id)
         await store.deleteModel(tx, id)
-        await bytes.give(tx, model.bp_id, model.kept_bytes)
+        await bytes.give(tx, model.bp_id, model.kept_bytes + reserved)
         await bytes.release(
           tx,
           contents.map(({ sha256 }) => sha256),
@@ -286,6 +297,8 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
         if (!isPublic(model)) refuseUnless(modelCan.withdraw, model)
         await store.takeBackRevisions(tx, id)
         await store.updateModel(tx, id, {
+          ...aboutOf(latest(model)),
+          pending_about: null,
           status: 'draft',
           published_at: null,
           published_revision_id: null,
@@ -302,9 +315,12 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
         // Newer files have taken it back from the review: that says more than that it waits no longer.
         if (model.revision_id !== body.revision) throw new Refusal('modelReviewStale', { field: 'revision' })
         refuseUnless(modelCan.review, model)
+        if (iso(model.updated_at) !== iso(new Date(body.updated_at))) throw new Refusal('modelReviewStale', { field: 'updated_at' })
         if (!body.accept) return store.updateModel(tx, id, { status: 'rejected', rejected_reason: body.reason })
         await store.acceptRevision(tx, body.revision, now())
         await store.updateModel(tx, id, {
+          ...aboutOf(latest(model)),
+          pending_about: null,
           status: 'published',
           published_at: now(),
           published_revision_id: body.revision,
@@ -315,9 +331,10 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       })
       return shown(actor, id)
     },
-    async accept(actor: Actor, id: string): Promise<void> {
+    async accept(actor: Actor, id: string, read: BodyOf<Models['accept']>): Promise<void> {
       const { terms } = await seen(actor, id)
-      if (terms !== null) await store.recordAcceptance(db, { model_id: id, user_id: actor.user_id, user_name: actor.name, terms })
+      if (terms !== read.terms) throw new Refusal('modelTermsChanged', { field: 'terms' })
+      await store.recordAcceptance(db, { model_id: id, user_id: actor.user_id, user_name: actor.name, terms })
     },
 
     async files(asker: Asker, id: string, { revision }: QueryOf<Files['list']>): Promise<ResponseOf<Files['list']>> {
@@ -440,20 +457,25 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       const at = found(await revisionOf(seenSo, revision))
       found(await store.fileAt(db, at.id, path))
       await store.countDownload(db, id)
-      return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), { user_id: actor?.user_id ?? `visitor of ${id}` })
+      return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), actor)
     },
 
     /** One's own. @throws Refusal noPermission of another's that is published */
     async own(actor: Actor, id: string): Promise<void> {
       if (!isMine(actor, await seen(actor, id))) throw new Refusal('noPermission')
     },
-    /** A verified file of ours becomes one that waits for a commit. @throws Refusal fileQuotaExceeded, notFound */
-    async stageFile(id: string, path: string, content: Content): Promise<void> {
+    /**
+     * A verified file of ours becomes one that waits for a commit.
+     * @param counted how much of it counts already, said while the model is held
+     * @throws Refusal fileQuotaExceeded, notFound
+     */
+    async stageFile(id: string, path: string, content: Content, counted: (tx: Tx) => Promise<number>): Promise<void> {
       await db.transaction().execute(async (tx) => {
         await bytes.adopt(tx, path, content)
         const model = found(await store.lockAnyModel(tx, id))
+        const before = await counted(tx)
         await store.insertStaged(tx, { upload_id: uuidv7(), model_id: id, ...content })
-        await settle(tx, model)
+        await settle(tx, model, before)
       })
     },
     /** A commit of what was staged, for somebody who asked for it before. Nothing where the model is just so already. */
@@ -508,23 +530,32 @@ const shapeRevision = (row: RevisionRow): ModelRevision => ({
   file_count: row.file_count,
   size_bytes: row.size_bytes,
 })
+const aboutOf = ({ title, summary, task, framework, licence, quantisation, languages, tags, parameters, memory_bytes, terms }: ModelAbout): ModelAbout => ({
+  title,
+  summary,
+  task,
+  framework,
+  licence,
+  quantisation,
+  languages,
+  tags,
+  parameters,
+  memory_bytes,
+  terms,
+})
+/** With what is said of it last, whether that was accepted or not. */
+const latest = (row: ModelRow): ModelRow => ({ ...row, ...row.pending_about })
 /** @param inside else as everybody sees it */
-const shapeModel = (row: ModelRow, inside: boolean): Model => ({
+const shapeModel = (row: ModelRow, inside: boolean): Model => {
+  const { terms, ...about } = aboutOf(inside ? latest(row) : row)
+  return { ...about, gated: terms !== null, ...shapeState(row, inside) }
+}
+const shapeState = (row: ModelRow, inside: boolean): Omit<Model, keyof ModelAbout | 'gated'> => ({
   id: row.id,
   repository: `${row.namespace}/${row.name}`,
   namespace: row.namespace,
   name: row.name,
-  title: row.title,
-  summary: row.summary,
-  task: row.task,
-  framework: row.framework,
-  licence: row.licence,
-  quantisation: row.quantisation,
-  languages: row.languages,
-  tags: row.tags,
-  parameters: row.parameters,
-  memory_bytes: row.memory_bytes,
-  gated: row.terms !== null,
+  about_unreviewed: inside && row.pending_about !== null,
   status: inside ? row.status : 'published',
   size_bytes: inside ? row.size_bytes : row.published_size_bytes,
   file_count: inside ? row.file_count : row.published_file_count,

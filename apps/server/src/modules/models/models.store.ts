@@ -1,6 +1,6 @@
 import type { ModelStatus, modelFrameworks, modelLicences, modelQuantisations, models, modelRevisions, ModelTask } from '@zhisuan/contract/models/model'
-import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Generated, type RawBuilder, type Selectable, type Updateable } from 'kysely'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
+import { sql, type Generated, type JSONColumnType, type RawBuilder, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../platform/auth/actor.ts'
 import { tellsChanges } from '../../platform/changes.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
@@ -9,6 +9,9 @@ import { rowsOf } from '../../platform/db/rows.ts'
 import { within } from '../../platform/db/scope.ts'
 import '../../platform/bytes/bytes.store.ts'
 import { importing } from './imports.store.ts'
+
+/** What is said of a model. */
+export type ModelAbout = BodyOf<typeof models.update>
 
 interface ModelTable {
   id: string
@@ -45,6 +48,8 @@ interface ModelTable {
   published_size_bytes: Generated<number>
   published_file_count: Generated<number>
   published_at: Date | null
+  /** Of what is published: what is to be said of it once that is accepted; null where all of it was. */
+  pending_about: JSONColumnType<ModelAbout> | null
   created_by: string | null
   created_by_name: string
   created_at: Generated<Date>
@@ -199,6 +204,12 @@ export const modelMigrations: Migrations = {
     drop index models_published;
     create index models_published on models (published_at desc, id desc) where published_revision_id is not null;
   `),
+  '20261130_14_model_pending_about': migration(`
+    alter table models add column pending_about jsonb;
+    -- What somebody accepted stays told, also where they accepted other terms since.
+    alter table model_acceptances drop constraint model_acceptances_pkey;
+    create unique index model_acceptances_once on model_acceptances (model_id, user_id, md5(terms));
+  `),
 }
 
 /** Tells billing what models take up, as far as that is otherwise than it was told. */
@@ -222,7 +233,7 @@ const seen = (scope: Scope): RawBuilder<boolean> => sql<boolean>`(${own(scope)} 
 
 const order = orderOf('models', '-published_at', 'published_at', 'download_count', 'parameters', 'updated_at')
 type Filters = Pick<QueryOf<typeof models.list>, 'keyword' | 'task' | 'framework' | 'licence' | 'quantisation' | 'language' | 'tag'>
-const matchingModels = (on: Sql, query: Filters) =>
+const matchingModels = (on: Sql, query: Filters, own: boolean) =>
   on
     .selectFrom('models')
     .where(asked(query, 'models', 'task', 'framework', 'licence', 'quantisation'))
@@ -232,6 +243,8 @@ const matchingModels = (on: Sql, query: Filters) =>
       matching(
         query.keyword,
         sql<string>`models.namespace || '/' || models.name || ' ' || models.title || ' ' || models.summary || ' ' || array_to_string(models.tags, ' ')`,
+        // Of one's own also by what waits to be accepted.
+        ...(own ? [sql<string>`coalesce(models.pending_about ->> 'title', '') || ' ' || coalesce(models.pending_about ->> 'summary', '')`] : []),
       ),
     )
 
@@ -240,7 +253,7 @@ export const asksForOwn = ({ mine, status }: Pick<QueryOf<typeof models.list>, '
   mine || (status !== undefined && status !== 'published')
 
 export async function listModels(on: Sql, scope: Scope, query: QueryOf<typeof models.list>): Promise<{ total: number; rows: ModelRow[] }> {
-  const filtered = matchingModels(on, query)
+  const filtered = matchingModels(on, query, asksForOwn(query))
     // What waits is the administrators' to see, and its organisation's own.
     .where(asksForOwn(query) ? own(scope) : sql<boolean>`models.published_revision_id is not null`)
     .where(query.status === undefined || !asksForOwn(query) ? sql<boolean>`true` : sql<boolean>`models.status = ${query.status}`)
@@ -258,7 +271,7 @@ export async function facetsOf(
       // Of one's own kind all stay to be chosen: so its own filter does not count.
       const { [facet]: _, ...others } = query
       const value = facet === 'language' ? sql<string>`unnest(models.languages)` : sql<string>`${sql.ref(`models.${facet}`)}`
-      const rows = await matchingModels(on, others)
+      const rows = await matchingModels(on, others, false)
         .where('models.published_revision_id', 'is not', null)
         .select([value.as('value'), sql<number>`count(*)`.as('count')])
         .groupBy(sql`1`)
@@ -368,13 +381,21 @@ export const forgottenStaged = (on: Sql, before: Date): Promise<Selectable<Model
     .limit(500)
     .execute()
 
-export const acceptedTerms = async (on: Sql, modelId: string, userId: string): Promise<string | null> =>
-  (await on.selectFrom('model_acceptances').select('terms').where('model_id', '=', modelId).where('user_id', '=', userId).executeTakeFirst())?.terms ?? null
+export const hasAccepted = async (on: Sql, modelId: string, userId: string, terms: string): Promise<boolean> =>
+  (await on
+    .selectFrom('model_acceptances')
+    .select('model_id')
+    .where('model_id', '=', modelId)
+    .where('user_id', '=', userId)
+    .where(sql<boolean>`md5(terms) = md5(${terms})`)
+    .where('terms', '=', terms)
+    .executeTakeFirst()) !== undefined
+/** Once for each text. */
 export const recordAcceptance = async (on: Sql, row: Omit<Selectable<ModelAcceptanceTable>, 'accepted_at'>): Promise<void> => {
   await on
     .insertInto('model_acceptances')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['model_id', 'user_id']).doUpdateSet({ terms: row.terms, accepted_at: sql`now()` }))
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 export const countDownload = async (on: Sql, modelId: string): Promise<void> => {

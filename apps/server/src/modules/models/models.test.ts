@@ -73,9 +73,14 @@ const commit = async (who: SignedIn, model: Model, files: Readonly<Record<string
     body: { message: 'files', add, remove, ...(parent !== undefined && { parent }) },
   })
 }
+/** What administrators have before them. */
+const looked = async ({ id }: Pick<Model, 'id'>): Promise<{ revision: string; updated_at: string }> => {
+  const { revision, updated_at } = await call(app, models.get, { token: admin.token, params: { id } })
+  return { revision: revision ?? '', updated_at }
+}
 const publish = async (model: Model): Promise<void> => {
-  const { revision } = await call(app, models.submit, { token: owner.token, params: { id: model.id } })
-  await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: true, revision: revision ?? '' } })
+  await call(app, models.submit, { token: owner.token, params: { id: model.id } })
+  await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: true, ...(await looked(model)) } })
 }
 const used = async (bpId: string | null): Promise<number> =>
   Number((await app.platform.db.selectFrom('byte_accounts').select('used_bytes').where('bp_id', '=', bpId).executeTakeFirst())?.used_bytes ?? 0)
@@ -108,10 +113,10 @@ describe('a model', () => {
     )
     expect(second.number).toBe(2)
     await call(app, models.submit, { token: owner.token, params: { id: model.id } })
-    expect(await refused(app, models.review, { token: owner.token, params: { id: model.id }, body: { accept: true, revision: second.id } })).toMatchObject({
-      status: 403,
-    })
-    await call(app, models.review, { token: admin.token, params: { id: model.id }, body: { accept: false, revision: second.id, reason: '请补充说明' } })
+    const review = { params: { id: model.id }, body: { accept: true as const, ...(await looked(model)) } }
+    expect(review.body.revision).toBe(second.id)
+    expect(await refused(app, models.review, { token: owner.token, ...review })).toMatchObject({ status: 403 })
+    await call(app, models.review, { token: admin.token, ...review, body: { ...review.body, accept: false, reason: '请补充说明' } })
     expect(await call(app, models.get, { token: owner.token, params: { id: model.id } })).toMatchObject({ status: 'rejected', rejected_reason: '请补充说明' })
     await commit(owner, model, { 'README.md': Buffer.from('# 说明') })
     await publish(model)
@@ -156,9 +161,10 @@ describe('a model', () => {
     await call(app, models.submit, { token: owner.token, params })
     expect(await visible()).toMatchObject(accepted)
     const third = await commit(owner, model, { 'a.bin': Buffer.from('three') })
+    const before = { ...(await looked(model)), revision: second.id }
     for (const body of [
-      { accept: true as const, revision: second.id },
-      { accept: false as const, revision: second.id, reason: 'x' },
+      { accept: true as const, ...before },
+      { accept: false as const, ...before, reason: 'x' },
     ])
       expect(await refused(app, models.review, { token: admin.token, params, body })).toMatchObject({ status: 409, code: 97815 })
     expect(await visible()).toMatchObject(accepted)
@@ -170,6 +176,57 @@ describe('a model', () => {
     expect(await refused(app, models.get, { params })).toMatchObject({ status: 404 })
     await publish(model)
     expect((await visible()).commits).toHaveLength(1)
+  })
+
+  it('is said of to visitors what was accepted: its title, facets and terms change with the next review', async () => {
+    const model = await create(owner, { terms: '仅用于研究' })
+    const params = { id: model.id }
+    await commit(owner, model, { 'a.bin': Buffer.from('one') })
+    await publish(model)
+    await call(app, models.accept, { token: stranger.token, params, body: { terms: '仅用于研究' } })
+    const about = { title: '改过的标题', summary: '新的介绍', task: 'translation' as const, terms: '不得商用' }
+    await call(app, models.update, { token: owner.token, params, body: about })
+    const visible = async () => {
+      const { title, summary, task, terms, accepted, status, about_unreviewed } = await call(app, models.get, { token: stranger.token, params })
+      return { title, summary, task, terms, accepted, status, about_unreviewed }
+    }
+    const before = {
+      title: model.title,
+      summary: '',
+      task: 'text-generation',
+      terms: '仅用于研究',
+      accepted: true,
+      status: 'published',
+      about_unreviewed: false,
+    }
+    expect(await visible()).toEqual(before)
+    const found = async (keyword: string, mine: boolean) =>
+      (await call(app, models.list, { token: owner.token, query: { keyword, ...(mine && { mine: 'true' }) } })).items.map(({ title }) => title)
+    expect([await found('改过的标题', false), await found('改过的标题', true)]).toEqual([[], ['改过的标题']])
+    expect(await call(app, models.get, { token: owner.token, params })).toMatchObject({ ...about, status: 'draft', about_unreviewed: true })
+    // Said otherwise while an administrator looks: they do not accept what they have not read.
+    await call(app, models.submit, { token: owner.token, params })
+    const read = await looked(model)
+    await call(app, models.update, { token: owner.token, params, body: { ...about, terms: '随意使用' } })
+    await call(app, models.submit, { token: owner.token, params })
+    expect(await refused(app, models.review, { token: admin.token, params, body: { accept: true, ...read } })).toMatchObject({ status: 409, code: 97815 })
+    expect(await visible()).toEqual(before)
+    await call(app, models.review, { token: admin.token, params, body: { accept: true, ...(await looked(model)) } })
+    expect(await visible()).toEqual({ ...before, ...about, terms: '随意使用', accepted: false })
+    // Whoever has the old terms before them does not accept the new ones; what they accepted stays recorded as it was.
+    expect(await refused(app, models.accept, { token: stranger.token, params, body: { terms: '仅用于研究' } })).toMatchObject({ status: 409, code: 97816 })
+    await call(app, models.accept, { token: stranger.token, params, body: { terms: '随意使用' } })
+    const recorded = await app.platform.db.selectFrom('model_acceptances').select(['user_id', 'terms']).where('model_id', '=', model.id).execute()
+    expect(recorded).toEqual([
+      { user_id: stranger.id, terms: '仅用于研究' },
+      { user_id: stranger.id, terms: '随意使用' },
+    ])
+    // Set back to what was accepted it is published as before; taken back it is what was said last.
+    await call(app, models.update, { token: owner.token, params, body: { ...about, title: '第三个', terms: '随意使用' } })
+    const { status } = await call(app, models.update, { token: owner.token, params, body: { ...about, terms: '随意使用' } })
+    expect(status).toBe('published')
+    await call(app, models.update, { token: owner.token, params, body: { ...about, title: '第四个', terms: null } })
+    expect(await call(app, models.withdraw, { token: owner.token, params })).toMatchObject({ title: '第四个', gated: false, about_unreviewed: false })
   })
 
   it('counts each content once, and no more when it is gone', async () => {
@@ -317,10 +374,12 @@ describe('the door of the hub', () => {
     await expect(ask()).rejects.toThrow()
     await expect(ask(accessToken)).rejects.toThrow()
     expect(await refused(app, modelFiles.download, { params: { id: model.id }, body: { path: 'config.json' } })).toMatchObject({ code: 97804 })
-    await call(app, models.accept, { token: stranger.token, params: { id: model.id } })
+    await call(app, models.accept, { token: stranger.token, params: { id: model.id }, body: { terms: '仅用于研究' } })
     expect(await ask(accessToken)).toMatchObject({ size: 2 })
-    // Other terms have to be accepted anew.
+    // Other terms have to be accepted anew, once they are those of the model.
     await call(app, models.update, { token: owner.token, params: { id: model.id }, body: { title: 'x', terms: '不得商用' } })
+    expect(await ask(accessToken)).toMatchObject({ size: 2 })
+    await publish(model)
     await expect(ask(accessToken)).rejects.toThrow()
   })
 

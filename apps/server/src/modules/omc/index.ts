@@ -87,6 +87,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       'omc.alarm': { table: 'alarms' },
       'omc.alertLog': { table: 'alert_logs', name: 'summary' },
       'omc.receiver': { table: 'alarm_receivers' },
+      'omc.alarmWindow': { table: 'alarm_windows' },
       'omc.stat': {},
       'omc.apiLog': {},
       'omc.apiEvent': {},
@@ -104,7 +105,10 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
     jobs: [daysJob, silentJob, ...keeper.jobs],
     jobHandlers: [
       ...keeper.jobHandlers,
-      handleJob(silentJob, async () => inbox.endSilent(await keeper.answers())),
+      handleJob(silentJob, async () => {
+        await inbox.endSilent(await keeper.answers())
+        await inbox.tellLater()
+      }),
       handleJob(daysJob, async () => {
         await prepareDays(db, now())
         await forgetDays(db, new Date(now().getTime() - Number(await settings.get('api_log_days')) * dayMs))

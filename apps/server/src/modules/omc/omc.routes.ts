@@ -1,4 +1,4 @@
-import { alarms as alarmCalls, alertLogs, receivers as receiverCalls } from '@zhisuan/contract/omc/alarm'
+import { alarms as alarmCalls, alarmWindows as windowCalls, alertLogs, receivers as receiverCalls } from '@zhisuan/contract/omc/alarm'
 import { apiEvents, apiLogs } from '@zhisuan/contract/omc/log'
 import { integrations as integrationCalls, prometheus as prometheusCalls } from '@zhisuan/contract/omc/monitor'
 import { stats as statCalls } from '@zhisuan/contract/omc/stats'
@@ -54,6 +54,7 @@ export const omcRoutes = ({
   handle(alarmCalls.metrics, async () => alarms.metrics()),
   handle(alarmCalls.list, ({ actor, query }) => alarms.list(actor, query)),
   handle(alarmCalls.get, ({ actor, params }) => alarms.get(actor, params.id)),
+  handle(alarmCalls.preview, ({ actor, body }) => alarms.preview(actor, body)),
   handle(alarmCalls.create, ({ actor, body }) => alarms.create(actor, body)),
   handle(alarmCalls.update, ({ actor, params, body }) => alarms.update(actor, params.id, body)),
   handle(alarmCalls.delete, ({ actor, params }) => alarms.delete(actor, params.id)),
@@ -62,6 +63,10 @@ export const omcRoutes = ({
   handle(alertLogs.counts, ({ actor }) => alarms.counts(actor)),
   handle(alertLogs.trend, ({ actor, query }) => alarms.trend(actor, query)),
   handle(alertLogs.process, ({ actor, params, body }) => alarms.process(actor, params.id, body)),
+  handle(windowCalls.list, ({ actor, query }) => alarms.windows(actor, query)),
+  handle(windowCalls.create, ({ actor, body }) => alarms.addWindow(actor, body)),
+  handle(windowCalls.update, ({ actor, params, body }) => alarms.changeWindow(actor, params.id, body)),
+  handle(windowCalls.delete, ({ actor, params }) => alarms.deleteWindow(actor, params.id)),
   handle(receiverCalls.list, ({ actor, query }) => alarms.receivers(actor, query)),
   handle(receiverCalls.create, ({ actor, body }) => alarms.addReceiver(actor, body)),
   handle(receiverCalls.update, ({ actor, params, body }) => alarms.changeReceiver(actor, params.id, body)),

@@ -10,7 +10,7 @@ const [left, right, top, bottom] = [40, 802, 40, 560]
 /** A statement on paper: what each has of it, the chain that it is a part of, and its lines, to the last digit. */
 export async function printStatement(run: SplitRun, lines: readonly LineRow[]): Promise<Buffer> {
   const title = `${texts.file} ${run.contract.name} ${run.period}`
-  const { pdf, bytes } = paper({ title, author: run.provider.name, at: new Date(run.created_at), landscape: true })
+  const { pdf, bytes } = await paper({ title, author: run.provider.name, at: new Date(run.created_at), landscape: true })
   let y = top
   const write = (text: string, x = left, width = right - left, align: 'left' | 'right' = 'left'): void => void pdf.text(text, x, y, { width, align })
   const next = (height: number): void => {

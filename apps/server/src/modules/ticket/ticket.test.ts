@@ -39,7 +39,7 @@ describe('a work order', () => {
   /** The clock's own work, as the server does it each minute. */
   const tick = () =>
     createTickets(
-      { ...app.platform, downloads: { offer: () => undefined, link: () => ({ path: '', expires_at: '' }) } },
+      { ...app.platform, downloads: { offer: () => undefined, link: () => ({ path: '', expires_at: '' }), hold: () => undefined } },
       { bytes: nobodySends, tell: async () => undefined, mail: { signed: (text) => text, send: () => null } },
     ).tick()
 

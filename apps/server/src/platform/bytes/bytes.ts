@@ -99,6 +99,12 @@ export function createBytes(
     await store.addUsed(tx, bpId, -bytes)
   }
 
+  /** Counts what is to come, where there is room for it. @throws Refusal fileQuotaExceeded, filesExhausted */
+  const reserve = async (tx: Tx, bpId: string | null, size: number): Promise<void> => {
+    if ((await uploads.room()) < size) throw new Refusal('filesExhausted')
+    await take(tx, bpId, size)
+  }
+
   /** All bytes are here: their sum is made, once. Of a small one here and now, so that it is there with the answer, and none waits behind many others; where we are killed the clock sees to it. */
   const whole = async (id: string): Promise<void> => {
     const small = await db.transaction().execute(async (tx) => {
@@ -207,6 +213,7 @@ export function createBytes(
       takers.set(kind, taker)
     },
     take,
+    reserve,
     give,
     account: async (on: Sql, bpId: string | null): Promise<{ used_bytes: number; quota_bytes: number | null }> => {
       const account = await store.getAccount(on, bpId)
@@ -216,8 +223,7 @@ export function createBytes(
     release: store.release,
     /** Announces an upload; its bytes count from now on. @throws Refusal fileQuotaExceeded, filesExhausted */
     async announce(tx: Tx, { wish, keptMs = uploadDays * dayMs, ...about }: Announced): Promise<string> {
-      if ((await uploads.room()) < about.size_bytes) throw new Refusal('filesExhausted')
-      await take(tx, about.bp_id, about.size_bytes)
+      await reserve(tx, about.bp_id, about.size_bytes)
       const id = uuidv7()
       await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + keptMs) })
       return id

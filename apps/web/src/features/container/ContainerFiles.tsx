@@ -152,6 +152,7 @@ function Files({ containerId }: { readonly containerId: string }) {
             {
               key: 'mode',
               title: t('file.mode'),
+              responsive: ['md'],
               width: 120,
               render: (_, { mode }) => (
                 <span className="zs-code" title={mode}>
@@ -159,7 +160,14 @@ function Files({ containerId }: { readonly containerId: string }) {
                 </span>
               ),
             },
-            { key: 'modified', title: t('file.modified'), width: 180, className: 'zs-number', render: (_, { modified_at }) => format.dateTime(modified_at) },
+            {
+              key: 'modified',
+              title: t('file.modified'),
+              responsive: ['md'],
+              width: 180,
+              className: 'zs-number',
+              render: (_, { modified_at }) => format.dateTime(modified_at),
+            },
             {
               key: 'actions',
               title: t('kit:table.actions'),

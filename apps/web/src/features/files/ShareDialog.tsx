@@ -26,7 +26,6 @@ export default function ShareDialog({ entry, onClose }: Dialog<{ entry: FileEntr
   const { data } = useCall(fileShares.list, { query: { entry_id: entry.id, page_size: 100 } }, { silent: true })
   const create = useChange(fileShares.create, { invalidates: [fileShares.list], silent: true })
   const end = useChange(fileShares.delete, { invalidates: [fileShares.list] })
-  const linkOf = ({ token }: FileShare): string => `${location.origin}${paths.share(token)}`
   return (
     <FormDialog<Values, FileShare>
       form={form}
@@ -49,7 +48,11 @@ export default function ShareDialog({ entry, onClose }: Dialog<{ entry: FileEntr
         <ul className="fl-shares" aria-label={t('share.there')}>
           {data.items.map((share) => (
             <li key={share.id}>
-              <CopyCode text={linkOf(share)} />
+              {share.token === null ? (
+                <span className="zs-soft">{t('share.unreadable')}</span>
+              ) : (
+                <CopyCode text={`${location.origin}${paths.share(share.token)}`} />
+              )}
               <span className="zs-soft">
                 {[
                   t(share.has_password ? 'share.withPassword' : 'share.withoutPassword'),

@@ -24,7 +24,7 @@ export default function TransferList() {
       call={fileTransfers.list}
       input={{ query: of }}
       columns={[
-        col.name<FileTransfer>('name', t('column.name'), ({ name }) => name, {
+        col.name<FileTransfer>('name', t('column.name'), ({ name }) => name ?? t('transfer.hidden'), {
           note: ({ kind, space_kind, machine }) => [t(`transfer.${kind}`), t(`spaces.${space_kind}`), machine].filter((part) => part !== null).join(' · '),
         }),
         col.status<FileTransfer>(

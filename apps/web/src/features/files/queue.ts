@@ -1,10 +1,10 @@
 import { errors } from '@zhisuan/contract/errors'
-import { fileSpaces, fileUploads, verifiedAtOnceBytes, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
+import { fileSpaces, fileUploads, inlineFileBytes, uploadsAtOnce, verifiedAtOnceBytes, type ConflictWay, type FileUpload } from '@zhisuan/contract/files/file'
 import { useSyncExternalStore } from 'react'
 import { request, toApiError } from '../../api/client.ts'
 import { pause } from '../../api/pause.ts'
 import { errorText } from '../../api/toasts.ts'
-import { forgetUpload, startUpload } from '../../kit/uploads.ts'
+import { forgetUpload, sendAtOnce, sentAtOnceBytes, startUpload } from '../../kit/uploads.ts'
 
 /** A file that somebody chose, with the folders that it lay in. */
 export interface Chosen {
@@ -37,6 +37,8 @@ export interface Queued {
 
 /** So many go at once: more share one connection without being faster. */
 const atOnce = 3
+/** Of small files so much goes by one request; in base64 that is less than a request may be. */
+const carriedBytesMost = 512 * 1024
 /** How often it is asked whether what was sent is verified. */
 const lookMs = 1_000
 
@@ -44,26 +46,113 @@ interface Entry extends Queued {
   readonly file: File
   readonly target: Target
   readonly conflict: ConflictWay
+  /** It goes with others, by one request. */
+  readonly together: boolean
+  /** It went with others, and they were refused: it is asked for by itself. */
+  readonly alone: boolean
 }
 
-let entries: readonly Entry[] = []
+/** Of many small files several change within the time in which a screen is drawn once. */
+const toldEveryMs = 50
+
+/** In the order in which they were chosen. Of ten thousand, one that changes is found without looking at the others. */
+const entries = new Map<string, Entry>()
+const [waiting, busy] = [new Set<string>(), new Set<string>()]
+let shown: readonly Entry[] = []
+let telling: ReturnType<typeof setTimeout> | undefined
 let made = 0
 const listeners = new Set<() => void>()
-const put = (next: readonly Entry[]): void => {
-  entries = next
-  for (const listener of listeners) listener()
+const tell = (): void => {
+  telling ??= setTimeout(() => {
+    telling = undefined
+    shown = [...entries.values()]
+    for (const listener of listeners) listener()
+  }, toldEveryMs)
 }
-const change = (key: string, to: Partial<Entry>): void => put(entries.map((entry) => (entry.key === key ? { ...entry, ...to } : entry)))
+const mark = (set: Set<string>, key: string, so: boolean): void => void (so ? set.add(key) : set.delete(key))
+const put = (entry: Entry): void => {
+  entries.set(entry.key, entry)
+  mark(waiting, entry.key, entry.state === 'waiting')
+  mark(busy, entry.key, !entry.together && (entry.state === 'announcing' || entry.state === 'sending'))
+  tell()
+}
+const drop = (key: string): void => {
+  entries.delete(key)
+  waiting.delete(key)
+  busy.delete(key)
+  tell()
+}
+const change = (key: string, to: Partial<Entry>): void => {
+  const entry = entries.get(key)
+  if (entry !== undefined) put({ ...entry, ...to })
+}
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
+/** Requests that carry many. */
+let carrying = 0
+
 /** Starts what may start by now. */
 function pump(): void {
-  const busy = entries.filter(({ state }) => state === 'announcing' || state === 'sending').length
-  for (const entry of entries.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, atOnce - busy))) void begin(entry)
+  for (const key of waiting) {
+    if (busy.size + carrying >= atOnce) return
+    const entry = entries.get(key)
+    if (entry === undefined) continue
+    const many = entry.size > inlineFileBytes || entry.alone ? [] : smallLike(entry)
+    if (many.length > 1) void carry(many)
+    else void begin(entry)
+  }
 }
+
+/** Those that wait and are small enough to go with this one, as many as one request takes. */
+function smallLike({ target }: Entry): Entry[] {
+  const many: Entry[] = []
+  let bytes = 0
+  for (const key of waiting) {
+    const entry = entries.get(key)
+    if (entry === undefined || entry.size > inlineFileBytes || entry.alone || entry.target !== target) continue
+    bytes += entry.size
+    if (many.length === uploadsAtOnce || bytes > carriedBytesMost) break
+    many.push(entry)
+  }
+  return many
+}
+
+/** Ten thousand small files are a hundred requests. */
+async function carry(many: readonly Entry[]): Promise<void> {
+  carrying++
+  for (const entry of many) put({ ...entry, state: 'announcing', error: null, together: true })
+  const [{ target } = { target: null }] = many
+  try {
+    if (target === null) return
+    const files = await Promise.all(
+      many.map(async ({ file, folders, conflict }) => ({
+        folders: [...folders],
+        name: file.name,
+        size_bytes: file.size,
+        conflict,
+        content: await base64(file),
+      })),
+    )
+    const { items } = await request(fileSpaces.uploadMany, { params: { id: target.space_id }, body: { parent_id: target.parent_id, files } })
+    for (const [index, { key, conflict }] of many.entries()) {
+      const refused = items[index]?.refused ?? null
+      if (refused === null) change(key, { state: 'sent', together: false })
+      else if (refused.code === errors.fileNameTaken.code && conflict === 'refuse') change(key, { state: 'conflict', together: false })
+      else change(key, { state: 'refused', error: refused.message, together: false })
+    }
+  } catch {
+    // What is wrong with one of them is told by asking one by one.
+    for (const { key } of many) change(key, { state: 'waiting', together: false, alone: true })
+  } finally {
+    carrying--
+    pump()
+  }
+}
+
+const base64 = async (file: File): Promise<string> => btoa(String.fromCharCode(...new Uint8Array(await file.arrayBuffer())))
 
 async function begin({ key, file, folders, target, conflict }: Entry): Promise<void> {
   change(key, { state: 'announcing', error: null })
@@ -91,13 +180,13 @@ async function send(key: string, upload: Pick<FileUpload, 'id' | 'upload_path'>,
   }
   change(key, { state: 'sending', uploadId: upload.id })
   // One of no bytes is whole already.
-  if (file.size === 0) done()
-  else await startUpload(upload.id, upload.upload_path, file, done)
+  if (file.size === 0 || (file.size <= sentAtOnceBytes && (await sendAtOnce(upload.upload_path, file)))) done()
+  else if (entries.has(key)) await startUpload(upload.id, upload.upload_path, file, done)
 }
 
 /** Only what was verified is there. */
 async function settle(key: string, id: string): Promise<void> {
-  while (entries.some((entry) => entry.key === key)) {
+  while (entries.has(key)) {
     try {
       const { status, error } = await request(fileUploads.get, { params: { id } })
       if (status === 'done') return change(key, { state: 'sent' })
@@ -122,36 +211,38 @@ const entryOf = (target: Target, { file, folders }: Chosen): Entry => ({
   file,
   target,
   conflict: 'refuse',
+  together: false,
+  alone: false,
 })
 
 /** Files to be sent: one after the other, whatever page of the console is shown. */
 export function enqueue(target: Target, chosen: readonly Chosen[]): void {
-  put([...entries.filter(({ state }) => state !== 'sent'), ...chosen.map((one) => entryOf(target, one))])
+  clearSent()
+  for (const one of chosen) put(entryOf(target, one))
   pump()
 }
 
 /** Goes on with one that this tab does not send any more; the file was chosen again. */
 export function goOn(upload: FileUpload, file: File): void {
   const entry: Entry = { ...entryOf({ space_id: upload.space_id, parent_id: null }, { file, folders: [] }), state: 'announcing' }
-  put([...entries, entry])
+  put(entry)
   void send(entry.key, upload, file)
 }
 
 /** What is to be done where names are taken; of one, or of all that ask. */
 export function resolveConflict(key: string | null, way: 'keep_both' | 'replace' | 'skip'): void {
-  const asks = (entry: Entry): boolean => entry.state === 'conflict' && (key === null || entry.key === key)
-  put(
-    way === 'skip'
-      ? entries.filter((entry) => !asks(entry))
-      : entries.map((entry) => (asks(entry) ? { ...entry, state: 'waiting' as const, conflict: way } : entry)),
-  )
+  for (const entry of entries.values()) {
+    if (entry.state !== 'conflict' || (key !== null && entry.key !== key)) continue
+    if (way === 'skip') drop(entry.key)
+    else put({ ...entry, state: 'waiting', conflict: way })
+  }
   pump()
 }
 
 /** Gives one up: what came of it is deleted. */
 export async function discard(key: string): Promise<void> {
-  const entry = entries.find((one) => one.key === key)
-  put(entries.filter((one) => one.key !== key))
+  const entry = entries.get(key)
+  drop(key)
   pump()
   if (entry?.uploadId !== null && entry?.uploadId !== undefined) {
     forgetUpload(entry.uploadId)
@@ -160,6 +251,8 @@ export async function discard(key: string): Promise<void> {
 }
 
 /** Those that are sent are shown no more. */
-export const clearSent = (): void => put(entries.filter(({ state }) => state !== 'sent'))
+export function clearSent(): void {
+  for (const { key, state } of entries.values()) if (state === 'sent') drop(key)
+}
 
-export const useQueue = (): readonly Queued[] => useSyncExternalStore(subscribe, () => entries)
+export const useQueue = (): readonly Queued[] => useSyncExternalStore(subscribe, () => shown)

@@ -76,7 +76,7 @@ export default function ModelDetail() {
         {model.mine && <OwnActions model={model} />}
       </header>
       {model.rejected_reason !== null && <Alert className="zs-above" type="warning" showIcon title={t('rejectedBecause', { reason: model.rejected_reason })} />}
-      {model.mine && model.published_revision !== null && model.published_revision !== model.revision && (
+      {model.mine && model.published_revision !== null && (model.about_unreviewed || model.published_revision !== model.revision) && (
         <Alert className="zs-above" type="info" showIcon title={t('newerUnreviewed')} />
       )}
       {model.mine && <ImportLine modelId={model.id} />}
@@ -119,8 +119,8 @@ function OwnActions({ model }: { readonly model: Detail }) {
   const review = useChange(models.review, how)
   const remove = useChange(models.delete, how)
   const params = { id: model.id }
-  // The one that this page shows: what comes meanwhile is not judged with it.
-  const { revision } = model
+  // As this page shows it: what comes meanwhile is not judged with it.
+  const { revision, updated_at } = model
   const may = (which: keyof typeof modelCan): boolean => (modelCan[which] as readonly string[]).includes(model.status)
   const actions: readonly Action[] = [
     ...(platform && may('review') && revision !== null
@@ -130,7 +130,7 @@ function OwnActions({ model }: { readonly model: Detail }) {
             call: models.review,
             label: t('action.publish'),
             doneText: t('published'),
-            run: () => review.mutateAsync({ params, body: { accept: true, revision } }),
+            run: () => review.mutateAsync({ params, body: { accept: true, revision, updated_at } }),
           },
           {
             key: 'reject',
@@ -142,7 +142,7 @@ function OwnActions({ model }: { readonly model: Detail }) {
                 missing={t('reject.missing')}
                 okText={t('action.reject')}
                 doneText={t('reject.done')}
-                onReason={(reason) => review.mutateAsync({ params, body: { accept: false, revision, reason } })}
+                onReason={(reason) => review.mutateAsync({ params, body: { accept: false, revision, updated_at, reason } })}
                 onClose={close}
               />
             ),
@@ -199,14 +199,16 @@ function Terms({ model }: { readonly model: Detail }) {
   const { t } = useTranslation('models')
   const signedIn = useCurrentUser() !== null
   const accept = useChange(models.accept, { invalidates: [models.get] })
-  if (model.terms === null || model.mine) return null
+  const { terms } = model
+  if (terms === null) return null
   return (
     <section className="md-terms zs-card" aria-label={t('terms.title')}>
-      <h2>{t(model.accepted ? 'terms.accepted' : 'terms.title')}</h2>
-      <p className="md-terms-text">{model.terms}</p>
+      <h2>{t(model.mine ? 'terms.mine' : model.accepted ? 'terms.accepted' : 'terms.title')}</h2>
+      <p className="md-terms-text">{terms}</p>
       {!model.accepted &&
+        !model.mine &&
         (signedIn ? (
-          <Button type="primary" loading={accept.isPending} onClick={() => accept.mutate({ params: { id: model.id } })}>
+          <Button type="primary" loading={accept.isPending} onClick={() => accept.mutate({ params: { id: model.id }, body: { terms } })}>
             {t('terms.accept')}
           </Button>
         ) : (

@@ -59,6 +59,7 @@ export default function ModelDialog({ model, terms, onClose }: Dialog<{ model: M
           <TextField name="name" label={t('field.name')} extra={t('field.nameNote')} schema={shape.name} code />
         </div>
       )}
+      {model !== null && model.published_revision !== null && <p className="zs-soft">{t('editNote')}</p>}
       <TextField name="title" label={t('field.title')} schema={shape.title} />
       <TextAreaField name="summary" label={t('field.summary')} schema={shape.summary} rows={2} />
       <div className="md-pair">

@@ -8,15 +8,19 @@ import {
   severities,
   type Alarm,
   type AlarmMetric,
+  type AlarmRule,
   type Severity,
 } from '@zhisuan/contract/omc/alarm'
+import type { BodyOf } from '@zhisuan/contract/define'
 import { edges } from '@zhisuan/contract/ecrm/edge'
+import Button from 'antd/es/button'
 import Form from 'antd/es/form'
+import { lazy, Suspense, useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { useCall, useChange, useOne } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { useTranslation } from '../../i18n.ts'
-import { RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
+import { RadioField, SwitchField, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { Gone } from '../../kit/Gone.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
@@ -26,6 +30,9 @@ import { usePageTitle } from '../../kit/PageHead.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { paths } from '../../paths.ts'
 import { invalidatedByAlarm } from './alarmRules.ts'
+import './operations.css'
+
+const AlarmPreview = lazy(() => import('./AlarmPreview.tsx'))
 
 interface Values {
   name: string
@@ -41,6 +48,9 @@ interface Values {
   for_seconds: number
   no_data: (typeof noDataWays)[number]
   receiver_ids: string[]
+  escalates: boolean
+  after_minutes: number
+  escalate_to: string[]
 }
 const { shape } = alarms.create.body
 const [byMetric, byQuery] = shape.rule.options
@@ -75,18 +85,40 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
     form.setFieldsValue({ comparison: bad === 'above' ? '>' : '<', threshold, for_seconds, severity })
   }
 
+  const ruleOf = ({ comparison, threshold, node_ids, rule }: Pick<Values, 'comparison' | 'threshold' | 'node_ids' | 'rule'>): AlarmRule =>
+    way === 'promql'
+      ? { kind: 'promql', query: rule?.query ?? '' }
+      : {
+          kind: 'metric',
+          metric,
+          // What there is only one way to be wrong is not asked for.
+          comparison: fixed || comparison === undefined ? (alarmMetrics[metric].bad === 'above' ? '>' : '<') : comparison,
+          threshold: fixed || threshold === undefined ? alarmMetrics[metric].threshold : threshold,
+          node_ids: node_ids ?? [],
+        }
+  const [tried, setTried] = useState<BodyOf<typeof alarms.preview> | null>(null)
+  /** What is filled in so far, where that makes a rule. */
+  const tryOut = async (): Promise<void> => {
+    const fields = way === 'promql' ? [['rule', 'query'], 'for_seconds'] : ['threshold', 'for_seconds']
+    const isWhole = await form.validateFields(fields).then(
+      () => true,
+      () => false,
+    )
+    if (isWhole) setTried({ rule: ruleOf(form.getFieldsValue()), for_seconds: form.getFieldValue('for_seconds') as number })
+  }
+
   const submit = async ({
     name,
     description,
     group,
     severity,
-    comparison,
-    threshold,
-    node_ids,
-    rule,
     for_seconds,
     no_data,
     receiver_ids,
+    escalates,
+    after_minutes,
+    escalate_to,
+    ...values
   }: Values): Promise<void> => {
     const body = {
       name,
@@ -94,25 +126,18 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
       group,
       severity,
       for_seconds,
-      no_data,
+      no_data: way === 'promql' && no_data === 'keep' ? ('recover' as const) : no_data,
       receiver_ids,
-      rule:
-        way === 'promql'
-          ? ({ kind: 'promql', query: rule.query ?? '' } as const)
-          : ({
-              kind: 'metric',
-              metric,
-              // What there is only one way to be wrong is not asked for.
-              comparison: fixed || comparison === undefined ? (alarmMetrics[metric].bad === 'above' ? '>' : '<') : comparison,
-              threshold: fixed || threshold === undefined ? alarmMetrics[metric].threshold : threshold,
-              node_ids,
-            } as const),
+      escalation: escalates ? { after_minutes, receiver_ids: escalate_to } : null,
+      rule: ruleOf(values),
     }
     const saved = alarm === null ? await create.mutateAsync({ body }) : await update.mutateAsync({ params: { id: alarm.id }, body })
     notify('success', t('settings.saved', { name }))
     void navigate(paths.operations.alarm.detail(saved.id))
   }
   const suggested = alarmMetrics[first]
+  const escalates = Form.useWatch('escalates', form) ?? (alarm !== null && alarm.escalation !== null)
+  const receiverOptions = (ways?.items ?? []).map(({ id, name, kind }) => ({ value: id, label: `${name}（${t(`receiver.kinds.${kind}`)}）` }))
 
   return (
     <FormPage<Values>
@@ -131,6 +156,9 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
         for_seconds: alarm?.for_seconds ?? suggested.for_seconds,
         no_data: alarm?.no_data ?? 'recover',
         receiver_ids: alarm?.receivers.map(({ id }) => id) ?? [],
+        escalates: alarm !== null && alarm.escalation !== null,
+        after_minutes: alarm?.escalation?.after_minutes ?? 15,
+        escalate_to: alarm?.escalation?.receivers.map(({ id }) => id) ?? [],
       }}
       submitText={t('settings.save')}
       onCancel={() => void navigate(paths.operations.alarm.list())}
@@ -193,7 +221,22 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
       )}
       <NumberField name="for_seconds" label={t('alarm.forField')} extra={t('alarm.forNote')} schema={shape.for_seconds} required />
       <RadioField name="severity" label={t('alarm.severity')} optionType="button" values={severities} labelOf={(one) => t(`alarm.severities.${one}`)} />
-      <RadioField name="no_data" label={t('alarm.noData')} optionType="button" values={noDataWays} labelOf={(one) => t(`alarm.noDataWays.${one}`)} />
+      <RadioField
+        name="no_data"
+        label={t('alarm.noData')}
+        optionType="button"
+        values={noDataWays.filter((one) => way === 'metric' || one !== 'keep')}
+        labelOf={(one) => t(`alarm.noDataWays.${one}`)}
+        extra={t('alarm.noDataNote')}
+      />
+      <div className="om-try">
+        <Button onClick={() => void tryOut()}>{t('alarm.preview.action')}</Button>
+        {tried !== null && (
+          <Suspense fallback={null}>
+            <AlarmPreview asked={tried} />
+          </Suspense>
+        )}
+      </div>
       <SelectField<string[]>
         name="receiver_ids"
         label={t('alarm.receivers')}
@@ -202,8 +245,24 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
         allowClear
         showSearch={{ optionFilterProp: 'label' }}
         notFoundContent={t('receiver.empty')}
-        options={(ways?.items ?? []).map(({ id, name, kind }) => ({ value: id, label: `${name}（${t(`receiver.kinds.${kind}`)}）` }))}
+        options={receiverOptions}
       />
+      <SwitchField name="escalates" label={t('alarm.escalates')} extra={t('alarm.escalatesNote')} />
+      {escalates && (
+        <>
+          <NumberField name="after_minutes" label={t('alarm.afterMinutes')} min={1} max={1440} required />
+          <SelectField<string[]>
+            name="escalate_to"
+            label={t('alarm.escalateTo')}
+            missing={t('alarm.escalateToMissing')}
+            mode="multiple"
+            allowClear
+            showSearch={{ optionFilterProp: 'label' }}
+            notFoundContent={t('receiver.empty')}
+            options={receiverOptions}
+          />
+        </>
+      )}
       <DescriptionField schema={shape.description} />
     </FormPage>
   )

@@ -33,12 +33,19 @@ export function AlertTable({ alarmId }: { readonly alarmId?: string }) {
         col.status<AlertLog>(
           'status',
           t('column.status'),
-          ({ status, starts_at, ends_at }) => ({
+          ({ status, starts_at, ends_at, held, escalated_at }) => ({
             tone: status === 'firing' ? 'bad' : 'good',
             text: t(`alert.status.${status}`),
-            note: ends_at === null ? '' : t('alert.lasted', { time: format.duration(Date.parse(ends_at) - Date.parse(starts_at)) }),
+            note:
+              ends_at !== null
+                ? t('alert.lasted', { time: format.duration(Date.parse(ends_at) - Date.parse(starts_at)) })
+                : held !== null
+                  ? t(`alert.held.${held}`)
+                  : escalated_at !== null
+                    ? t('alert.escalated')
+                    : '',
           }),
-          { width: 140 },
+          { width: 180 },
         ),
         col.text<AlertLog>('processed', t('alert.processed'), ({ processed }) => processed?.by ?? t('alert.unprocessed'), {
           width: 180,

@@ -2,7 +2,7 @@ import { receiverKinds, receivers, type Receiver, type ReceiverKind } from '@zhi
 import Form from 'antd/es/form'
 import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
-import { PasswordField, RadioField, TextField } from '../../kit/fields.tsx'
+import { PasswordField, RadioField, SwitchField, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { NameField } from '../../kit/NameFields.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
@@ -14,8 +14,16 @@ interface Values {
   addresses: string[]
   url: string
   secret: string
+  limited: boolean
+  days: number[]
+  from: string
+  to: string
+  critical_anyway: boolean
 }
 const { shape } = receivers.create.body
+const hours = shape.hours.unwrap().unwrap().shape
+/** As the call counts them, from 1. */
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 const places: Readonly<Record<Exclude<ReceiverKind, 'mail'>, string>> = {
   webhook: 'https://example.com/alarms',
   wecom: 'https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=…',
@@ -30,10 +38,12 @@ export default function ReceiverDialog({ receiver, onClose }: Dialog<{ receiver:
   const create = useChange(receivers.create, { invalidates: invalidatedByReceiver, silent: true })
   const update = useChange(receivers.update, { invalidates: invalidatedByReceiver, silent: true })
   const kind = Form.useWatch('kind', form) ?? receiver?.kind ?? 'mail'
-  const submit = async ({ name, addresses, url = '', secret = '' }: Values): Promise<string> => {
+  const limited = Form.useWatch('limited', form) ?? (receiver !== null && receiver.hours !== null)
+  const submit = async ({ name, addresses, url = '', secret = '', limited: isLimited, days, from, to, critical_anyway }: Values): Promise<string> => {
     const body = {
       name,
       kind,
+      hours: isLimited ? { days, from, to, critical_anyway } : null,
       ...(kind === 'mail' ? { addresses } : { ...(url !== '' && { url }), ...(secret !== '' && { secret }) }),
     }
     if (receiver === null) await create.mutateAsync({ body })
@@ -51,6 +61,11 @@ export default function ReceiverDialog({ receiver, onClose }: Dialog<{ receiver:
         addresses: receiver?.kind === 'mail' ? receiver.target.split('、') : [],
         url: '',
         secret: '',
+        limited: receiver !== null && receiver.hours !== null,
+        days: receiver?.hours?.days ?? [1, 2, 3, 4, 5],
+        from: receiver?.hours?.from ?? '09:00',
+        to: receiver?.hours?.to ?? '18:00',
+        critical_anyway: receiver?.hours?.critical_anyway ?? true,
       }}
       doneText={(name) => t('settings.saved', { name })}
       onClose={onClose}
@@ -96,6 +111,21 @@ export default function ReceiverDialog({ receiver, onClose }: Dialog<{ receiver:
               {...(receiver?.has_secret === true && { placeholder: t('receiver.secretKept') })}
             />
           )}
+        </>
+      )}
+      <SwitchField name="limited" label={t('receiver.hours')} extra={t('receiver.hoursNote')} />
+      {limited && (
+        <>
+          <SelectField<number[]>
+            name="days"
+            label={t('receiver.days')}
+            missing={t('receiver.daysMissing')}
+            mode="multiple"
+            options={weekdays.map((day, index) => ({ value: index + 1, label: t(`receiver.weekday.${day}`) }))}
+          />
+          <TextField name="from" label={t('receiver.from')} schema={hours.from} required placeholder="09:00" />
+          <TextField name="to" label={t('receiver.to')} extra={t('receiver.toNote')} schema={hours.to} required placeholder="18:00" />
+          <SwitchField name="critical_anyway" label={t('receiver.criticalAnyway')} />
         </>
       )}
     </FormDialog>

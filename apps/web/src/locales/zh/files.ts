@@ -21,7 +21,7 @@ export default {
     bytes: '传输量',
     rate: '平均速率',
     started: words.startedAt,
-    ended: '结束时间',
+    ended: words.endsAt,
     kind: words.type,
   },
   space: {
@@ -145,6 +145,7 @@ export default {
     until: '{{when}} 前有效',
     count: '已下载 {{count}} 次',
     left: '还可下载 {{count}} 次',
+    unreadable: '链接无法解密：它是用另一把密钥加密的，或已损坏。可取消后重新创建',
     end: '取消分享',
   },
   shared: {
@@ -164,6 +165,7 @@ export default {
     to_machine: '传到机器',
     from_machine: '从机器取回',
     visitor: '访客',
+    hidden: '个人空间中的文件',
     of: '{{bytes}} / {{size}}',
     keyword: '名称、用户、来源地址',
     empty: '还没有传输记录',

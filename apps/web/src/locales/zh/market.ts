@@ -303,7 +303,7 @@ export default {
     grace: '宽限 {{seconds}} 秒',
     ahead: { day: '包天 {{price}}', week: '包周 {{price}}', month: '包月 {{price}}' },
     diskPrices: '磁盘 {{running}} / 停止 {{stopped}}',
-    status: { proposed: '待审批', listed: '已上架', paused: words.paused, rejected: '已驳回', ended: '已结束' },
+    status: { proposed: '待审批', listed: '已上架', paused: words.paused, rejected: '已驳回', ended: words.over },
     none: '还没有报价',
     noneNote: '选择卡型号，定好每张卡的配置和价格，审批后出现在市场上。',
     noneYet: '还没有报价',

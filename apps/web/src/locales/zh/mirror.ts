@@ -299,7 +299,7 @@ export default {
     away: '{{count}} 个离线',
     startsAt: words.startedAt,
     startsAtNote: '不填则立即开始',
-    endedAt: '结束时间',
+    endedAt: words.endsAt,
     keyword: words.image,
     detail: '查看进度',
     detailTitle: '预热进度',

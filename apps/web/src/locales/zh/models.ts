@@ -10,6 +10,7 @@ export default {
   created: '模型“{{name}}”已创建，接着上传文件',
   saved: words.isSaved,
   editTitle: words.editNamed,
+  editNote: '模型已发布：改动申请发布并通过审核后，才对其他人可见。',
   search: '名称、介绍、标签',
   facets: '按条件筛选',
   facet: { task: '任务', framework: '框架', licence: '许可协议', quantisation: '量化', language: '语言' },
@@ -30,7 +31,7 @@ export default {
   goneNote: '它可能已被删除或撤回，也可能只对它所属的组织可见。',
   toList: '返回模型仓库',
   rejectedBecause: '没有通过审核：{{reason}}',
-  newerUnreviewed: '其他人看到和下载的是已通过审核的版本；最新版本通过审核后才对其他人可见。',
+  newerUnreviewed: '其他人看到和下载的是已通过审核的内容；最新的改动通过审核后才对其他人可见。',
   published: '模型已发布',
   submitted: '已申请发布，等待平台管理员审核',
   action: {
@@ -71,6 +72,7 @@ export default {
   terms: {
     title: '使用条款',
     accepted: '您已接受使用条款',
+    mine: '使用条款（下载前须接受）',
     accept: '接受条款',
     signIn: '登录后接受条款',
     first: '请先接受使用条款',

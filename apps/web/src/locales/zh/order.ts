@@ -11,7 +11,7 @@ export default {
     cancelled: words.cancelled,
     expired: words.expired,
     charging: '计费中',
-    ended: '已结束',
+    ended: words.over,
   },
   event: {
     created: '下单',

@@ -157,7 +157,7 @@ export default {
     amountByDay: '每天收入',
     models: '按型号',
     week: '一周里什么时候忙（卡时）',
-    weekday: { d1: '周一', d2: '周二', d3: '周三', d4: '周四', d5: '周五', d6: '周六', d7: '周日' },
+    weekday: { d1: words.monday, d2: words.tuesday, d3: words.wednesday, d4: words.thursday, d5: words.friday, d6: words.saturday, d7: words.sunday },
     nothing: '这段时间没有售出',
     hour: '{{hour}} 时',
   },

@@ -213,7 +213,7 @@ export default {
     to: '下班时间',
     clockNote: '北京时间，例如 09:00',
     weekdays: '工作日',
-    weekday: { d1: '周一', d2: '周二', d3: '周三', d4: '周四', d5: '周五', d6: '周六', d7: '周日' },
+    weekday: { d1: words.monday, d2: words.tuesday, d3: words.wednesday, d4: words.thursday, d5: words.friday, d6: words.saturday, d7: words.sunday },
     holidays: '节假日',
     holidaysNote: '每行一个日期，例如 2026-10-01；这些天不计时',
     workdays: '调休上班日',

@@ -29,7 +29,7 @@ const [left, right, top] = [48, 547, 56]
 export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
   const { title, seller, amount, lines } = invoice
   const issued = new Date(`${invoice.issued_on}T00:00:00+08:00`)
-  const { pdf, bytes } = paper({ title: `${texts.heading} ${invoice.number}`, author: seller.name, at: issued })
+  const { pdf, bytes } = await paper({ title: `${texts.heading} ${invoice.number}`, author: seller.name, at: issued })
 
   pdf.fontSize(20).text(texts.heading, left, top, { width: right - left, align: 'center' })
   pdf.fontSize(9)

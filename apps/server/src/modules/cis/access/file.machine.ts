@@ -43,16 +43,14 @@ export function createContainerMachines({
       read: async function* (path, signal) {
         yield* itemsOf(await docker.containers.get(id, path, { signal }))
       },
-      async write({ directory, name: called, mark }, items, signal) {
+      async write({ directory, name: called, part, left }, items, signal) {
         // Only what runs can see something half done, and can call it by its name at once.
         const renames = running && (await done(['mv', '--help'], signal))
         const put = (as: string): Promise<void> => docker.containers.put(id, directory, treeArchive(as, items), { signal })
         if (!renames) return put(called)
-        const part = `.${mark}.part`
         const at = posix.join(directory, part)
         try {
-          // What a try before left.
-          await done(['rm', '-rf', '--', at], signal)
+          await done(['rm', '-rf', '--', ...left.map((one) => posix.join(directory, one))], signal)
           await put(part)
           if (await done(['mv', '-f', '--', at, posix.join(directory, called)], signal)) return
         } catch (error) {

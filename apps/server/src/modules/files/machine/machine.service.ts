@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { archiveEntriesMost, entryName, folderDepthMost } from '@zhisuan/contract/files/file'
-import type { machineCopies, MachineCopy, MachineKind } from '@zhisuan/contract/files/machine'
+import { machineCopiesMost, machineStallMinutes, type machineCopies, type MachineCopy, type MachineKind } from '@zhisuan/contract/files/machine'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { z } from 'zod'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
@@ -33,10 +33,15 @@ const claimMs = 10_000
 const lookEveryMs = 3_000
 /** What goes wrong for reasons that nobody knows is tried again for so long. */
 const triedMs = dayMs
+/** So many of one organisation are worked at at once, so that another's do not wait behind all of them. */
+const atOnce = 2
+const stallMs = machineStallMinutes * 60_000
+/** Tries before of which something may be left on a machine. */
+const triesBefore = 20
 /** Names that are tried where one is taken. */
 const numbersMost = 100
 
-const wish = z.object({ copy_id: z.string(), path: z.string() })
+const wish = z.object({ copy_id: z.string(), path: z.string(), claim: z.number().default(0) })
 const copyJob = defineJob({ name: 'files.machine.copy', input: z.object({ id: z.uuid() }), concurrency: 3 })
 /** Clears what ended: exported for tests, which do not wait for the clock. */
 export const clearJob = defineJob({ name: 'files.machine.clear', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
@@ -45,6 +50,8 @@ export const clearJob = defineJob({ name: 'files.machine.clear', input: z.object
 class Cancelled extends Error {}
 /** This server is about to stop; another goes on. */
 class Stopping extends Error {}
+/** Another took it up, or it has ended. */
+class Overtaken extends Error {}
 
 export type MachineCopies = ReturnType<typeof createMachineCopies>
 
@@ -62,20 +69,30 @@ export function createMachineCopies(
 
   bytes.receive(taker, {
     async take(tx, upload, content) {
-      const { copy_id, path } = wish.parse(upload.wish)
-      if ((await store.getCopy(tx, copy_id))?.status !== 'running') throw new Refusal('machineCopyOver')
+      const { copy_id, path, claim } = wish.parse(upload.wish)
+      if (!(await store.holdClaimed(tx, { id: copy_id, claim }))) throw new Refusal('machineCopyOver')
       await store.insertPart(tx, { copy_id, path, ...content })
     },
     ended: async () => undefined,
   })
 
-  /** What has come and does not show is given back. */
-  const clear = async (row: Pick<CopyRow, 'id' | 'user_id' | 'bp_id'>): Promise<void> => {
-    for (const { id } of await bytes.waiting(db, { taker, user_id: row.user_id, wish: { copy_id: row.id } }))
-      await bytes.discard(id).catch((error: unknown) => {
+  /** A change that counts only as long as nobody else took it up. @throws Overtaken */
+  const claimed = <T>(row: store.Claimed, act: (tx: Tx) => Promise<T>): Promise<T> =>
+    db.transaction().execute(async (tx) => {
+      if (!(await store.holdClaimed(tx, row))) throw new Overtaken()
+      return act(tx)
+    })
+
+  /** What has come and does not show is given back: of one that has ended all, else what tries before left. @throws Overtaken */
+  const clear = async (row: Pick<CopyRow, 'id' | 'claim' | 'user_id' | 'bp_id'>, ended: boolean): Promise<void> => {
+    const held = <T>(act: (tx: Tx) => Promise<T>): Promise<T> => (ended ? db.transaction().execute(act) : claimed(row, act))
+    for (const upload of await bytes.waiting(db, { taker, user_id: row.user_id, wish: { copy_id: row.id } })) {
+      if (!ended && wish.parse(upload.wish).claim > row.claim) throw new Overtaken()
+      await bytes.discard(upload.id).catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error
       })
-    await db.transaction().execute(async (tx) => {
+    }
+    await held(async (tx) => {
       const gone = await store.deleteParts(tx, row.id)
       if (gone.length === 0) return
       await bytes.give(tx, row.bp_id, sum(gone))
@@ -117,15 +134,18 @@ export function createMachineCopies(
     return { entry, items, size: all.reduce((all_, { size_bytes }) => all_ + (size_bytes ?? 0), 0) }
   }
 
+  const told = async (row: CopyRow, changes: { total_bytes: number } | { name: string }): Promise<void> => {
+    if (!(await store.updateCopy(db, row, changes))) throw new Overtaken()
+  }
   const toMachine = async (row: CopyRow, progress: Progress, signal: AbortSignal): Promise<Ended> => {
     const { entry, items, size } = await sent(row, (stream) => counted(stream, progress.went).stream)
-    await store.updateCopy(db, row.id, { total_bytes: size })
+    await told(row, { total_bytes: size })
     const name = await machines[row.machine_kind].work(row.machine_id, signal, async (machine) => {
       progress.begin()
       const directory = await directoryAt(machine, row.path)
       const settled = (await store.getCopy(db, row.id))?.name ?? (await nameThere(machine, directory, entry, row.conflict))
-      await store.updateCopy(db, row.id, { name: settled })
-      await machine.write({ directory, name: settled, mark: row.id }, items, signal)
+      await told(row, { name: settled })
+      await machine.write({ directory, name: settled, part: partOf(row, row.claim), left: partsLeft(row) }, items, signal)
       return settled
     })
     return { name, size, sha256: entry.sha256, skipped: 0, settle: async () => undefined }
@@ -133,29 +153,32 @@ export function createMachineCopies(
 
   /** Receives one item, and says so as a part. */
   const receive = async (row: CopyRow, item: Extract<MachineItem, { kind: 'file' }>, path: string, progress: Progress): Promise<void> => {
-    const id = await db.transaction().execute((tx) =>
+    const id = await claimed(row, (tx) =>
       bytes.announce(tx, {
         taker,
         bp_id: row.bp_id,
         user_id: row.user_id,
         size_bytes: item.size_bytes,
         sha256: null,
-        wish: { copy_id: row.id, path } satisfies z.input<typeof wish>,
+        wish: { copy_id: row.id, path, claim: row.claim } satisfies z.input<typeof wish>,
         keptMs: dayMs,
       }),
     )
-    await bytes.put(id, counted(item.content, progress.went).stream)
+    const { stream } = counted(item.content, progress.went)
+    // What is large is verified for a while: that is no fault of the machine's.
+    stream.once('close', () => progress.ours(true))
+    await bytes.put(id, stream).finally(() => progress.ours(false))
   }
   const receiveAll = async (row: CopyRow, machine: Machine, progress: Progress, signal: AbortSignal): Promise<number> => {
     const place = await machine.stat(row.path)
     if (place === null || place.kind === 'other') throw new Refusal('machineFileMissing', { field: 'path', values: { path: row.path } })
-    if (place.kind === 'file') await store.updateCopy(db, row.id, { total_bytes: place.size_bytes })
+    if (place.kind === 'file') await told(row, { total_bytes: place.size_bytes })
     const seen = new Set<string>()
     let skipped = 0
-    const part = async (path: string): Promise<void> =>
-      db.transaction().execute((tx) => store.insertPart(tx, { copy_id: row.id, path, sha256: null, size_bytes: 0 }))
+    const part = async (path: string): Promise<void> => claimed(row, (tx) => store.insertPart(tx, { copy_id: row.id, path, sha256: null, size_bytes: 0 }))
     for await (const item of machine.read(place.path, signal)) {
       signal.throwIfAborted()
+      progress.went(0)
       if (item.kind === 'other') {
         skipped++
         continue
@@ -177,7 +200,7 @@ export function createMachineCopies(
   }
   /** One more name of what has come: it counts like a copy. */
   const again = (row: CopyRow, path: string, as: string): Promise<boolean> =>
-    db.transaction().execute(async (tx) => {
+    claimed(row, async (tx) => {
       const same = (await store.partsOf(tx, row.id)).find((one) => one.path === as && one.sha256 !== null)
       if (same === undefined) return false
       await bytes.take(tx, row.bp_id, same.size_bytes)
@@ -187,7 +210,7 @@ export function createMachineCopies(
 
   const fromMachine = async (row: CopyRow, progress: Progress, signal: AbortSignal): Promise<Ended> => {
     const skipped = await machines[row.machine_kind].work(row.machine_id, signal, async (machine) => {
-      await clear(row)
+      await clear(row, false)
       progress.begin()
       return receiveAll(row, machine, progress, signal)
     })
@@ -225,7 +248,7 @@ export function createMachineCopies(
   const end = async (row: CopyRow, ended: Ended): Promise<void> => {
     await db.transaction().execute(async (tx) => {
       const name = (await ended.settle(tx)) ?? ended.name
-      const changed = await store.updateCopy(tx, row.id, {
+      const changed = await store.updateCopy(tx, row, {
         status: 'done',
         name,
         total_bytes: ended.size,
@@ -234,53 +257,88 @@ export function createMachineCopies(
         claimed_until: null,
         ended_at: now(),
       })
-      if (!changed) throw new Cancelled()
+      if (!changed) throw new Overtaken()
       const { sha256, size } = ended
       await transfers.ended(tx, { id: row.transfer_id }, { outcome: 'done', bytes: size, size_bytes: size, ...(sha256 !== null && { sha256 }) })
     })
   }
-  const giveUp = async (row: CopyRow, status: 'failed' | 'cancelled', reason: string | null, went?: number): Promise<boolean> =>
+  /** @param of with its claim: only where nobody took it up since */
+  const giveUp = async (
+    row: CopyRow,
+    of: Parameters<typeof store.updateCopy>[1],
+    status: 'failed' | 'cancelled',
+    reason: string | null,
+    went?: number,
+  ): Promise<boolean> =>
     db.transaction().execute(async (tx) => {
-      if (!(await store.updateCopy(tx, row.id, { status, error: reason, claimed_until: null, ended_at: now() }))) return false
+      if (!(await store.updateCopy(tx, of, { status, error: reason, claimed_until: null, ended_at: now() }))) return false
       await transfers.ended(tx, { id: row.transfer_id }, { outcome: status, reason, bytes: went ?? row.done_bytes })
       return true
     })
 
   const run = async (id: string): Promise<void> => {
-    const claimed = (): Date => new Date(now().getTime() + claimMs)
-    // Another server is at it, or it has ended.
-    const row = running.has(id) ? undefined : await store.claimCopy(db, id, now(), claimed())
+    const until = (): Date => new Date(now().getTime() + claimMs)
+    // Another server is at it, or it has ended, or waits for others.
+    const row = running.has(id) ? undefined : await db.transaction().execute((tx) => store.claimCopy(tx, id, now(), until(), atOnce))
     if (row === undefined) return
-    const until = new AbortController()
-    running.set(id, until)
-    let done = 0
-    const progress: Progress = { begin: () => (done = 0), went: (count) => (done += count) }
+    const ending = new AbortController()
+    running.set(id, ending)
+    let [done, movedAt, heldUntil, ours] = [0, now().getTime(), until().getTime(), false]
+    const progress: Progress = {
+      begin: () => (done = 0),
+      went: (count) => {
+        done += count
+        movedAt = now().getTime()
+      },
+      ours: (so) => {
+        ours = so
+        movedAt = now().getTime()
+      },
+    }
     const telling = setInterval(() => {
+      const at = now().getTime()
+      if (!ours && at - movedAt > stallMs) return ending.abort(new Refusal('machineCopyStalled', { values: { minutes: machineStallMinutes } }))
+      const held = until()
       store
-        .updateCopy(db, id, { done_bytes: done, claimed_until: claimed() })
-        .then((goesOn) => goesOn || until.abort(new Cancelled()))
-        .catch((error: unknown) => log.debug({ err: error, copy: id }, 'how far a copy is was not written down'))
+        .updateCopy(db, row, { done_bytes: done, claimed_until: held })
+        .then((mine) => {
+          if (mine) heldUntil = held.getTime()
+          else ending.abort(new Overtaken())
+        })
+        .catch((error: unknown) => {
+          log.debug({ err: error, copy: id }, 'how far a copy is was not written down')
+          // Nobody knows any more that we are at it: another may be by now.
+          if (now().getTime() > heldUntil) ending.abort(new Stopping())
+        })
     }, tellEveryMs)
     try {
-      await end(row, await (row.direction === 'to_machine' ? toMachine : fromMachine)(row, progress, until.signal))
+      await end(row, await (row.direction === 'to_machine' ? toMachine : fromMachine)(row, progress, ending.signal))
     } catch (thrown) {
-      const error: unknown = until.signal.aborted ? until.signal.reason : thrown
-      if (error instanceof Stopping) return void (await store.updateCopy(db, id, { claimed_until: null }))
-      if (error instanceof Refusal) await giveUp(row, 'failed', error.message, done)
-      else if (!(error instanceof Cancelled)) {
+      const error: unknown = ending.signal.aborted ? ending.signal.reason : thrown
+      if (error instanceof Stopping) return void (await store.updateCopy(db, row, { claimed_until: null }))
+      if (error instanceof Refusal) await giveUp(row, row, 'failed', error.message, done)
+      else if (!(error instanceof Cancelled) && !(error instanceof Overtaken)) {
         log.warn({ err: error, copy: id }, 'a copy from or to a machine broke off')
         if (now().getTime() - row.created_at.getTime() < triedMs) return
-        await giveUp(row, 'failed', new Refusal('outcomeUnknown').message, done)
+        await giveUp(row, row, 'failed', new Refusal('outcomeUnknown').message, done)
       }
-      await clear(row)
+      // Whoever took it up sees to what has come.
+      if ((await store.getCopy(db, id))?.ended_at !== null) await clear(row, true)
     } finally {
       clearInterval(telling)
       running.delete(id)
+      await next(row.bp_id).catch((error: unknown) => log.debug({ err: error }, 'the next copy is begun by the clock'))
     }
+  }
+  /** What waited for this one, behind what others wait for. */
+  const next = async (bpId: string | null): Promise<void> => {
+    const waiting = await store.nextCopy(db, bpId)
+    if (waiting !== undefined) await db.transaction().execute((tx) => jobs.send(tx, copyJob, waiting))
   }
 
   const look = async (): Promise<void> => {
-    for (const { id } of await store.leftCopies(db, new Date(now().getTime() - claimMs))) await db.transaction().execute((tx) => jobs.send(tx, copyJob, { id }))
+    for (const { id } of await store.leftCopies(db, new Date(now().getTime() - claimMs), atOnce))
+      await db.transaction().execute((tx) => jobs.send(tx, copyJob, { id }))
   }
 
   const begin = async (
@@ -292,6 +350,9 @@ export function createMachineCopies(
     const id = uuidv7()
     await db.transaction().execute(async (tx) => {
       const { user_id, name: user_name } = actor
+      await store.lockCopiesOf(tx, about.bp_id)
+      if ((await store.countOpenCopies(tx, about.bp_id)) >= machineCopiesMost)
+        throw new Refusal('machineCopiesTooMany', { values: { limit: machineCopiesMost } })
       const transfer_id = await transfers.told(tx, actor, {
         kind: about.direction,
         name: told.name,
@@ -355,9 +416,9 @@ export function createMachineCopies(
 
     async cancel(actor: Actor, id: string): Promise<void> {
       const row = found(await store.copyOf(db, actor, id))
-      if (!(await giveUp(row, 'cancelled', transferTexts.cancelled))) throw new Refusal('machineCopyOver')
+      if (!(await giveUp(row, { id }, 'cancelled', transferTexts.cancelled))) throw new Refusal('machineCopyOver')
       running.get(id)?.abort(new Cancelled())
-      await clear(row)
+      await clear(row, true)
     },
 
     jobs: [copyJob, clearJob],
@@ -369,7 +430,7 @@ export function createMachineCopies(
     jobHandlers: [
       handleJob(copyJob, ({ id }) => run(id)),
       handleJob(clearJob, async () => {
-        for (const row of await store.endedWithParts(db)) await clear(row)
+        for (const row of await store.endedWithParts(db)) await clear(row, true)
         await store.forgetCopies(db, new Date(now().getTime() - dayMs))
       }),
     ],
@@ -385,6 +446,8 @@ interface Progress {
   /** Anew: what had gone before the line broke goes again. */
   readonly begin: () => void
   readonly went: (bytes: number) => void
+  /** Whether what is waited for now is the platform's own work. */
+  readonly ours: (so: boolean) => void
 }
 interface Ended {
   readonly name: string | null
@@ -394,6 +457,10 @@ interface Ended {
   /** What is done in the transaction that says that it is done. @returns its name, where it is known only then */
   readonly settle: (tx: Tx) => Promise<string | undefined>
 }
+
+/** Of each try another, so that who was overtaken touches nothing of who came after. */
+const partOf = ({ id }: Pick<CopyRow, 'id'>, claim: number): string => `.${id}.${claim}.part`
+const partsLeft = (row: CopyRow): string[] => Array.from({ length: Math.min(triesBefore, row.claim) }, (_, index) => partOf(row, row.claim - index))
 
 const identified = (of: { kind: MachineKind; id: string }, { name }: Machine) => ({ machine_kind: of.kind, machine_id: of.id, machine_name: name })
 const sum = (parts: readonly PartRow[]): number => parts.reduce((all, { size_bytes }) => all + size_bytes, 0)

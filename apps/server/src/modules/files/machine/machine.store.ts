@@ -1,6 +1,6 @@
 import type { machineCopyDirections, machineCopyStatuses, MachineKind } from '@zhisuan/contract/files/machine'
 import type { ConflictWay } from '@zhisuan/contract/files/file'
-import { sql, type Generated, type Selectable, type Updateable } from 'kysely'
+import { sql, type Generated, type RawBuilder, type Selectable, type Updateable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { insertsInto } from '../../../platform/db/rows.ts'
 import type { Holder } from '../files.store.ts'
@@ -34,6 +34,8 @@ interface MachineCopyTable {
   transfer_id: string
   /** Until then some server is at it. */
   claimed_until: Date | null
+  /** Counts those who took it up: what one of them writes who was overtaken does not count any more. */
+  claim: Generated<number>
   created_at: Generated<Date>
   ended_at: Date | null
 }
@@ -91,6 +93,10 @@ export const machineMigrations: Migrations = {
     );
     create index file_machine_copy_parts_content on file_machine_copy_parts (sha256) where sha256 is not null;
   `),
+  '20261130_12_file_machine_copy_claims': migration(`
+    alter table file_machine_copies add column claim bigint not null default 0;
+    create index file_machine_copies_open_of on file_machine_copies (bp_id) where status in ('waiting', 'running');
+  `),
 }
 
 export type CopyRow = Selectable<MachineCopyTable>
@@ -116,29 +122,76 @@ export const copiesOf = (on: Sql, { user_id }: Pick<Holder, 'user_id'>, machineI
     .orderBy('created_at', 'desc')
     .limit(50)
     .execute()
-/** Those that nobody has been at since then. */
-export const leftCopies = (on: Sql, since: Date): Promise<{ id: string }[]> =>
+/** So many of one organisation are worked at at once. */
+const workedAt = (bpId: RawBuilder<string | null>, at: Date) =>
+  sql<number>`(select count(*) from file_machine_copies as other where other.bp_id is not distinct from ${bpId} and other.status = 'running' and other.claimed_until >= ${at})`
+/** Those that nobody has been at since then, of organisations of which fewer are worked at than may be. */
+export const leftCopies = (on: Sql, since: Date, atOnce: number): Promise<{ id: string }[]> =>
   on
     .selectFrom('file_machine_copies')
     .select('id')
     .where(goesOn)
     .where(sql<boolean>`coalesce(claimed_until, created_at) < ${since}`)
+    .where(sql<boolean>`${workedAt(sql.ref('file_machine_copies.bp_id'), since)} < ${atOnce}`)
     .orderBy('created_at')
     .limit(50)
     .execute()
-/** Takes it up; undefined where somebody is at it, or it has ended. */
-export const claimCopy = (on: Sql, id: string, at: Date, until: Date): Promise<CopyRow | undefined> =>
+/** The one of an organisation that waits the longest. */
+export const nextCopy = (on: Sql, bpId: string | null): Promise<{ id: string } | undefined> =>
   on
+    .selectFrom('file_machine_copies')
+    .select('id')
+    .where(sql<boolean>`bp_id is not distinct from ${bpId}`)
+    .where('status', '=', 'waiting')
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+/** Whoever takes up or asks for one of this organisation waits until the transaction ends. */
+export const lockCopiesOf = async (tx: Tx, bpId: string | null): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(hashtextextended('file_machine_copies ' || ${bpId ?? ''}::text, 13))`.execute(tx)
+}
+export const countOpenCopies = async (on: Sql, bpId: string | null): Promise<number> =>
+  (
+    await on
+      .selectFrom('file_machine_copies')
+      .select(sql<number>`count(*)`.as('count'))
+      .where(sql<boolean>`bp_id is not distinct from ${bpId}`)
+      .where(goesOn)
+      .executeTakeFirstOrThrow()
+  ).count
+/** Takes it up; undefined where somebody is at it, or it has ended, or as many of its organisation are worked at as may be. */
+export const claimCopy = async (tx: Tx, id: string, at: Date, until: Date, atOnce: number): Promise<CopyRow | undefined> => {
+  const row = await getCopy(tx, id)
+  if (row === undefined) return undefined
+  await lockCopiesOf(tx, row.bp_id)
+  return tx
     .updateTable('file_machine_copies')
-    .set({ status: 'running', claimed_until: until })
+    .set({ status: 'running', claimed_until: until, claim: sql`claim + 1` })
     .where('id', '=', id)
     .where(goesOn)
     .where(unclaimed(at))
+    .where(sql<boolean>`${workedAt(sql`${row.bp_id}`, at)} < ${atOnce}`)
     .returningAll()
     .executeTakeFirst()
-/** @returns false where it was cancelled meanwhile */
-export const updateCopy = async (on: Sql, id: string, changes: Updateable<MachineCopyTable>): Promise<boolean> => {
-  const { numUpdatedRows } = await on.updateTable('file_machine_copies').set(changes).where('id', '=', id).where('status', 'in', open).executeTakeFirstOrThrow()
+}
+export type Claimed = Pick<CopyRow, 'id' | 'claim'>
+/** Held against whoever would take it up until the transaction ends. @returns whether it is theirs who claimed it so */
+export const holdClaimed = async (tx: Tx, { id, claim }: Claimed): Promise<boolean> =>
+  (await tx.selectFrom('file_machine_copies').select('id').where('id', '=', id).where('claim', '=', claim).where(goesOn).forShare().executeTakeFirst()) !==
+  undefined
+/** @param of with its claim: only where nobody took it up since. @returns false where somebody did, or it has ended */
+export const updateCopy = async (
+  on: Sql,
+  { id, claim }: { readonly id: string; readonly claim?: number },
+  changes: Updateable<MachineCopyTable>,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await on
+    .updateTable('file_machine_copies')
+    .set(changes)
+    .where('id', '=', id)
+    .where(claim === undefined ? sql<boolean>`true` : sql<boolean>`claim = ${claim}`)
+    .where('status', 'in', open)
+    .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
 /** Those that ended while a part of them came. */

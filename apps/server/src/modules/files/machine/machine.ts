@@ -26,6 +26,15 @@ export interface SentItem {
   readonly file: { readonly size_bytes: number; readonly open: () => Promise<Readable> } | null
 }
 
+/** Where something goes, what it is called there, and what it is called until it is whole. */
+export interface MachineTarget {
+  readonly directory: string
+  readonly name: string
+  readonly part: string
+  /** What tries before called it, of which nothing stays; this one's too, since it begins again where the line breaks. */
+  readonly left: readonly string[]
+}
+
 /** Something that has files of its own, such as a container. Paths never get into a shell. */
 export interface Machine {
   readonly name: string
@@ -36,9 +45,8 @@ export interface Machine {
   /**
    * Puts a file or folder there whole, in place of a file of that name. Before it has come whole it is called otherwise,
    * wherever something runs that can call it by its name then.
-   * @param mark by which what is not whole yet is told from all else, the same for each try
    */
-  write(to: { readonly directory: string; readonly name: string; readonly mark: string }, items: readonly SentItem[], signal: AbortSignal): Promise<void>
+  write(to: MachineTarget, items: readonly SentItem[], signal: AbortSignal): Promise<void>
 }
 
 /** Machines of one kind; each module that has some offers this. */

@@ -1,6 +1,5 @@
 import { preheatCan, type preheats, type Preheat, type PreheatWish, type thirdRegistries } from '@zhisuan/contract/ims/preheat'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import type { Context } from '@zhisuan/contract/policy/pattern'
 import { sql } from 'kysely'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
@@ -8,7 +7,7 @@ import { matching, pageWithTotal, paged, shapedPage } from '../../../platform/db
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { RefuseAlso } from '../imageRights.ts'
+import type { Asking, RefuseAlso } from '../imageRights.ts'
 import { getRegistry } from '../registry/registry.store.ts'
 import type { ThirdService } from '../third/third.service.ts'
 import { asksOfPreheat } from './preheat.rights.ts'
@@ -17,12 +16,6 @@ import * as store from './preheat.store.ts'
 type Calls = typeof preheats
 /** Whence. */
 type From = { readonly registry_id: string; readonly third_registry_id: null } | { readonly registry_id: null; readonly third_registry_id: string }
-
-/** Who asks, and whence. */
-interface Asking {
-  readonly actor: Actor
-  readonly context: Context
-}
 
 export type PreheatService = ReturnType<typeof createPreheats>
 

@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { RegistryProject, registryProjects } from '@zhisuan/contract/ims/project'
 import type { Also, BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { alsoInProject } from '@zhisuan/contract/ims/rights'
-import type { Context } from '@zhisuan/contract/policy/pattern'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
@@ -14,7 +14,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import type { Limits } from '../../iam/rules/limits.ts'
-import type { RefuseAlso } from '../imageRights.ts'
+import type { Asking, RefuseAlso } from '../imageRights.ts'
 import { leaveProject, leftProjects } from '../repository/repository.store.ts'
 import { getRegistry, type RegistryRow } from '../registry/registry.store.ts'
 import * as store from './project.store.ts'
@@ -40,17 +40,21 @@ export function createProjects(
     if ((body.bp_id !== undefined || body.quota_bytes !== undefined) && !isPlatformKind(actor.kind)) throw new Refusal('noPermission')
   }
 
-  /**
-   * What somebody does who lets go of what held: tags go for good that would have stayed, and everybody pulls what some may not.
-   * A policy may name a single repository, so each is asked about, and the project as a whole for those to come.
-   */
+  /** In the project as a whole, for what is to come, and in each of its repositories: a policy may name a single one. */
+  const ofEach = async (on: Sql, pid: string, actions: readonly string[]): Promise<readonly Also[]> => {
+    const names = await store.repositoryNames(on, pid)
+    return [undefined, ...names].flatMap((name) => actions.map((action) => alsoInProject(action, { pid, name })))
+  }
+
+  /** What somebody does who lets go of what held: tags go that would have stayed, and everybody pulls what some may not. */
   const loosened = async (on: Sql, row: store.ProjectRow, body: BodyOf<Calls['update']>): Promise<readonly Also[]> => {
-    const deletes = body.bin_days < row.bin_days || row.immutable_tags.some((pattern) => !body.immutable_tags.includes(pattern))
+    const deletes =
+      body.bin_days < row.bin_days ||
+      row.immutable_tags.some((pattern) => !body.immutable_tags.includes(pattern)) ||
+      (body.keep_rules.length > 0 && !isDeepStrictEqual(body.keep_rules, row.keep_rules))
     const opens = body.visibility === 'public' && row.visibility === 'private'
     const actions = [...(deletes ? ['ims.tag.delete'] : []), ...(opens ? ['ims.repository.pull'] : [])]
-    if (actions.length === 0) return []
-    const names = await store.repositoryNames(on, row.id)
-    return [undefined, ...names].flatMap((name) => actions.map((action) => alsoInProject(action, { pid: row.id, name })))
+    return actions.length === 0 ? [] : ofEach(on, row.id, actions)
   }
 
   /** Images that are there would be whoever's makes the project: of one that was deleted, or of others who fill the same registry. @throws Refusal */
@@ -102,7 +106,7 @@ export function createProjects(
       return show(actor, { id, pid })
     },
 
-    async update(actor: Actor, at: store.ProjectAt, body: BodyOf<Calls['update']>, context: Context): Promise<RegistryProject> {
+    async update({ actor, context }: Asking, at: store.ProjectAt, body: BodyOf<Calls['update']>): Promise<RegistryProject> {
       refuseOthers(actor, body)
       found(await store.showProject(db, scopeOf(actor), at))
       const { bp_id } = body
@@ -125,8 +129,9 @@ export function createProjects(
     },
 
     /** @param empty takes what is in it out of the registry, for good */
-    async delete(actor: Actor, at: store.ProjectAt, force: boolean, empty: (project: store.ProjectRow) => Promise<void>): Promise<void> {
+    async delete({ actor, context }: Asking, at: store.ProjectAt, force: boolean, empty: (project: store.ProjectRow) => Promise<void>): Promise<void> {
       const project = found(await store.showProject(db, scopeOf(actor), at))
+      await parts.refuseAlso(actor, await ofEach(db, project.id, ['ims.repository.delete', 'ims.tag.delete']), context)
       const { repository_count: repositories, tag_count: tags } = project
       if (repositories > 0 && !force) throw new Refusal('registryProjectNotEmpty', { values: { repositories, tags } })
       await empty(project)

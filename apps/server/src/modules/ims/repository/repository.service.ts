@@ -1,5 +1,6 @@
 import type { BinnedTag, ImageTag, registryProjects, Repository, repositories, tagBin } from '@zhisuan/contract/ims/project'
 import type { BodyOf, ParamsOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import { alsoInProject } from '@zhisuan/contract/ims/rights'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { isImageConfig, parseImageConfig, parseManifest } from '@zhisuan/engines/registry/manifest'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
@@ -10,6 +11,7 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { Asking, RefuseAlso } from '../imageRights.ts'
 import { notKept } from '../project/keep.ts'
 import * as projects from '../project/project.store.ts'
 import { getRegistry, noteCollectable, notePush } from '../registry/registry.store.ts'
@@ -30,7 +32,10 @@ const writeMs = 30_000
 export type RepositoryService = ReturnType<typeof createRepositories>
 
 /** Repositories and tags: read from the index, changed at the registry. */
-export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>, { index }: { index: RegistryIndex }) {
+export function createRepositories(
+  { db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>,
+  { index, refuseAlso }: { index: RegistryIndex; refuseAlso: RefuseAlso },
+) {
   const read = async (actor: Actor, at: store.RepositoryAt): Promise<store.ShownRepository> => found(await store.readRepository(db, scopeOf(actor), at))
   const own = async (actor: Actor, at: store.RepositoryAt): Promise<store.ShownRepository> => found(await store.ownRepository(db, scopeOf(actor), at))
   const nameOf = (row: Pick<store.ShownRepository, 'project_name' | 'name'>): string => `${row.project_name}/${row.name}`
@@ -300,9 +305,11 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
       return shapedPage(store.listBin(db, at.pid, query), shapeBinned)
     },
 
-    async restore(actor: Actor, { bin_id, ...at }: ParamsOf<Bin['restore']>): Promise<ImageTag> {
+    async restore({ actor, context }: Asking, { bin_id, ...at }: ParamsOf<Bin['restore']>): Promise<ImageTag> {
       const project = found(await projects.showProject(db, scopeOf(actor), at))
       const row = found(await store.getBinned(db, at.pid, bin_id))
+      // Which repository it is of is not said in the call.
+      await refuseAlso(actor, [alsoInProject('ims.repository.push', { pid: at.pid, name: row.repository })], context)
       if ((await store.getTag(db, row.repository_id, row.name)) !== undefined) throw new Refusal('registryTagTaken', { values: { tag: row.name } })
       const name = `${project.name}/${row.repository}`
       const nameless = row.name === row.digest
@@ -331,9 +338,11 @@ export function createRepositories({ db, log, now }: Pick<Platform, 'db' | 'log'
       return shown
     },
 
-    async deleteBinned(actor: Actor, { bin_id, ...at }: ParamsOf<Bin['delete']>): Promise<void> {
+    async deleteBinned({ actor, context }: Asking, { bin_id, ...at }: ParamsOf<Bin['delete']>): Promise<void> {
       found(await projects.showProject(db, scopeOf(actor), at))
-      await purge(found(await store.getBinned(db, at.pid, bin_id)).id)
+      const row = found(await store.getBinned(db, at.pid, bin_id))
+      await refuseAlso(actor, [alsoInProject('ims.tag.delete', { pid: at.pid, name: row.repository })], context)
+      await purge(row.id)
     },
   }
 }

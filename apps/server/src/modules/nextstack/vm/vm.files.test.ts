@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { fileEntries, fileSpaces, fileUploads } from '@zhisuan/contract/files/file'
 import { machineCopies } from '@zhisuan/contract/files/machine'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
+import { EngineError } from '@zhisuan/engines/errors'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
@@ -11,6 +14,7 @@ import { call, refused } from '../../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { deny, isDenied, keeping } from '../../../testing/policies.ts'
 import { sendPiece, sha256Of } from '../../../testing/uploads.ts'
+import { machineOf } from './vm.files.ts'
 
 describe('files of an instance', () => {
   let app: TestApp
@@ -85,5 +89,39 @@ describe('files of an instance', () => {
     const { makePolicy, give } = keeping(app)
     await give(owner, await makePolicy(owner, [deny('nextstack.terminal.open')]), { user_id: person.id })
     expect(await isDenied(app, signed, machineCopies.fromMachine, { body: (await bring(signed, '/root')).body })).toBe(true)
+  })
+})
+
+describe('a folder whose files change while it is read', () => {
+  it('is brought as it is found: what has grown has the length that it was opened with, what is gone is passed over', async () => {
+    const listed = (name: string, size: number) => `-rw-r--r-- 1 0 0 ${size} 2026-11-28 10:00:00.000000000 +0000 ${name}\n`
+    const said = (text: string, exitCode = 0) => ({ exitCode, stdout: Buffer.from(text), stderr: Buffer.alloc(0) })
+    const machine = machineOf(
+      'vm',
+      {
+        instances: {
+          exec: async (_name, { command }) => {
+            const at = command.at(-1)
+            if (at === '/var/log') return said('drwxr-xr-x 2 0 0 4096 2026-11-28 10:00:00.000000000 +0000 /var/log\n')
+            if (at === '/var/log/') return said(listed('app.log', 5) + listed('gone.log', 7))
+            return said('', 2)
+          },
+          readFile: async (_name, path) => {
+            if (path.endsWith('gone.log')) throw new EngineError('not_found', 'no such file')
+            return { content: Readable.from([Buffer.from('hello, more')]), sizeBytes: 11 }
+          },
+          writeFile: async () => undefined,
+        },
+      },
+      'vm',
+    )
+    const items = []
+    for await (const item of machine.read('/var/log', new AbortController().signal))
+      items.push(item.kind === 'file' ? [item.path, item.size_bytes, (await buffer(item.content)).length] : [item.path, item.kind])
+    expect(items).toEqual([
+      ['', 'folder'],
+      ['app.log', 11, 11],
+      ['gone.log', 'other'],
+    ])
   })
 })

@@ -49,7 +49,8 @@ export function createVmFiles({ db, clouds }: { db: Db; clouds: Pick<CloudServic
   }
 }
 
-function machineOf(name: string, { instances }: Pick<ComputeEngine, 'instances'>, instance: string) {
+/** One instance, as what files go to and come from. */
+export function machineOf(name: string, { instances }: { instances: Pick<ComputeEngine['instances'], 'exec' | 'readFile' | 'writeFile'> }, instance: string) {
   const run = (command: readonly [string, ...string[]], signal: AbortSignal = AbortSignal.timeout(lookMs)) =>
     instances.exec(instance, { command, env: { LC_ALL: 'C' } }, { signal })
   const done = async (command: readonly [string, ...string[]], signal: AbortSignal): Promise<void> => {
@@ -73,38 +74,47 @@ function machineOf(name: string, { instances }: Pick<ComputeEngine, 'instances'>
     entries,
     async *read(path: string, signal: AbortSignal): AsyncGenerator<MachineItem> {
       const root = await stat(path, signal)
-      const file = async (at: string, below: string, size_bytes: number): Promise<MachineItem> => ({
-        kind: 'file',
-        path: below,
-        size_bytes,
-        content: await instances.readFile(instance, at, { signal }),
-      })
-      if (root?.kind === 'file') yield await file(path, '', root.size_bytes)
+      // What the engine says of its length, not what was listed before: files go on being written while they are read.
+      const file = async (at: string, below: string): Promise<MachineItem> => {
+        const { content, sizeBytes } = await instances.readFile(instance, at, { signal })
+        return { kind: 'file', path: below, size_bytes: sizeBytes, content }
+      }
+      /** What was there when it was listed, and is not any more. */
+      const there = async <T>(what: Promise<T>, at: string): Promise<T | null> => {
+        try {
+          return await what
+        } catch (error) {
+          if ((isEngineError(error, 'not_found') || error instanceof Refusal) && (await stat(at, signal)) === null) return null
+          throw error
+        }
+      }
+      if (root?.kind === 'file') yield await file(path, '')
       if (root?.kind !== 'folder') return
       const folders = ['']
       for (let below = folders.shift(); below !== undefined; below = folders.shift()) {
-        yield { kind: 'folder', path: below }
-        for (const entry of await entries(posix.join(path, below), signal)) {
+        const inFolder = below === '' ? await entries(path, signal) : await there(entries(posix.join(path, below), signal), posix.join(path, below))
+        yield { kind: inFolder === null ? 'other' : 'folder', path: below }
+        for (const entry of inFolder ?? []) {
           const inside = posix.join(below, entry.name)
           if (entry.kind === 'directory') folders.push(inside)
-          else if (entry.kind === 'file') yield await file(posix.join(path, inside), inside, entry.size_bytes)
+          else if (entry.kind === 'file')
+            yield (await there(file(posix.join(path, inside), inside), posix.join(path, inside))) ?? { kind: 'other', path: inside }
           else yield { kind: 'other', path: inside }
         }
       }
     },
-    async write({ directory, name: called, mark }, items, signal) {
-      const part = posix.join(directory, `.${mark}.part`)
+    async write({ directory, name: called, part, left }, items, signal) {
+      const whole = posix.join(directory, part)
       try {
-        // What a try before left.
-        await done(['rm', '-rf', '--', part], signal)
+        await done(['rm', '-rf', '--', ...left.map((one) => posix.join(directory, one))], signal)
         for (const { path, file } of items) {
-          const at = posix.join(part, path)
+          const at = posix.join(whole, path)
           if (file === null) await done(['mkdir', '-p', '--', at], signal)
           else await instances.writeFile(instance, { path: at, content: await file.open(), mode: 0o644 }, { signal })
         }
-        await done(['mv', '-f', '--', part, posix.join(directory, called)], signal)
+        await done(['mv', '-f', '--', whole, posix.join(directory, called)], signal)
       } catch (error) {
-        await run(['rm', '-rf', '--', part]).catch(() => undefined)
+        await run(['rm', '-rf', '--', whole]).catch(() => undefined)
         throw error
       }
     },

@@ -4,7 +4,10 @@ import {
   alarmMetricNames,
   alarmMetrics,
   type Alarm,
+  type AlarmRule,
   type alarms,
+  type AlarmWindow,
+  type alarmWindows,
   type AlertLog,
   type alertLogs,
   type Delivery,
@@ -30,9 +33,13 @@ import type { RuleKeeper } from './ruleKeeper.ts'
 type Alarms = typeof alarms
 type Logs = typeof alertLogs
 type Receivers = typeof receivers
+type Windows = typeof alarmWindows
 
 /** Of one organisation. */
 const alarmsMost = 100
+const windowsMost = 200
+const previewDays = 7
+const previewStepSeconds = 300
 const receiversMost = 20
 const zoneMs = 8 * 3_600_000
 const dayMs = 86_400_000
@@ -61,6 +68,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
     for_seconds: row.for_seconds,
     no_data: row.no_data,
     receivers: row.receivers,
+    escalation: row.escalate_after_minutes === null ? null : { after_minutes: row.escalate_after_minutes, receivers: row.escalate_receivers },
     status: row.status,
     rule_state: row.rule_state,
     rule_error: row.rule_error,
@@ -84,6 +92,8 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
     ends_at: isoOrNull(row.ends_at),
     processed: row.processed_at === null ? null : { by: row.processed_by ?? '', at: iso(row.processed_at), note: row.note ?? '' },
     silenced_until: isoOrNull(row.silenced_until),
+    held: row.status === 'firing' && row.held_until !== null ? row.held_why : null,
+    escalated_at: isoOrNull(row.escalated_at),
     bp_id: row.bp_id,
     bp_name: row.bp_name,
   })
@@ -93,6 +103,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
     kind: row.kind,
     target: row.target,
     has_secret: row.has_secret,
+    hours: row.hours,
     alarm_count: row.alarm_count,
     last: row.last,
     bp_id: row.bp_id,
@@ -112,25 +123,56 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
     next_at: row.status === 'waiting' ? iso(row.next_at) : null,
   })
 
+  const shapeWindow = (row: store.ShownWindow): AlarmWindow => ({
+    id: row.id,
+    name: row.name,
+    starts_at: iso(row.starts_at),
+    ends_at: iso(row.ends_at),
+    nodes: row.nodes,
+    everything: row.node_ids.length === 0,
+    status: row.ends_at <= now() ? 'over' : row.starts_at > now() ? 'planned' : 'lasting',
+    bp_id: row.bp_id,
+    bp_name: row.bp_name,
+    created_by: row.created_by_name,
+    created_at: iso(row.created_at),
+  })
+  const windowOf = ({ name, starts_at, ends_at, node_ids }: BodyOf<Windows['create']>) => ({
+    name,
+    starts_at: new Date(starts_at),
+    ends_at: new Date(ends_at),
+    node_ids: [...new Set(node_ids)],
+  })
+
+  const showWindow = async (actor: Actor, id: string): Promise<AlarmWindow> => shapeWindow(found(await store.showWindow(db, scopeOf(actor), id)))
   const show = async (actor: Actor, id: string): Promise<Alarm> => shape(found(await store.showAlarm(db, scopeOf(actor), id)))
   const showReceiver = async (actor: Actor, id: string): Promise<Receiver> => shapeReceiver(found(await store.showReceiver(db, scopeOf(actor), id)))
   const alarmTaken = { alarms_name: ['alarmNameTaken', 'name'] as const }
   const receiverTaken = { alarm_receivers_name: ['receiverNameTaken', 'name'] as const }
 
   /** That its nodes are there, its receivers are of the same organisation, and Prometheus understands it. @throws Refusal at the field */
-  const judge = async (actor: Actor, bpId: string | null, { rule, receiver_ids, no_data }: BodyOf<Alarms['create']>): Promise<void> => {
-    const ids = [...new Set(receiver_ids)]
-    if ((await store.countOwnReceivers(db, bpId, ids)) !== ids.length) throw new Refusal('receiverUnknown', { field: 'receiver_ids' })
-    if (rule.kind === 'metric' && rule.node_ids.length > 0) {
-      const own = new Set((await statNodes(db, scopeOf(actor))).map(({ id }) => id))
-      if (rule.node_ids.some((id) => !own.has(id))) throw new Refusal('edgeUnknown', { field: 'rule.node_ids' })
-    }
-    if (rule.kind === 'promql') refuseUnfit(rule.query)
+  const judge = async (actor: Actor, bpId: string | null, { rule, receiver_ids, escalation, no_data }: BodyOf<Alarms['create']>): Promise<void> => {
+    const told = [
+      { field: 'receiver_ids', ids: [...new Set(receiver_ids)] },
+      { field: 'escalation.receiver_ids', ids: [...new Set(escalation?.receiver_ids)] },
+    ]
+    for (const { field, ids } of told) if ((await store.countOwnReceivers(db, bpId, ids)) !== ids.length) throw new Refusal('receiverUnknown', { field })
+    await judgeRule(actor, rule)
     // That nobody is there to ask does not make it wrong: it is tried before it is loaded.
     await keeper.judge({ rule, bp_id: bpId, no_data })
   }
-  const columnsOf = ({ rule, receiver_ids, ...body }: BodyOf<Alarms['create']>) => ({
+  const judgeNodes = async (actor: Actor, ids: readonly string[], field: string): Promise<void> => {
+    if (ids.length === 0) return
+    const own = new Set((await statNodes(db, scopeOf(actor))).map(({ id }) => id))
+    if (ids.some((id) => !own.has(id))) throw new Refusal('edgeUnknown', { field })
+  }
+  const judgeRule = async (actor: Actor, rule: AlarmRule): Promise<void> => {
+    if (rule.kind === 'metric') await judgeNodes(actor, rule.node_ids, 'rule.node_ids')
+    if (rule.kind === 'promql') refuseUnfit(rule.query)
+  }
+  const columnsOf = ({ rule, receiver_ids, escalation, ...body }: BodyOf<Alarms['create']>) => ({
     ...body,
+    escalate_after_minutes: escalation?.after_minutes ?? null,
+    escalate_receiver_ids: [...new Set(escalation?.receiver_ids)],
     rule: JSON.stringify(rule),
     receiver_ids: [...new Set(receiver_ids)],
   })
@@ -154,6 +196,8 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
     })
     return receiverPlace.parse({ kind: body.kind, url, secret: body.secret === undefined ? (kept?.secret ?? null) : body.secret })
   }
+  const hoursOf = ({ hours }: BodyOf<Receivers['create']>): string | null =>
+    hours === null ? null : JSON.stringify({ ...hours, days: [...new Set(hours.days)].toSorted() })
   const targetOf = (place: ReceiverPlace): string => (place.kind === 'mail' ? place.addresses.join('、') : new URL(place.url).host)
   const sealed = (id: string, place: ReceiverPlace) => ({
     sealed: secrets.seal(JSON.stringify(place), sealedAt(id)),
@@ -171,6 +215,23 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
         return { metric, unit, comparison: bad === 'above' ? '>' : '<', threshold, for_seconds, severity }
       }),
     }),
+
+    /** @throws Refusal at the field, `monitorBusy` where Prometheus does not answer */
+    async preview(actor: Actor, { rule, for_seconds }: BodyOf<Alarms['preview']>): Promise<ResponseOf<Alarms['preview']>> {
+      const scope = scopeOf(actor)
+      if ('nothing' in scope) throw new Refusal('noPermission')
+      await judgeRule(actor, rule)
+      const seen = await keeper.past({ rule, bp_id: actor.bp_id }, now(), previewDays * 86_400, previewStepSeconds)
+      const points = seen ?? []
+      const steps = Math.max(1, Math.ceil(for_seconds / previewStepSeconds))
+      // It begins where it was so for as long as it has to be.
+      let [times, lasts] = [0, 0]
+      for (const { count } of points) {
+        lasts = count > 0 ? lasts + 1 : 0
+        if (lasts === steps) times++
+      }
+      return { known: seen !== null, items: points.map(({ at, count }) => ({ at: iso(at), count })), times, interval_seconds: previewStepSeconds }
+    },
 
     async create(actor: Actor, body: BodyOf<Alarms['create']>): Promise<Alarm> {
       refuseOwnerless(scopeOf(actor))
@@ -259,6 +320,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
             bp_id: actor.bp_id,
             name: body.name,
             kind: body.kind,
+            hours: hoursOf(body),
             ...sealed(id, place),
             next_at: null,
             ...authoredBy(actor),
@@ -271,7 +333,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       const before = found(await store.showReceiver(db, scopeOf(actor), id))
       if (before.kind !== body.kind) throw new Refusal('receiverKindFixed', { field: 'kind' })
       const place = await placeOf(body, dispatcher.placeOf(before))
-      await refusing(receiverTaken, () => store.updateReceiver(db, id, { name: body.name, ...sealed(id, place) }))
+      await refusing(receiverTaken, () => store.updateReceiver(db, id, { name: body.name, hours: hoursOf(body), ...sealed(id, place) }))
       return showReceiver(actor, id)
     },
     async deleteReceiver(actor: Actor, id: string): Promise<void> {
@@ -310,6 +372,38 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       if (before.status !== 'failed') throw new Refusal('deliveryNotFailed')
       await store.updateDelivery(db, deliveryId, { status: 'waiting', attempts: 0, next_at: now(), claimed_until: null })
       return shapeDelivery(found(await store.getDelivery(db, id, deliveryId)))
+    },
+
+    windows: (actor: Actor, query: QueryOf<Windows['list']>): Promise<ResponseOf<Windows['list']>> =>
+      shapedPage(store.listWindows(db, scopeOf(actor), query), shapeWindow),
+    async addWindow(actor: Actor, body: BodyOf<Windows['create']>): Promise<AlarmWindow> {
+      refuseOwnerless(scopeOf(actor))
+      await judgeNodes(actor, body.node_ids, 'node_ids')
+      const id = uuidv7()
+      await db.transaction().execute(async (tx) => {
+        if ((await store.countOwn(tx, 'alarm_windows', actor.bp_id)) >= windowsMost)
+          throw new Refusal('alarmWindowsTooMany', { values: { limit: windowsMost } })
+        await store.insertWindow(tx, { id, bp_id: actor.bp_id, ...windowOf(body), ...authoredBy(actor) })
+      })
+      return showWindow(actor, id)
+    },
+    async changeWindow(actor: Actor, id: string, body: BodyOf<Windows['update']>): Promise<AlarmWindow> {
+      await db.transaction().execute(async (tx) => {
+        const { bp_id } = found(await store.lockWindow(tx, scopeOf(actor), id))
+        await judgeNodes(actor, body.node_ids, 'node_ids')
+        await store.updateWindow(tx, id, windowOf(body))
+        await store.releaseHeld(tx, bp_id, now())
+      })
+      await inbox.tellLater()
+      return showWindow(actor, id)
+    },
+    async deleteWindow(actor: Actor, id: string): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const { bp_id } = found(await store.lockWindow(tx, scopeOf(actor), id))
+        await store.removeWindow(tx, id)
+        await store.releaseHeld(tx, bp_id, now())
+      })
+      await inbox.tellLater()
     },
   }
 }

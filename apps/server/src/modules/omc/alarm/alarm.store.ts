@@ -1,5 +1,17 @@
 import type { QueryOf } from '@zhisuan/contract/define'
-import type { AlarmRule, alarms, alertLogs, ReceiverKind, receivers, ruleStates, Severity } from '@zhisuan/contract/omc/alarm'
+import type {
+  AlarmRule,
+  alarms,
+  alarmWindows,
+  alertLogs,
+  holdReasons,
+  noDataWays,
+  ReceiverHours,
+  ReceiverKind,
+  receivers,
+  ruleStates,
+  Severity,
+} from '@zhisuan/contract/omc/alarm'
 import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
@@ -7,6 +19,8 @@ import { migration, type Db, type Migrations, type Sql, type Tx } from '../../..
 import { among, asked, matching, orderOf, pageOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { within } from '../../../platform/db/scope.ts'
+
+export type HoldReason = (typeof holdReasons)[number]
 
 interface AlarmTable {
   id: string
@@ -18,8 +32,11 @@ interface AlarmTable {
   severity: Severity
   rule: ColumnType<AlarmRule, string, string>
   for_seconds: number
-  no_data: 'recover' | 'alarm'
+  no_data: (typeof noDataWays)[number]
   receiver_ids: string[]
+  /** Null: nobody else is told. */
+  escalate_after_minutes: number | null
+  escalate_receiver_ids: ColumnType<string[], string[] | undefined, string[]>
   status: 'active' | 'deactive'
   rule_state: (typeof ruleStates)[number]
   rule_error: string | null
@@ -50,6 +67,10 @@ interface AlertLogTable {
   processed_at: Date | null
   note: string | null
   silenced_until: Date | null
+  /** Whoever is to be told is not told before, and why. */
+  held_until: ColumnType<Date | null, Date | null | undefined, Date | null>
+  held_why: ColumnType<HoldReason | null, HoldReason | null | undefined, HoldReason | null>
+  escalated_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 interface ReceiverTable {
   id: string
@@ -61,6 +82,8 @@ interface ReceiverTable {
   /** Sealed JSON: addresses, or URL and secret. */
   sealed: string
   has_secret: boolean
+  /** When it is told; null: always. */
+  hours: ColumnType<ReceiverHours | null, string | null | undefined, string | null>
   /** Nothing is sent before: robots take so many messages a minute. */
   next_at: Date | null
   created_by: string | null
@@ -73,7 +96,7 @@ interface DeliveryTable {
   bp_id: string | null
   /** Of a test none. */
   alert_log_id: string | null
-  what: 'firing' | 'resolved' | 'test'
+  what: 'firing' | 'resolved' | 'escalated' | 'test'
   severity: Severity
   summary: string
   status: 'waiting' | 'sent' | 'failed'
@@ -85,12 +108,25 @@ interface DeliveryTable {
   created_at: Generated<Date>
   sent_at: Date | null
 }
+interface WindowTable {
+  id: string
+  bp_id: string | null
+  name: string
+  starts_at: Date
+  ends_at: Date
+  /** Empty: of everything. */
+  node_ids: string[]
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
 declare module '../../../platform/db/database.ts' {
   interface Tables {
     alarms: AlarmTable
     alert_logs: AlertLogTable
     alarm_receivers: ReceiverTable
     alarm_deliveries: DeliveryTable
+    alarm_windows: WindowTable
   }
 }
 
@@ -177,10 +213,45 @@ export const alarmMigrations: Migrations = {
     ${tellsChanges('alert_logs', 'omc.alertLog')}
     ${tellsChanges('alarm_receivers', 'omc.receiver')}
   `),
+  '20261130_60_alarm_windows': migration(`
+    alter table alarms drop constraint alarms_no_data_check;
+    alter table alarms
+      add constraint alarms_no_data_check check (no_data in ('recover', 'keep', 'alarm')),
+      add column escalate_after_minutes integer,
+      add column escalate_receiver_ids uuid[] not null default '{}';
+    alter table alert_logs
+      add column held_until timestamptz,
+      add column held_why text check (held_why in ('maintenance', 'node')),
+      add column escalated_at timestamptz;
+    create index alert_logs_held on alert_logs (held_until) where held_until is not null;
+    alter table alarm_deliveries drop constraint alarm_deliveries_what_check;
+    alter table alarm_deliveries add constraint alarm_deliveries_what_check check (what in ('firing', 'resolved', 'escalated', 'test'));
+    alter table alarm_receivers add column hours jsonb;
+    create table alarm_windows (
+      id uuid primary key,
+      bp_id uuid,
+      name text not null,
+      starts_at timestamptz not null,
+      ends_at timestamptz not null check (ends_at > starts_at),
+      node_ids uuid[] not null,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now()
+    );
+    create index alarm_windows_bp on alarm_windows (bp_id, starts_at desc);
+    create index alarm_windows_ends on alarm_windows (ends_at);
+    ${tellsChanges('alarm_windows', 'omc.alarmWindow')}
+  `),
 }
 
 export type AlarmRow = Selectable<AlarmTable>
-export type ShownAlarm = AlarmRow & { bp_name: string | null; receivers: { id: string; name: string }[]; firing_count: number }
+interface Named {
+  id: string
+  name: string
+}
+export type ShownAlarm = AlarmRow & { bp_name: string | null; receivers: Named[]; escalate_receivers: Named[]; firing_count: number }
+export type WindowRow = Selectable<WindowTable>
+export type ShownWindow = WindowRow & { bp_name: string | null; nodes: Named[] }
 export type AlertLogRow = Selectable<AlertLogTable>
 export type ShownAlertLog = AlertLogRow & { bp_name: string | null; current_name: string | null }
 export type ReceiverRow = Selectable<ReceiverTable>
@@ -201,17 +272,19 @@ export const { insert: insertReceiver, update: updateReceiver, remove: removeRec
 export const { update: updateAlertLog, lock: lockAlertLog } = rowsOf('alert_logs')
 export const { update: updateDelivery } = rowsOf('alarm_deliveries')
 
+const receiversIn = (column: 'receiver_ids' | 'escalate_receiver_ids'): RawBuilder<Named[]> =>
+  sql<
+    Named[]
+  >`(select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.name), '[]') from alarm_receivers as r where r.id = any(${sql.ref(`alarms.${column}`)}))`
+
 const shownAlarms = (on: Sql) =>
   on
     .selectFrom('alarms')
     .selectAll('alarms')
     .select([
       bpName('alarms').as('bp_name'),
-      sql<
-        ShownAlarm['receivers']
-      >`(select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name) order by r.name), '[]') from alarm_receivers as r where r.id = any(alarms.receiver_ids))`.as(
-        'receivers',
-      ),
+      receiversIn('receiver_ids').as('receivers'),
+      receiversIn('escalate_receiver_ids').as('escalate_receivers'),
       sql<number>`(select count(*) from alert_logs where alert_logs.alarm_id = alarms.id and alert_logs.status = 'firing')`.as('firing_count'),
     ])
 
@@ -237,7 +310,7 @@ export const alarmGroups = async (on: Sql, scope: Scope): Promise<{ group: strin
     .orderBy('group')
     .execute()
 /** How many an organisation has; null is the platform. */
-export async function countOwn(on: Sql, table: 'alarms' | 'alarm_receivers', bpId: string | null): Promise<number> {
+export async function countOwn(on: Sql, table: 'alarms' | 'alarm_receivers' | 'alarm_windows', bpId: string | null): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)} where bp_id is not distinct from ${bpId}::uuid`.execute(on)
   return rows[0]?.count ?? 0
 }
@@ -245,6 +318,7 @@ export async function countOwn(on: Sql, table: 'alarms' | 'alarm_receivers', bpI
 export async function forgetAlerts(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('alert_logs').where('status', '=', 'resolved').where('ends_at', '<', before).execute()
   await db.deleteFrom('alarm_deliveries').where('created_at', '<', before).where('status', '<>', 'waiting').execute()
+  await db.deleteFrom('alarm_windows').where('ends_at', '<', before).execute()
 }
 /** What became of the rules of those that are active. */
 export const markRules = async (on: Sql, ids: readonly string[] | null, changes: Pick<AlarmRow, 'rule_state' | 'rule_error'>): Promise<void> => {
@@ -371,13 +445,86 @@ export const openEpisodes = (tx: Tx, of: { alarmId: string } | { toldBefore: Dat
     .forUpdate()
     .execute()
 
+/** Those that go on whose time to be told has come. */
+export const heldDue = (tx: Tx, now: Date): Promise<AlertLogRow[]> =>
+  tx.selectFrom('alert_logs').selectAll().where('status', '=', 'firing').where('held_until', '<=', now).orderBy('id').limit(1_000).forUpdate().execute()
+/** Those that nobody has taken up for as long as their alarm says, and of which nobody else was told. */
+export const toEscalate = (tx: Tx, now: Date): Promise<AlertLogRow[]> =>
+  tx
+    .selectFrom('alert_logs')
+    .innerJoin('alarms', 'alarms.id', 'alert_logs.alarm_id')
+    .selectAll('alert_logs')
+    .where('alert_logs.status', '=', 'firing')
+    .where('alert_logs.processed_at', 'is', null)
+    .where('alert_logs.escalated_at', 'is', null)
+    .where('alert_logs.held_until', 'is', null)
+    .where((of) => of.or([of('alert_logs.silenced_until', 'is', null), of('alert_logs.silenced_until', '<=', now)]))
+    .where(sql<boolean>`alert_logs.starts_at + alarms.escalate_after_minutes * interval '1 minute' <= ${now}`)
+    .orderBy('alert_logs.id')
+    .limit(1_000)
+    .forUpdate('alert_logs')
+    .execute()
+/** Until when nobody of an organisation is told of something that is on a node; undefined: they are told. */
+export const windowOver = async (on: Sql, bpId: string | null, nodeId: string | null, now: Date): Promise<Date | undefined> =>
+  (
+    await on
+      .selectFrom('alarm_windows')
+      .select(sql<Date | null>`max(ends_at)`.as('until'))
+      .where('bp_id', bpId === null ? 'is' : '=', bpId)
+      .where('starts_at', '<=', now)
+      .where('ends_at', '>', now)
+      .where(sql<boolean>`(node_ids = '{}' or ${nodeId}::uuid = any(node_ids))`)
+      .executeTakeFirstOrThrow()
+  ).until ?? undefined
+/** Whether of a node it is told that it is away. */
+export const isNodeDown = async (on: Sql, nodeId: string, bpId: string | null): Promise<boolean> =>
+  (await on
+    .selectFrom('alert_logs')
+    .innerJoin('alarms', 'alarms.id', 'alert_logs.alarm_id')
+    .select('alert_logs.id')
+    .where('alert_logs.status', '=', 'firing')
+    .where('alert_logs.bp_id', bpId === null ? 'is' : '=', bpId)
+    .where(sql<boolean>`alarms.rule ->> 'metric' = 'node_down' and alert_logs.labels ->> 'node_id' = ${nodeId}`)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+/** What was held by a window that is another now is looked at again. */
+export const releaseHeld = async (tx: Tx, bpId: string | null, now: Date): Promise<void> => {
+  await tx
+    .updateTable('alert_logs')
+    .set({ held_until: now })
+    .where('status', '=', 'firing')
+    .where('held_why', '=', 'maintenance')
+    .where('bp_id', bpId === null ? 'is' : '=', bpId)
+    .execute()
+}
+
+const shownWindows = (on: Sql) =>
+  on
+    .selectFrom('alarm_windows')
+    .selectAll('alarm_windows')
+    .select([
+      bpName('alarm_windows').as('bp_name'),
+      sql<
+        Named[]
+      >`(select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'name', e.name) order by e.name), '[]') from edges as e where e.id = any(alarm_windows.node_ids))`.as(
+        'nodes',
+      ),
+    ])
+export function listWindows(on: Sql, scope: Scope, query: QueryOf<typeof alarmWindows.list>): Promise<{ total: number; rows: ShownWindow[] }> {
+  const filtered = on.selectFrom('alarm_windows').where(within(scope, 'alarm_windows.bp_id')).where(matching(query.keyword, 'alarm_windows.name'))
+  return pageOf(filtered, query, orderOf('alarm_windows', '-starts_at', 'starts_at', 'name'), (ids) => shownWindows(on).where('alarm_windows.id', 'in', ids))
+}
+export const showWindow = (on: Sql, scope: Scope, id: string): Promise<ShownWindow | undefined> =>
+  shownWindows(on).where('alarm_windows.id', '=', id).where(within(scope, 'alarm_windows.bp_id')).executeTakeFirst()
+export const { insert: insertWindow, update: updateWindow, remove: removeWindow, lock: lockWindow } = rowsOf('alarm_windows')
+
 const shownReceivers = (on: Sql) =>
   on
     .selectFrom('alarm_receivers')
     .selectAll('alarm_receivers')
     .select([
       bpName('alarm_receivers').as('bp_name'),
-      sql<number>`(select count(*) from alarms where alarm_receivers.id = any(alarms.receiver_ids))`.as('alarm_count'),
+      sql<number>`(select count(*) from alarms where alarm_receivers.id = any(alarms.receiver_ids || alarms.escalate_receiver_ids))`.as('alarm_count'),
       sql<
         ShownReceiver['last']
       >`(select jsonb_build_object('status', d.status, 'at', to_char(coalesce(d.sent_at, d.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'error', d.error)
@@ -408,10 +555,15 @@ export const countOwnReceivers = async (on: Sql, bpId: string | null, ids: reado
 export const forgetReceiverInAlarms = async (tx: Tx, id: string): Promise<void> => {
   await tx
     .updateTable('alarms')
-    .set({ receiver_ids: sql<string[]>`array_remove(receiver_ids, ${id}::uuid)` })
-    .where(sql<boolean>`${id}::uuid = any(receiver_ids)`)
+    .set({
+      receiver_ids: sql<string[]>`array_remove(receiver_ids, ${id}::uuid)`,
+      escalate_receiver_ids: sql<string[]>`array_remove(escalate_receiver_ids, ${id}::uuid)`,
+    })
+    .where(sql<boolean>`${id}::uuid = any(receiver_ids || escalate_receiver_ids)`)
     .execute()
 }
+export const receiversByIds = (on: Sql, ids: readonly string[]): Promise<Pick<ReceiverRow, 'id' | 'hours'>[]> =>
+  on.selectFrom('alarm_receivers').select(['id', 'hours']).where(among('id', ids)).execute()
 
 export const insertDeliveries = async (tx: Tx, rows: readonly Insertable<DeliveryTable>[]): Promise<void> => {
   if (rows.length > 0)

@@ -225,6 +225,21 @@ describe.skipIf(!prometheusIsThere)('alarms', () => {
     expect(await refused(app, alarms.create, { token: owner.token, body })).toMatchObject({ code })
   })
 
+  it('show how often they would have fired', async () => {
+    const seen = (rule: object) => call(app, alarms.preview, { token: root.token, body: { rule, for_seconds: 300 } as never })
+    await vi.waitFor(async () => {
+      const { known, items, times, interval_seconds } = await seen({ kind: 'promql', query: 'vector(1) > 0' })
+      expect({ known, times, interval_seconds }).toEqual({ known: true, times: 1, interval_seconds: 300 })
+      expect(items).toHaveLength(2_017)
+      expect(items.every(({ count }) => count === 1)).toBe(true)
+    })
+    expect(await seen({ kind: 'promql', query: 'vector(1) > 2 # never' })).toMatchObject({ known: true, times: 0 })
+    expect(await refused(app, alarms.preview, { token: owner.token, body: { rule: { kind: 'promql', query: 'rate(up)' }, for_seconds: 0 } })).toMatchObject({
+      code: 98608,
+      fields: [{ field: 'rule.query' }],
+    })
+  })
+
   it('of others are not there, and neither are their receivers', async () => {
     const { token } = stranger
     expect((await call(app, alarms.list, { token, query: {} })).items).toEqual([])

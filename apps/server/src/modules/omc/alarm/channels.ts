@@ -9,7 +9,7 @@ import { alarmTexts as texts } from './alarm.texts.ts'
 /** What is told of one episode. */
 export interface Told {
   readonly id: string
-  readonly what: 'firing' | 'resolved' | 'test'
+  readonly what: 'firing' | 'resolved' | 'escalated' | 'test'
   readonly severity: Severity
   readonly summary: string
 }

@@ -11,6 +11,7 @@ import type { IntegrationRow } from '../integration/integration.store.ts'
 import { organisationLabel } from '../query/tenant.ts'
 import * as store from './alarm.store.ts'
 import { alarmTexts as texts } from './alarm.texts.ts'
+import { toldAt } from './hours.ts'
 import { alarmLabel, severityLabel } from './rules.ts'
 
 /** No database keeps these, and nobody reads them. */
@@ -42,6 +43,8 @@ export type Teller = Pick<IntegrationRow, 'id' | 'origin'>
 
 const ours: ReadonlySet<string> = new Set([alarmLabel, severityLabel, organisationLabel, 'alertname'])
 const summaryMost = 500
+/** So soon it is asked again whether a node is still away. */
+const lookAgainMs = 60_000
 /** Prometheus tells what goes on again each minute; what is not told for so long is over. */
 const silentMs = 5 * 60_000
 
@@ -49,27 +52,48 @@ export type Inbox = ReturnType<typeof createInbox>
 
 /** Takes what Prometheus tells: an episode is a row, however often it is told, and who has to know of it gets a row in the same transaction. */
 export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>) {
-  const tellOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined, news: 'firing' | 'resolved'): Promise<void> => {
+  const deliver = async (tx: Tx, row: store.AlertLogRow, what: 'firing' | 'resolved' | 'escalated', receiverIds: readonly string[]): Promise<void> => {
     const at = now()
-    const isSilent = row.silenced_until !== null && row.silenced_until > at
-    if (alarm === undefined || isSilent) return
+    const hoursOf = new Map((await store.receiversByIds(tx, receiverIds)).map(({ id, hours }) => [id, hours]))
     await store.insertDeliveries(
       tx,
-      alarm.receiver_ids.map((receiver_id) => ({
+      receiverIds.map((receiver_id) => ({
         id: uuidv7(),
         receiver_id,
-        bp_id: alarm.bp_id,
+        bp_id: row.bp_id,
         alert_log_id: row.id,
-        what: news,
+        what,
         severity: row.severity,
         summary: row.summary,
         status: 'waiting',
         error: null,
-        next_at: at,
+        next_at: toldAt(hoursOf.get(receiver_id) ?? null, row.severity, at),
         claimed_until: null,
         sent_at: null,
       })),
     )
+  }
+  /** Why nobody is told of it now, and until when that is so. */
+  const holdOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow): Promise<{ until: Date; why: store.HoldReason } | null> => {
+    const at = now()
+    const nodeId = byId.safeParse({ id: row.labels['node_id'] }).data?.id ?? null
+    const until = await store.windowOver(tx, alarm.bp_id, nodeId, at)
+    if (until !== undefined) return { until, why: 'maintenance' }
+    const isOfNode = nodeId !== null && !(alarm.rule.kind === 'metric' && alarm.rule.metric === 'node_down')
+    if (isOfNode && (await store.isNodeDown(tx, nodeId, alarm.bp_id))) return { until: new Date(at.getTime() + lookAgainMs), why: 'node' }
+    return null
+  }
+  /** What begins while it is held is told when it is held no more; of what is over by then nobody is told. */
+  const tellOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined, news: 'firing' | 'resolved'): Promise<void> => {
+    if (alarm === undefined || (row.silenced_until !== null && row.silenced_until > now())) return
+    if (news === 'resolved') {
+      if (row.held_until === null)
+        await deliver(tx, row, news, [...new Set([...alarm.receiver_ids, ...(row.escalated_at === null ? [] : alarm.escalate_receiver_ids)])])
+      return
+    }
+    const hold = await holdOf(tx, row, alarm)
+    if (hold !== null || row.held_until !== null) await store.updateAlertLog(tx, row.id, { held_until: hold?.until ?? null, held_why: hold?.why ?? null })
+    if (hold === null) await deliver(tx, row, news, alarm.receiver_ids)
   }
 
   const end = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined): Promise<void> => {
@@ -131,6 +155,21 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     async endOf(tx: Tx, alarm: store.AlarmRow): Promise<void> {
       for (const row of await store.openEpisodes(tx, { alarmId: alarm.id })) await end(tx, row, alarm)
     },
+    /** Tells of what is held no more, and more people of what nobody took up. */
+    async tellLater(): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const held = await store.heldDue(tx, now())
+        const late = await store.toEscalate(tx, now())
+        const alarms = new Map(
+          (await store.alarmsByIds(tx, [...new Set([...held, ...late].flatMap(({ alarm_id }) => alarm_id ?? []))])).map((one) => [one.id, one]),
+        )
+        for (const row of held) await tellOf(tx, row, row.alarm_id === null ? undefined : alarms.get(row.alarm_id), 'firing')
+        for (const row of late) {
+          await store.updateAlertLog(tx, row.id, { escalated_at: now() })
+          await deliver(tx, row, 'escalated', alarms.get(row.alarm_id ?? '')?.escalate_receiver_ids ?? [])
+        }
+      })
+    },
     /** Ends what nobody tells any more, though whoever told it answers. @param answers whether a Prometheus would tell, or none is there any more */
     async endSilent(answers: boolean): Promise<void> {
       if (!answers) return
@@ -171,7 +210,8 @@ function episodeOf(
     status: isOver ? 'resolved' : 'firing',
     summary: summaryOf(alarm, labels, annotations).slice(0, summaryMost),
     labels: JSON.stringify(shown),
-    value: annotations['value']?.slice(0, 64) ?? null,
+    // Not a number: nothing tells it any more, and it is kept.
+    value: annotations['value'] === 'NaN' ? null : (annotations['value']?.slice(0, 64) ?? null),
     processed_by: null,
     processed_at: null,
     note: null,

@@ -13,7 +13,7 @@ import type { PrometheusEndpoints } from '../integration/integration.endpoint.ts
 import * as integrations from '../integration/integration.store.ts'
 import { rulesPath, withRules } from '../integration/program.ts'
 import { activeAlarms, markRules, type AlarmRow } from './alarm.store.ts'
-import { questionsOf, rulesFile } from './rules.ts'
+import { firesOf, questionsOf, rulesFile } from './rules.ts'
 
 const applyJob = defineJob({ name: 'omc.alarm.apply', input: z.object({}), concurrency: 1, retries: 5 })
 /** What was missed, such as by a Prometheus that came later. */
@@ -164,6 +164,26 @@ export function createRuleKeeper(
       await tried(endpoints.opened(target), alarm).catch((error: unknown) => {
         if (!isEngineError(error)) throw error
       })
+    },
+    /**
+     * In how many places it would have fired, at each of the moments until now; null where there is no Prometheus to ask.
+     * @throws Refusal at its field, `monitorBusy` where it does not answer
+     */
+    async past(alarm: Pick<AlarmRow, 'rule' | 'bp_id'>, until: Date, seconds: number, step: number): Promise<{ at: Date; count: number }[] | null> {
+      const question = `count(${firesOf(alarm)}\n) or vector(0)`
+      const target = await row()
+      if (target === undefined || target.status === 'installing' || target.status === 'error') return null
+      const end = Math.floor(until.getTime() / 1_000 / step) * step
+      try {
+        const options = { timeoutMs: 5_000, mostBytes: 8 * 2 ** 20 }
+        const { series } = await endpoints.opened(target).queryRange(question, { start: end - seconds, end, step }, options)
+        return (series[0]?.points ?? []).map(([at, value]) => ({ at: new Date(at * 1_000), count: Number(value) }))
+      } catch (error) {
+        if (isEngineError(error, 'invalid')) throw new Refusal('queryInvalid', { field: 'rule.query', values: { reason: error.message }, cause: error })
+        if (isEngineError(error, 'exhausted')) throw new Refusal('queryTooHeavy', { field: 'rule.query', cause: error })
+        if (isEngineError(error)) throw new Refusal('monitorBusy', { cause: error })
+        throw error
+      }
     },
     /** Whether the one that tells answers now; where there is none any more, nobody tells. */
     async answers(): Promise<boolean> {

@@ -20,24 +20,27 @@ function judged(ask: readonly string[], files: Readonly<Record<string, string>>)
     rmSync(folder, { recursive: true, force: true })
   }
 }
-const alarm = fc.record({
-  id: fc.uuid(),
-  bp_id: fc.option(fc.uuid()),
-  name: fc.string({ unit: fc.constantFrom('节', '点', "'", '"', '{', '}', '$', 'a', ' ', '\\', ':', '#'), minLength: 1, maxLength: 20 }),
-  severity: fc.constantFrom(...severities),
-  for_seconds: fc.integer({ min: 0, max: 86_400 }),
-  no_data: fc.constantFrom('recover' as const, 'alarm' as const),
-  rule: fc.oneof(
-    fc.record({
-      kind: fc.constant('metric' as const),
-      metric: fc.constantFrom(...alarmMetricNames),
-      comparison: fc.constantFrom(...comparisons),
-      threshold: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
-      node_ids: fc.array(fc.uuid(), { maxLength: 3 }),
-    }),
-    fc.record({ kind: fc.constant('promql' as const), query: fc.constantFrom('up == 0', "rate(a{b='c'}[5m]) > 1 # x", 'sum by (node) (x)\n> 2') }),
-  ),
-})
+const alarm = fc
+  .record({
+    id: fc.uuid(),
+    bp_id: fc.option(fc.uuid()),
+    name: fc.string({ unit: fc.constantFrom('节', '点', "'", '"', '{', '}', '$', 'a', ' ', '\\', ':', '#'), minLength: 1, maxLength: 20 }),
+    severity: fc.constantFrom(...severities),
+    for_seconds: fc.integer({ min: 0, max: 86_400 }),
+    no_data: fc.constantFrom('recover' as const, 'keep' as const, 'alarm' as const),
+    rule: fc.oneof(
+      fc.record({
+        kind: fc.constant('metric' as const),
+        metric: fc.constantFrom(...alarmMetricNames),
+        comparison: fc.constantFrom(...comparisons),
+        threshold: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+        node_ids: fc.array(fc.uuid(), { maxLength: 3 }),
+      }),
+      fc.record({ kind: fc.constant('promql' as const), query: fc.constantFrom('up == 0', "rate(a{b='c'}[5m]) > 1 # x", 'sum by (node) (x)\n> 2') }),
+    ),
+  })
+  // Of a question nobody knows what is missing.
+  .map((one) => (one.rule.kind === 'promql' && one.no_data === 'keep' ? { ...one, no_data: 'recover' as const } : one))
 
 /** What a node tells where a metric is at some figure, in the metric's unit. */
 const seriesOf: Readonly<Record<AlarmMetric, (figure: number) => [name: string, value: number][]>> = {
@@ -118,6 +121,35 @@ describe('rules of alarms', () => {
     const file = { rule_files: ['rules.yml'], evaluation_interval: '1m', tests: [{ interval: '1m', input_series: series, alert_rule_test: tests }] }
     const rules = rulesFile(cases.map((one) => one.alarm))
     // JSON is YAML.
+    expect(judged(['test', 'rules'], { 'rules.yml': rules, 'tests.yml': JSON.stringify(file) })).toContain('SUCCESS')
+  })
+
+  it.skipIf(isMissing)('go on of what tells nothing any more where that is wished, until it tells something else', () => {
+    const one = (no_data: 'keep' | 'recover') => ({
+      id: no_data,
+      bp_id: '0198c7a4-0000-7000-8000-000000000001',
+      name: no_data,
+      severity: 'info' as const,
+      for_seconds: 60,
+      no_data,
+      rule: { kind: 'metric' as const, metric: 'node_memory' as const, comparison: '>' as const, threshold: 90, node_ids: [] },
+    })
+    const of = '{job="node",bp_id="0198c7a4-0000-7000-8000-000000000001",node_id="n"}'
+    const input_series = [
+      { series: `zhisuan_node_memory_used_bytes${of}`, values: '950x5 _x20 100x10' },
+      { series: `zhisuan_node_memory_total_bytes${of}`, values: '1000x5 _x20 1000x10' },
+    ]
+    const labels = (id: string) => ({ job: 'node', bp_id: '0198c7a4-0000-7000-8000-000000000001', node_id: 'n', zhisuan_alarm: id, severity: 'info' })
+    const fires = (id: string, value: string) => [{ exp_labels: labels(id), exp_annotations: { value, name: id } }]
+    const alert_rule_test = [
+      { eval_time: '3m', alertname: 'keep', exp_alerts: fires('keep', '95') },
+      { eval_time: '3m', alertname: 'recover', exp_alerts: fires('recover', '95') },
+      { eval_time: '20m', alertname: 'keep', exp_alerts: fires('keep', 'NaN') },
+      { eval_time: '20m', alertname: 'recover', exp_alerts: [] },
+      { eval_time: '30m', alertname: 'keep', exp_alerts: [] },
+    ]
+    const file = { rule_files: ['rules.yml'], evaluation_interval: '1m', tests: [{ interval: '1m', input_series, alert_rule_test }] }
+    const rules = rulesFile([one('keep'), one('recover')])
     expect(judged(['test', 'rules'], { 'rules.yml': rules, 'tests.yml': JSON.stringify(file) })).toContain('SUCCESS')
   })
 

@@ -32,6 +32,13 @@ export const questionsOf = (alarm: Pick<Ruled, 'rule' | 'bp_id' | 'no_data'>): s
 /** That there is nothing to ask of. A question may end with a comment. */
 const missing = ({ rule, bp_id }: Pick<Ruled, 'rule' | 'bp_id'>): string => `absent(${narrowed(selected(rule), bp_id)}\n)`
 
+/**
+ * What fires, and what goes on of it while its node tells nothing: `ALERTS` are Prometheus' own series of what fires. Its value
+ * is none then.
+ */
+const kept = (alarm: Ruled): string =>
+  `(${firesOf(alarm)}) or NaN * sum without (alertname, alertstate, ${alarmLabel}, ${severityLabel}) (ALERTS{alertname="${alarm.id}",alertstate="firing"} unless on (node_id) (${narrowed(selected(alarm.rule), alarm.bp_id)}))`
+
 /** Any text as YAML's scalar in double quotes, which is JSON's: lines of it stay lines. */
 const quoted = (text: string): string => JSON.stringify(text)
 /** What Prometheus would take for a template is none. */
@@ -60,7 +67,7 @@ export function rulesFile(alarms: readonly Ruled[]): string {
       // More is told of by its first ones.
       '    limit: 500',
       '    rules:',
-      ...rule(alarm.id, firesOf(alarm)),
+      ...rule(alarm.id, alarm.no_data === 'keep' ? kept(alarm) : firesOf(alarm)),
       ...(alarm.no_data === 'alarm' ? rule(`${alarm.id}-missing`, missing(alarm)) : []),
     ]
   })

@@ -1,10 +1,11 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { verification } from '@zhisuan/contract/ums/auth'
 import { system } from '@zhisuan/contract/sys/sys'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { somePhone, testApp, type TestApp } from '../../../testing/app.ts'
 import { call } from '../../../testing/call.ts'
+import { startMailServer } from '../../../testing/mail.ts'
 import { someone } from '../../../testing/people.ts'
 import { createDelivery } from './delivery.service.ts'
 
@@ -37,41 +38,10 @@ async function gateway(failures = 0) {
   return { url: `http://127.0.0.1:${await listen(server)}/send`, taken, asked: () => asked }
 }
 
-/** As much of RFC 5321 as it takes to be handed a message. */
-async function mailServer() {
-  const messages: { from: string; to: string; data: string }[] = []
-  const talk = (socket: Socket) => {
-    let [buffer, from, to, inData] = ['', '', '', false]
-    socket.write('220 test\r\n')
-    socket.on('data', (chunk) => {
-      buffer += chunk.toString()
-      for (;;) {
-        const separator = inData ? '\r\n.\r\n' : '\r\n'
-        const at = buffer.indexOf(separator)
-        if (at < 0) return
-        const line = buffer.slice(0, at)
-        buffer = buffer.slice(at + separator.length)
-        if (inData) {
-          messages.push({ from, to, data: line })
-          inData = false
-          socket.write('250 taken\r\n')
-        } else if (/^(EHLO|HELO)/i.test(line)) socket.write('250 test\r\n')
-        else if (/^MAIL FROM/i.test(line)) {
-          from = line
-          socket.write('250 ok\r\n')
-        } else if (/^RCPT TO/i.test(line)) {
-          to = line
-          socket.write('250 ok\r\n')
-        } else if (/^DATA/i.test(line)) {
-          inData = true
-          socket.write('354 go on\r\n')
-        } else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n')
-        else socket.write('250 ok\r\n')
-      }
-    })
-    socket.on('error', () => undefined)
-  }
-  return { url: `smtp://127.0.0.1:${await listen(createTcpServer(talk))}?ignoreTLS=true`, messages }
+const mailServer = async () => {
+  const mail = await startMailServer()
+  onTestFinished(mail.stop)
+  return mail
 }
 
 describe('an SMS gateway', () => {
@@ -129,7 +99,7 @@ describe('a mail server', () => {
   })
 
   it('that is not there fails rather than keeps the job waiting', async () => {
-    const server = createTcpServer()
+    const server = createServer()
     const port = await listen(server)
     server.close()
     const app = await production({ SMTP_URL: `smtp://127.0.0.1:${port}`, SMTP_FROM: 'noreply@example.com' })

@@ -79,8 +79,21 @@ function Files({ vmId }: { readonly vmId: string }) {
               className: 'zs-number',
               render: (_, { kind, size_bytes }) => (kind === 'file' ? format.bytes(size_bytes) : format.nothing),
             },
-            { key: 'mode', title: t('machine.mode'), width: 120, render: (_, { mode }) => <span className="zs-code">{modeText(mode)}</span> },
-            { key: 'modified', title: t('column.changed'), width: 180, className: 'zs-number', render: (_, { modified_at }) => format.dateTime(modified_at) },
+            {
+              key: 'mode',
+              title: t('machine.mode'),
+              responsive: ['md'],
+              width: 120,
+              render: (_, { mode }) => <span className="zs-code">{modeText(mode)}</span>,
+            },
+            {
+              key: 'modified',
+              title: t('column.changed'),
+              responsive: ['md'],
+              width: 180,
+              className: 'zs-number',
+              render: (_, { modified_at }) => format.dateTime(modified_at),
+            },
             {
               key: 'actions',
               title: t('kit:table.actions'),

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { edges } from '@zhisuan/contract/ecrm/edge'
+import { alarms, alarmWindows, alertLogs, receivers, type Alarm, type AlertLog, type Delivery } from '@zhisuan/contract/omc/alarm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { call, refused } from '../../../testing/call.ts'
+import { signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { createInbox, type Inbox } from './inbox.ts'
+
+const minute = 60_000
+
+/** Nobody listens where these go to: what is to be sent, and when, is what counts. */
+describe('alarms that nobody is told of at once', () => {
+  let app: TestApp
+  let owner: Person & SignedIn
+  let stranger: Person & SignedIn
+  let inbox: Inbox
+  let nodeId: string
+  const ids: Record<'first' | 'second', string> = { first: '', second: '' }
+  const teller = { id: randomUUID(), origin: 'kept' } as const
+
+  beforeAll(async () => {
+    app = await testApp({ WEBHOOK_ALLOW: '127.0.0.1' })
+    owner = await someone(app)
+    stranger = await someone(app)
+    inbox = createInbox(app.platform)
+    nodeId = (await call(app, edges.create, { token: owner.token, body: { name: 'node' } })).edge.id
+    for (const name of ['first', 'second'] as const)
+      ids[name] = (await call(app, receivers.create, { token: owner.token, body: { name, kind: 'webhook', url: 'http://127.0.0.1:1/' } })).id
+  })
+  afterAll(() => app.close())
+
+  const later = async (ms: number): Promise<void> => {
+    app.clock.advance(ms)
+    owner = { ...owner, ...(await signIn(app, owner)) }
+    await inbox.tellLater()
+  }
+  const make = (body: object = {}): Promise<Alarm> =>
+    call(app, alarms.create, {
+      token: owner.token,
+      body: {
+        name: `a-${randomUUID()}`,
+        severity: 'warning',
+        rule: { kind: 'metric', metric: 'node_cpu', comparison: '>', threshold: 90 },
+        receiver_ids: [ids.first],
+        ...body,
+      },
+    })
+  const told = (alarm: Alarm, over = false): Promise<void> =>
+    inbox.take(
+      [
+        {
+          labels: { alertname: alarm.id, zhisuan_alarm: alarm.id, node_id: nodeId, node: 'node' },
+          annotations: { value: '95' },
+          startsAt: '2026-11-01T00:00:00Z',
+          ...(over && { endsAt: app.clock.now().toISOString() }),
+        },
+      ],
+      teller,
+    )
+  const log = async (alarm: Alarm): Promise<AlertLog | undefined> =>
+    (await call(app, alertLogs.list, { token: owner.token, query: { alarm_id: alarm.id } })).items[0]
+  /** What a receiver is to be sent of an alarm, oldest first. */
+  const sent = async (alarm: Alarm, receiver: keyof typeof ids = 'first'): Promise<Delivery['what'][]> => {
+    const { items } = await call(app, receivers.deliveries, { token: owner.token, params: { id: ids[receiver] }, query: { page_size: '100' } })
+    return items.flatMap(({ what, summary }) => (summary.includes(alarm.name) ? [what] : [])).toReversed()
+  }
+  const window = (from: number, to: number, node_ids: readonly string[] = []) => ({
+    name: `w-${randomUUID()}`,
+    starts_at: new Date(app.clock.now().getTime() + from).toISOString(),
+    ends_at: new Date(app.clock.now().getTime() + to).toISOString(),
+    node_ids: [...node_ids],
+  })
+
+  it('during maintenance tell nobody, and of what goes on at its end they tell then', async () => {
+    const made = await call(app, alarmWindows.create, { token: owner.token, body: window(-minute, 30 * minute, [nodeId]) })
+    expect(made).toMatchObject({ status: 'lasting', everything: false, nodes: [{ id: nodeId, name: 'node' }] })
+    const [goesOn, ends] = [await make(), await make()]
+    for (const alarm of [goesOn, ends]) await told(alarm)
+    expect(await log(goesOn)).toMatchObject({ status: 'firing', held: 'maintenance' })
+    await told(ends, true)
+    expect([await sent(goesOn), await sent(ends)]).toEqual([[], []])
+    await later(31 * minute)
+    expect([await sent(goesOn), await sent(ends)]).toEqual([['firing'], []])
+    expect(await log(goesOn)).toMatchObject({ held: null })
+    await told(goesOn, true)
+    expect(await sent(goesOn)).toEqual(['firing', 'resolved'])
+    expect((await call(app, alarmWindows.list, { token: owner.token, query: {} })).items).toMatchObject([{ id: made.id, status: 'over' }])
+  })
+
+  it('are told at once when maintenance ends earlier, or is taken away; and that of other nodes keeps nothing', async () => {
+    const here = await call(app, alarmWindows.create, { token: owner.token, body: window(-minute, 30 * minute) })
+    const alarm = await make()
+    await told(alarm)
+    expect(await sent(alarm)).toEqual([])
+    const { id: otherId } = (await call(app, edges.create, { token: owner.token, body: { name: 'other' } })).edge
+    await call(app, alarmWindows.update, { token: owner.token, params: { id: here.id }, body: window(-minute, 30 * minute, [otherId]) })
+    expect(await sent(alarm)).toEqual(['firing'])
+    await call(app, alarmWindows.delete, { token: owner.token, params: { id: here.id } })
+  })
+
+  it('of others have maintenance of their own', async () => {
+    const theirs = await call(app, alarmWindows.create, { token: (await signIn(app, stranger)).token, body: window(-minute, 30 * minute) })
+    const alarm = await make()
+    await told(alarm)
+    expect(await sent(alarm)).toEqual(['firing'])
+    expect(await refused(app, alarmWindows.delete, { token: owner.token, params: { id: theirs.id } })).toMatchObject({ status: 404 })
+    const wrong = (body: object) => refused(app, alarmWindows.create, { token: owner.token, body: { ...window(0, minute), ...body } })
+    expect(await wrong({ node_ids: [randomUUID()] })).toMatchObject({ fields: [{ field: 'node_ids' }] })
+    expect(await wrong({ ends_at: '2020-01-01T00:00:00Z' })).toMatchObject({ fields: [{ field: 'ends_at' }] })
+    expect(await wrong({ ends_at: '2999-01-01T00:00:00Z' })).toMatchObject({ fields: [{ field: 'ends_at' }] })
+  })
+
+  it('of a node that is away tell that it is away, and the rest once it is back', async () => {
+    const down = await make({ rule: { kind: 'metric', metric: 'node_down', comparison: '<', threshold: 1 } })
+    const full = await make()
+    await told(down)
+    await told(full)
+    expect([await sent(down), await sent(full)]).toEqual([['firing'], []])
+    expect(await log(full)).toMatchObject({ held: 'node' })
+    await later(2 * minute)
+    expect(await sent(full)).toEqual([])
+    await told(down, true)
+    await later(2 * minute)
+    expect([await sent(down), await sent(full)]).toEqual([['firing', 'resolved'], ['firing']])
+  })
+
+  it('tell others where nobody takes them up, once, and those too that it is over', async () => {
+    const escalation = { after_minutes: 10, receiver_ids: [ids.second] }
+    const [left, taken] = [await make({ escalation }), await make({ escalation })]
+    expect(left.escalation).toEqual({ after_minutes: 10, receivers: [{ id: ids.second, name: 'second' }] })
+    // Since before it was told: what counts is when it began, and these did so long ago.
+    for (const alarm of [left, taken]) await told(alarm)
+    await call(app, alertLogs.process, { token: owner.token, params: { id: (await log(taken))?.id ?? '' }, body: { note: '在看' } })
+    for (let times = 0; times < 2; times++) await later(11 * minute)
+    expect([await sent(left, 'second'), await sent(taken, 'second')]).toEqual([['escalated'], []])
+    expect(await log(left)).toMatchObject({ escalated_at: expect.any(String) as string })
+    for (const alarm of [left, taken]) await told(alarm, true)
+    expect([await sent(left, 'second'), await sent(taken, 'second'), await sent(left)]).toEqual([['escalated', 'resolved'], [], ['firing', 'resolved']])
+    expect(
+      await refused(app, alarms.create, {
+        token: owner.token,
+        body: { name: 'x', severity: 'info', rule: left.rule, escalation: { after_minutes: 5, receiver_ids: [randomUUID()] } },
+      }),
+    ).toMatchObject({
+      code: 98623,
+      fields: [{ field: 'escalation.receiver_ids' }],
+    })
+  })
+
+  it('wait for the hours of who is told', async () => {
+    const hours = { days: [1, 2, 3, 4, 5, 6, 7], from: '09:00', to: '18:00', critical_anyway: true }
+    const night = await call(app, receivers.create, { token: owner.token, body: { name: 'day', kind: 'webhook', url: 'http://127.0.0.1:1/', hours } })
+    expect(night.hours).toEqual(hours)
+    // Until it is evening in Beijing.
+    const beijing = new Date(app.clock.now().getTime() + 8 * 3_600_000)
+    await later(((20 - beijing.getUTCHours() + 24) % 24) * 3_600_000)
+    for (const severity of ['warning', 'critical'] as const) await told(await make({ receiver_ids: [night.id], severity }))
+    const rows = await app.platform.db
+      .selectFrom('alarm_deliveries')
+      .select(['severity', 'next_at'])
+      .where('receiver_id', '=', night.id)
+      .orderBy('id')
+      .execute()
+    expect(rows.map(({ severity, next_at }) => [severity, new Date(next_at.getTime() + 8 * 3_600_000).getUTCHours() === 9])).toEqual([
+      ['warning', true],
+      ['critical', false],
+    ])
+  })
+})
