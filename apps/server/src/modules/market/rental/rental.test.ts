@@ -177,9 +177,9 @@ describe('a machine that is rented', () => {
     const stopped = await becomes(renter, rental.id, { status: 'stopped' })
     const left = onDocker(stopped.container_id)
     await vi.waitFor(() => call(app, rentals.move, one(renter, rental.id)), 5_000)
-    rental = await becomes(renter, rental.id, { status: 'running', stop_reason: null, release_at: null, hourly: '25.20' })
-    expect(rental.running_at).toBe(stopped.running_at)
-    const [from, to] = [left, onDocker(rental.container_id)].map((made) => nodes.find(({ docker }) => made !== undefined && docker.containers.has(made.id)))
+    const moved = await becomes(renter, rental.id, { status: 'running', stop_reason: null, release_at: null, hourly: '25.20' })
+    expect(moved.running_at).toBe(stopped.running_at)
+    const [from, to] = [left, onDocker(moved.container_id)].map((made) => nodes.find(({ docker }) => made !== undefined && docker.containers.has(made.id)))
     expect(to).toBeDefined()
     expect(from).not.toBe(to)
     // Nothing of it is left where it was.
