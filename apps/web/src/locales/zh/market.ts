@@ -37,7 +37,7 @@ export default {
   history: {
     title: '{{model}} 的价格与空闲',
     range: words.timeRange,
-    days: '{{count}} 天',
+    days: words.daysCount,
     price: '每张卡每小时的最低价',
     cards: '卡数',
     free: words.isFree,

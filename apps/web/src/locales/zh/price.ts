@@ -32,7 +32,7 @@ export default {
     toWallet: '去充值',
   },
   count: '时长',
-  counts: { day: '{{count}} 天', week: '{{count}} 周', month: '{{count}} 个月', year: '{{count}} 年' },
+  counts: { day: words.daysCount, week: '{{count}} 周', month: '{{count}} 个月', year: '{{count}} 年' },
   autoRenew: '到期自动续费',
   oneOnly: '包月、包年一次只能购买一个资源，请把数量改为 1',
   toPay: '下单并支付',
