@@ -25,7 +25,7 @@ export default {
     label: words.timeRange,
     minutes: '{{count}} 分钟',
     hours: '{{count}} 小时',
-    days: '{{count}} 天',
+    days: words.daysCount,
     from: '从',
     to: '到',
   },
@@ -108,7 +108,7 @@ export default {
     size: '空间上限（GB）',
     sizeNote: '留空表示不限；达到上限后删除最早的数据',
     seconds: '{{count}} 秒',
-    dayCount: '{{count}} 天',
+    dayCount: words.daysCount,
     unlimited: words.unlimited,
   },
   component: {
