@@ -64,7 +64,10 @@ export default function AlarmDetail() {
               {
                 key: 'escalation',
                 label: t('alarm.escalateTo'),
-                value: t('alarm.escalationAfter', { minutes: alarm.escalation.after_minutes, names: alarm.escalation.receivers.map(({ name }) => name).join('、') }),
+                value: t('alarm.escalationAfter', {
+                  minutes: alarm.escalation.after_minutes,
+                  names: alarm.escalation.receivers.map(({ name }) => name).join('、'),
+                }),
               },
             ]),
         { key: 'description', label: t('column.description'), value: alarm.description || format.nothing },

@@ -284,7 +284,10 @@ export default {
     forNote: '条件连续满足这么久才告警，可以避免瞬间的波动',
     noData: '没有数据时',
     noDataWays: { recover: '视为正常', keep: '保持告警', alarm: '告警' },
-    noDataNote: '节点离线或停止上报时怎么办；“保持告警”指已经告警的继续告警，直到又有数据',
+    noDataNote: {
+      metric: '节点离线或停止上报时怎么办；“保持告警”指已经告警的继续告警，直到又有数据',
+      promql: '查询没有结果时怎么办',
+    },
     escalates: '无人处理时升级',
     escalatesNote: '告警后一段时间没有人在告警记录里处理，就再通知其他人',
     afterMinutes: '多少分钟后升级',
