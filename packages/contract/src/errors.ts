@@ -511,6 +511,7 @@ export const errors = catalogue({
   preheatInProgress: { code: 97032, status: 409, text: '预热还在进行，请先取消' },
   registryThirdOwn: { code: 97033, status: 400, text: '该地址是平台的镜像仓库，不能登记为第三方仓库' },
   preheatNoPerson: { code: 97034, status: 403, text: '下达该预热任务的用户已不能登录，或不再允许拉取该镜像；由有权限的用户重试即可' },
+  registryThirdTooMany: { code: 97035, status: 409, text: '一个组织最多登记{limit}个第三方仓库' },
   registryCollectUnfinished: { code: 97024, status: 409, text: '空间没有在一分钟内回收完，已停止，下次继续' },
 
   // files: what people keep here

@@ -298,6 +298,16 @@ describe('images that are brought to nodes', () => {
     expect(await refused(app, thirdRegistries.delete, { token: owner.token, params: { id: shared.id } })).toMatchObject({ code: 97027 })
   })
 
+  it('from twenty registries of third parties that an organisation may have, and from no more, however many come at once', async () => {
+    const crowded = await someone(app)
+    const create = (name: string) => send(app, thirdRegistries.create, { token: crowded.token, body: { name, url: third.url, account } })
+    for (let count = 0; count < 18; count++) expect((await create(`number-${count}`)).status).toBe(201)
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(create))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(2)
+    for (const { status, body } of answers) if (status !== 201) expect(body).toMatchObject({ code: 97035 })
+    await call(app, thirdRegistries.create, { token: admin.token, body: { name: 'platform', url: third.url, account } })
+  })
+
   it('by no account of the platform’s on a node that is not, whoever ordered it and whatever was so then', async () => {
     const theirs = await thirdParty()
     theirs.state.open = true

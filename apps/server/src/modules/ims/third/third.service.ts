@@ -7,6 +7,7 @@ import { RegistrySlow } from '@zhisuan/engines/registry/errors'
 import type { Registry as Client } from '@zhisuan/engines/registry/types'
 import { z } from 'zod'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { workInTurn } from '../../../platform/bytes/inTurn.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
@@ -27,6 +28,10 @@ type Connection = z.output<typeof connectionShape>
 const tryMs = 15_000
 const browseMs = 8_000
 const listedMost = 1_000
+/** So many an organisation may have: each is looked at again and again. */
+const thirdMost = 20
+/** So many are looked at at once: one that answers late does not keep all others waiting. */
+const looksAtOnce = 8
 
 type Seen = Required<Parameters<typeof store.noteThird>[2]>
 
@@ -158,19 +163,23 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       const id = uuidv7()
       const connection: Connection = { url: url.replace(/\/+$/, ''), account: account ?? null }
       await refuseOwn(connection.url)
+      const bp_id = isPlatformKind(actor.kind) ? null : actor.bp_id
       const seen = await tryOne(connection)
       await refusing(taken, () =>
-        store.insertThird(db, {
-          id,
-          bp_id: isPlatformKind(actor.kind) ? null : actor.bp_id,
-          name,
-          description,
-          address: addressOf(connection.url),
-          url: connection.url,
-          username: account?.username ?? null,
-          connection: seal(id, connection),
-          ...seen,
-          ...authoredBy(actor),
+        db.transaction().execute(async (tx) => {
+          if (bp_id !== null && (await store.countThird(tx, bp_id)) >= thirdMost) throw new Refusal('registryThirdTooMany', { values: { limit: thirdMost } })
+          await store.insertThird(tx, {
+            id,
+            bp_id,
+            name,
+            description,
+            address: addressOf(connection.url),
+            url: connection.url,
+            username: account?.username ?? null,
+            connection: seal(id, connection),
+            ...seen,
+            ...authoredBy(actor),
+          })
         }),
       )
       return shape(await read(actor, id))
@@ -213,7 +222,7 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       return asking(row, async (client) => {
         const all: string[] = []
         for await (const page of client.repositories({ signal: AbortSignal.timeout(tryMs) })) {
-          all.push(...page)
+          for (const one of page) all.push(one)
           if (all.length > listedMost * 10) return listed(all, keyword, true)
         }
         return listed(all, keyword, false)
@@ -227,10 +236,11 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
       })
     },
 
-    /** How they are, one after the other: nobody is asked twice in a minute. */
+    /** How they are, some at a time. */
     async lookAtAll(): Promise<void> {
-      for (const row of await store.allThird(db)) {
-        if (row.slowed_until !== null && row.slowed_until > now()) continue
+      const inTurn = workInTurn(looksAtOnce)
+      const lookAt = async (row: store.ThirdRow): Promise<void> => {
+        if (row.slowed_until !== null && row.slowed_until > now()) return
         try {
           const { browsable: _, ...seen } = await look(connectionOf(row))
           await store.noteThird(db, row, seen)
@@ -243,6 +253,8 @@ export function createThirdRegistries({ db, secrets, now, log }: Pick<Platform, 
           await store.noteThird(db, row, { ...seen, health_message: error instanceof RegistrySlow ? null : await tellRegistry(error), checked_at: now() })
         }
       }
+      const all = await store.allThird(db)
+      await Promise.all(all.map((row) => inTurn(() => lookAt(row))))
     },
   }
 }

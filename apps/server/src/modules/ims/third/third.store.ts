@@ -2,7 +2,7 @@ import type { thirdRegistries } from '@zhisuan/contract/ims/preheat'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import type { Sql, Tables } from '../../../platform/db/database.ts'
+import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
 import { matching, orderOf, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import { within } from '../../../platform/db/scope.ts'
@@ -30,6 +30,17 @@ export const getThird = (on: Sql, scope: Scope, id: string): Promise<ShownThird 
 export const allThird = (on: Sql): Promise<ThirdRow[]> => on.selectFrom('third_registries').selectAll().execute()
 
 export const { insert: insertThird, update: updateThird, remove: deleteThird } = rowsOf('third_registries', 'updated_at')
+
+/** How many an organisation has; until the transaction ends nobody else adds one. */
+export const countThird = async (tx: Tx, bpId: string): Promise<number> => {
+  await sql`select pg_advisory_xact_lock(hashtextextended('third registries ' || ${bpId}::text, 13))`.execute(tx)
+  const { count } = await tx
+    .selectFrom('third_registries')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('bp_id', '=', bpId)
+    .executeTakeFirstOrThrow()
+  return count
+}
 
 /** What a look found: nothing of one that is reached otherwise meanwhile. */
 export const noteThird = async (
