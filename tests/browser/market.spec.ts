@@ -96,6 +96,7 @@ test.describe('the market, on a real Docker with cards that are not there', () =
         显卡每张每小时: '10',
         '磁盘每 GB 每小时，运行时': '0.01',
         '磁盘每 GB 每小时，停止时': '0.005',
+        显卡每张包天: '200',
       })
       await accessible(page, 'the form of an offer')
       await shot(page, 'market-offer')
@@ -128,6 +129,9 @@ test.describe('the market, on a real Docker with cards that are not there', () =
       const card = theirs.getByRole('article').filter({ hasText: provider })
       await expect(card.getByText('空闲 2 / 2')).toBeVisible()
       await expect(card.getByRole('table', { name: '停止以后' })).toContainText('停止后 15 天')
+      await expect(card).toContainText('包天')
+      await card.getByRole('link', { name: /^1 × / }).click()
+      await expect(theirs.getByRole('region', { name: /的价格与空闲/ })).toBeVisible()
       await accessible(theirs, 'the market')
       await shot(theirs, 'market-public')
       await visitors.close()

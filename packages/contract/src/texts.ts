@@ -413,12 +413,16 @@ export const messageTexts = {
     idle: '租用的机器“{name}”已空闲很久，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
     fault: '租用的机器“{name}”的显卡没有恢复，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用；重新启动时会换用健康的卡。',
     end: '租用的机器“{name}”到达设定的停止时间，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
+    interrupted: '可中断的机器“{name}”让出了它的卡，正在停止。磁盘保留{days}天，期间只收停机磁盘的费用；有空闲卡时可以再启动。',
     ended: '租用的机器“{name}”中的程序已退出，机器已停止。磁盘保留{days}天，期间只收停机磁盘的费用。',
   },
   rentalFailed: '机器“{name}”没有租到，未产生费用：{reason}',
   nodeWithdrawn: '租用的机器“{name}”所在的主机已退出算力市场：它可以继续运行，但停止后不能再启动。请尽早取走数据，或在其他主机上另租。',
   cardsFree: '您等待的{count}张{model}（{provider}）现在有空闲，先租先得。',
   rentalLost: '租用的机器“{name}”已在其主机上丢失，已停止计费。',
+  rentalEnding: '租用的机器“{name}”预付的时间将在{days}天内到期，到期后按秒计费。需要继续预付请续费，不再需要请释放。',
+  rentalInterrupting: '可中断的机器“{name}”将在 {seconds} 秒后停止，它的卡由按量的租用者接手。磁盘保留 {days} 天，请尽快保存工作。',
+  rentalInterruptionOver: '机器“{name}”不再需要让出它的卡，继续运行。',
   rentalReleasing: '租用的机器“{name}”停止已久，将在{days}天内释放，磁盘上的数据会一并删除。需要保留请启动它或先取走数据。',
   cardSick: '节点“{node}”的{index}号卡（{model}）{reason}已从算力市场下架。',
   projectLost: '云平台“{cloud}”上的项目已被删除，其中的资源已丢失，并已停止计费。',
@@ -433,6 +437,7 @@ export const cardTroubleTexts = {
   driver: '的驱动没有应答。请检查显卡驱动，必要时重启节点。',
 } as const
 export const rentalTexts = {
+  waitsForInterrupted: '等待可中断的机器让出卡超时',
   noneFree: '供应商“{provider}”没有{count}张在同一台机器上空闲的卡',
   noneHere: '磁盘所在的主机上没有{count}张空闲的卡，可以稍后再试，或释放后在其他主机上另租',
   noMore: '没有其他可用的报价',
@@ -441,6 +446,8 @@ export const rentalTexts = {
 } as const
 /** In the catalogue of bills. */
 export const marketTexts = {
+  graceOfInterruptible: '可中断的报价要有宽限秒数，其他报价没有',
+  prepaidOnDemand: '只有按量的报价可以包天、包周、包月',
   category: '算力市场',
   product: '算力 {model}',
   card: '{provider} {model} 显卡',

@@ -9,8 +9,10 @@ import { amountGiven, money } from './money.ts'
 const base = '/api/bill/v1'
 
 /** What one pays for: an hour of use, or a month or year in advance. */
-export const billingPeriods = ['hour', 'month', 'year'] as const
+export const billingPeriods = ['hour', 'day', 'week', 'month', 'year'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]
+/** What most things are priced for; by days and weeks only machines of the market are. */
+export const usualPeriods = ['hour', 'month', 'year'] as const satisfies readonly BillingPeriod[]
 
 /** Who made it; empty where the platform's own records do not know. */
 const author = { created_by: z.string() }
@@ -423,8 +425,10 @@ const priceListRow = z
     hour: listedPrice,
     month: listedPrice,
     year: listedPrice,
+    day: listedPrice,
+    week: listedPrice,
   })
-  .refine(({ hour, month, year }) => hour !== null || month !== null || year !== null, { path: ['hour'], error: billTexts.priceRequired })
+  .refine((row) => billingPeriods.some((period) => row[period] !== null), { path: ['hour'], error: billTexts.priceRequired })
 
 export const priceLists = {
   /**

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
+import { rentals } from '../market/rental.ts'
 import { eips } from '../nextstack/eip.ts'
 import { createVmBody } from '../nextstack/vm.ts'
 import { volumes } from '../nextstack/volume.ts'
@@ -16,9 +17,9 @@ const base = '/api/bill/v1/orders'
 const prepaidBase = '/api/bill/v1/prepaid'
 
 /** What can be paid for in advance. */
-export const prepaidKinds = ['nextstack.vm', 'nextstack.volume', 'nextstack.eip'] as const satisfies readonly Kind[]
+export const prepaidKinds = ['nextstack.vm', 'nextstack.volume', 'nextstack.eip', 'market.rental'] as const satisfies readonly Kind[]
 export type PrepaidKind = (typeof prepaidKinds)[number]
-export const prepaidPeriods = ['month', 'year'] as const
+export const prepaidPeriods = ['day', 'week', 'month', 'year'] as const
 export type PrepaidPeriod = (typeof prepaidPeriods)[number]
 /** That of an order by the hour is the hour. */
 export const orderPeriods = ['hour', ...prepaidPeriods] as const
@@ -124,6 +125,7 @@ export const createOrderBody = z
     wishFor('nextstack.vm', createVmBody),
     wishFor('nextstack.volume', volumes.create.body),
     wishFor('nextstack.eip', eips.allocate.body),
+    wishFor('market.rental', rentals.create.body),
   ])
   .refine((body) => (body.create === undefined) !== (body.resource_id === undefined), { path: ['resource_id'], message: billTexts.orderSubject })
   .refine((body) => body.create === undefined || !('count' in body.create) || body.create.count === 1, {
@@ -136,6 +138,7 @@ const makes = {
   'nextstack.vm': 'nextstack.vm.create',
   'nextstack.volume': 'nextstack.volume.create',
   'nextstack.eip': 'nextstack.eip.allocate',
+  'market.rental': 'market.rental.create',
 } as const satisfies Record<PrepaidKind, string>
 
 const one = { access: tenants, params: byId, response: orderDetail } as const
@@ -181,7 +184,7 @@ export const orders = {
     id: 'bill.order.create',
     method: 'POST',
     path: base,
-    summary: 'Order a month or year in advance, of something new or of what is there; it waits half an hour to be paid',
+    summary: 'Order a day, week, month or year in advance, of something new or of what is there; it waits half an hour to be paid',
     also: ({ body }) => (body?.create === undefined ? [] : [{ action: makes[body.resource_type] }]),
     access: tenants,
     status: 201,

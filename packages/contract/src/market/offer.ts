@@ -4,7 +4,7 @@ import { can } from '../can.ts'
 import { byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
 import { sizeBetween } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
-import { billTexts, fieldTexts } from '../texts.ts'
+import { billTexts, fieldTexts, marketTexts } from '../texts.ts'
 import { keyword, plainLine, plainText } from '../validation.ts'
 import { marketPath } from './provider.ts'
 
@@ -20,11 +20,21 @@ export const offerCan = can<OfferStatus>()({
   resume: ['paused'],
   end: ['proposed', 'listed', 'paused'],
 })
-/** What a machine's provider is paid for by the second, while it runs. */
-export const offerModes = ['onDemand'] as const
+/**
+ * `onDemand`: a machine is its renter's until they stop it. `interruptible`: for less, but where somebody rents on demand and
+ * finds no card free, they have its cards after a grace; its disk is kept as at any stop. Both are paid by the second.
+ */
+export const offerModes = ['onDemand', 'interruptible'] as const
 export type OfferMode = (typeof offerModes)[number]
 /** So many cards a machine at most: there are no more in one. */
 export const cardsMost = 16
+
+/** What an offer on demand may be paid by in advance: a card, with its disk. */
+export const offerPeriods = ['day', 'week', 'month'] as const
+export type OfferPeriod = (typeof offerPeriods)[number]
+export const periodHours: Readonly<Record<OfferPeriod, number>> = { day: 24, week: 168, month: 720 }
+/** How long before its cards are somebody else's whoever rents interruptibly is told. */
+export const graceSeconds = { least: 30, most: 3_600 } as const
 
 const priceGiven = amountGiven(8).refine((text) => !text.startsWith('-'), billTexts.priceNegative)
 /** `12.4` */
@@ -44,6 +54,12 @@ const terms = {
   card_price: priceGiven,
   disk_price: priceGiven,
   stopped_disk_price: priceGiven,
+  /** Yuan in advance for a card, disk not included; null where it cannot be paid so. */
+  day_price: priceGiven.nullable().default(null),
+  week_price: priceGiven.nullable().default(null),
+  month_price: priceGiven.nullable().default(null),
+  /** Of an interruptible one: the others have none. */
+  grace_seconds: z.int().min(graceSeconds.least).max(graceSeconds.most).nullable().default(null),
 } as const
 
 const shownTerms = {
@@ -56,6 +72,10 @@ const shownTerms = {
   card_price: money,
   disk_price: money,
   stopped_disk_price: money,
+  day_price: money.nullable(),
+  week_price: money.nullable(),
+  month_price: money.nullable(),
+  grace_seconds: z.int().nullable(),
 } as const
 
 export const offer = z.object({
@@ -94,8 +114,8 @@ export const listing = z.object({
   free_together: z.int(),
   /** Of what was rented of it in the last 30 days: how many came to run, and how long that took from the order on. Null where nobody has rented it. */
   starts: z.object({ orders: z.int(), running: z.int(), median_ms: z.int().nullable(), p95_ms: z.int().nullable() }).nullable(),
-  /** What so many cards as were asked for cost in an hour, disk included: running, and stopped. */
-  asked: z.object({ count: z.int(), running: money, stopped: money }),
+  /** What so many cards as were asked for cost in an hour, disk included: running, and stopped; and in advance, where they can be paid so. */
+  asked: z.object({ count: z.int(), running: money, stopped: money, day: money.nullable(), week: money.nullable(), month: money.nullable() }),
 })
 export type Listing = z.output<typeof listing>
 
@@ -119,6 +139,8 @@ export const offers = {
       count: z.coerce.number().int().min(1).max(cardsMost).default(1),
       region_id: z.uuid().optional(),
       cuda: cudaVersion.optional(),
+      /** By the second on demand, interruptible, or what can be paid so in advance. */
+      mode: z.enum([...offerModes, ...offerPeriods]).optional(),
       /** For an hour of what is asked for. */
       price: priceGiven.optional(),
       /** Only what can be rented now. */
@@ -131,6 +153,29 @@ export const offers = {
         cudas: z.array(z.string()),
       }),
       stopped_days: z.int(),
+    }),
+  }),
+  history: defineCall({
+    id: 'market.offer.history',
+    method: 'GET',
+    path: `${marketPath}/listings/history`,
+    summary: 'What one kind of card cost, and how many were to be had, until now',
+    access: 'public',
+    perMinute: 120,
+    query: z.object({ card_model: model, days: z.coerce.number().int().min(1).max(365).default(30) }),
+    response: z.object({
+      interval_seconds: z.int(),
+      points: z.array(
+        z.object({
+          at: moment,
+          /** The least that an hour of one card cost; null where none was offered so. */
+          on_demand: money.nullable(),
+          interruptible: money.nullable(),
+          /** On average. */
+          total_cards: z.number(),
+          free_cards: z.number(),
+        }),
+      ),
     }),
   }),
   list: defineCall({
@@ -163,7 +208,16 @@ export const offers = {
     summary: 'Propose an offer of one’s provider; an administrator decides',
     access: tenants,
     status: 201,
-    body: z.object({ edge_id: z.uuid().nullable().default(null), ...terms }),
+    body: z
+      .object({ edge_id: z.uuid().nullable().default(null), ...terms })
+      .refine(({ mode, grace_seconds }) => (mode === 'interruptible') === (grace_seconds !== null), {
+        path: ['grace_seconds'],
+        message: marketTexts.graceOfInterruptible,
+      })
+      .refine(({ mode, day_price, week_price, month_price }) => mode === 'onDemand' || [day_price, week_price, month_price].every((price) => price === null), {
+        path: ['mode'],
+        message: marketTexts.prepaidOnDemand,
+      }),
     response: offer,
   }),
   decide: defineCall({

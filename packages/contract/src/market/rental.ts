@@ -20,6 +20,7 @@ export const rentalTransitional: readonly RentalStatus[] = ['placing', 'stopping
 export const rentalCan = can<RentalStatus>()({
   stop: ['running'],
   start: ['stopped'],
+  move: ['stopped'],
   limit: ['placing', 'running', 'stopping', 'stopped', 'starting'],
   release: ['placing', 'running', 'stopping', 'stopped', 'starting'],
 })
@@ -30,7 +31,7 @@ export type RentalFault = (typeof rentalFaults)[number]
 /** A machine whose cards are sick is not charged for and may go on for so long; then it is stopped, so that nobody has the others of it for nothing. */
 export const faultMinutes = 10
 /** Who stopped it. `ended`: its program ended by itself; `fault`: its cards were sick for {@link faultMinutes}. */
-export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault'] as const
+export const stopReasons = ['person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault', 'interrupted'] as const
 export type StopReason = (typeof stopReasons)[number]
 
 /** Programs in a machine that a browser is led to, and where they listen; what is not there yet is started where its image has it. */
@@ -94,6 +95,12 @@ export const rental = z.object({
   idle_minutes: z.int().nullable(),
   /** Since when it has had nothing to do; null while it has, or nobody can tell. */
   idle_since: moment.nullable(),
+  /** Paid in advance until then: until then a stop keeps its cards, and after it goes on by the second. Null where it is not. */
+  prepaid_until: moment.nullable(),
+  /** Its cards go to somebody who rents on demand: it is stopped then. */
+  interrupt_at: moment.nullable(),
+  /** It waits for cards of a machine that is interrupted, and has them then at the latest. */
+  waits_until: moment.nullable(),
   /** Stopped, it is released then, with its disk. */
   release_at: moment.nullable(),
   created_by: z.string(),
@@ -162,6 +169,16 @@ export const rentals = {
     method: 'POST',
     path: `${marketPath}/rentals/{id}/start`,
     summary: 'Start it again where its disk is; on other cards what was changed outside of its disk is as its image has it',
+    status: 202,
+  }),
+  /** Refused with 98011 where no other host has so many cards free, 90011 while its own host is away, 90010 while it is paid in advance: its cards are there. */
+  move: defineCall({
+    ...one,
+    id: 'market.rental.move',
+    also: ({ params }) => [asContainer('deploy', params.id), asContainer('delete', params.id)],
+    method: 'POST',
+    path: `${marketPath}/rentals/{id}/move`,
+    summary: 'Start it on another host, without what is on its disk: that is deleted',
     status: 202,
   }),
   limit: defineCall({

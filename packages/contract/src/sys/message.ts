@@ -29,6 +29,8 @@ export const messageKinds = {
   'market.rentalStopped': 'resource',
   'market.rentalFailed': 'resource',
   'market.rentalReleasing': 'resource',
+  'market.rentalEnding': 'resource',
+  'market.rentalInterrupting': 'resource',
   'compute.projectLost': 'resource',
   'compute.projectWrong': 'platform',
   'cmp.cloudUnreachable': 'platform',

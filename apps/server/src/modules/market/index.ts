@@ -2,10 +2,9 @@ import { cards as cardCalls, marketNodes } from '@zhisuan/contract/market/card'
 import { offers as offerCalls } from '@zhisuan/contract/market/offer'
 import { providers as providerCalls } from '@zhisuan/contract/market/provider'
 import { incomes, rentals as rentalCalls, waits as waitCalls } from '@zhisuan/contract/market/rental'
-import { z } from 'zod'
 import { contextOf } from '../../platform/http/bind.ts'
 import { handle } from '../../platform/http/handler.ts'
-import { defineJob, handleJob } from '../../platform/jobs.ts'
+import { handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { StandingService } from '../bill/arrears/standing.service.ts'
@@ -21,14 +20,15 @@ import { createCards } from './card/card.service.ts'
 import { isListed } from './card/card.store.ts'
 import { createNodes } from './card/node.service.ts'
 import { createDoor } from './door/door.ts'
+import { createEntering } from './inside.ts'
 import { marketMigrations } from './market.migrations.ts'
+import { createHistory, historyJob } from './history/history.service.ts'
 import { createListings } from './offer/listing.service.ts'
 import { createOffers } from './offer/offer.service.ts'
 import { createProviders } from './provider/provider.service.ts'
-import { createRentals } from './rental/rental.service.ts'
+import { sellsRentals } from './rental/rental.selling.ts'
+import { createRentals, noticeJob } from './rental/rental.service.ts'
 import { createWaits } from './wait/wait.service.ts'
-
-const noticeJob = defineJob({ name: 'market.rental.notice', input: z.object({}), concurrency: 1, schedule: '23 * * * *' })
 
 /** The market: cards of providers, what they are offered for, and who rents them. */
 export function createMarket(
@@ -52,12 +52,14 @@ export function createMarket(
   const cards = createCards(platform, others)
   const nodes = createNodes(platform, others)
   const offers = createOffers(platform, others)
-  const door = createDoor(platform, others)
-  const proxy = createAppsProxy(platform, others)
-  const apps = createApps(platform, { ...others, proxy })
+  const ways = { ...others, entering: createEntering(platform) }
+  const door = createDoor(platform, ways)
+  const proxy = createAppsProxy(platform, ways)
+  const apps = createApps(platform, { ...ways, proxy })
   const waits = createWaits(platform, others)
   const rentals = createRentals(platform, { ...others, beside: waits.look, sharesOf: cards.sharesOf, doorPort: door.port, apps: proxy.offered })
   const listings = createListings(platform)
+  const history = createHistory(platform, { listed: listings.all })
   others.edges.onReport(cards.reported)
   return {
     migrations: marketMigrations,
@@ -67,7 +69,7 @@ export function createMarket(
       'market.card': { table: 'market_cards', name: 'model' },
       'market.offer': { table: 'market_offers', name: 'card_model' },
       'market.wait': {},
-      'market.rental': { table: 'market_rentals', suspendable: rentals.suspendable },
+      'market.rental': { table: 'market_rentals', suspendable: rentals.suspendable, sold: sellsRentals(rentals) },
     },
     reservesCards: isListed,
     handlers: [
@@ -83,6 +85,7 @@ export function createMarket(
       handle(marketNodes.enlist, ({ actor, params }) => nodes.enlist(actor, params.id)),
       handle(marketNodes.withdraw, ({ actor, params }) => nodes.withdraw(actor, params.id)),
       handle(offerCalls.browse, ({ query }) => listings.browse(query)),
+      handle(offerCalls.history, ({ query }) => history.get(query)),
       handle(offerCalls.list, ({ actor, query }) => offers.list(actor, query)),
       handle(offerCalls.get, ({ actor, params }) => offers.get(actor, params.id)),
       handle(offerCalls.create, ({ actor, body }) => offers.create(actor, body)),
@@ -93,6 +96,7 @@ export function createMarket(
       handle(rentalCalls.create, ({ actor, body }) => rentals.create(actor, body)),
       handle(rentalCalls.stop, ({ actor, params }) => rentals.stop(actor, params.id)),
       handle(rentalCalls.start, ({ actor, params }) => rentals.start(actor, params.id)),
+      handle(rentalCalls.move, ({ actor, params }) => rentals.move(actor, params.id)),
       handle(rentalCalls.limit, ({ actor, params, body }) => rentals.limit(actor, params.id, body)),
       handle(rentalCalls.open, ({ actor, params, body, request }) => apps.open(actor, params.id, body, contextOf(actor, request))),
       handle(rentalCalls.release, ({ actor, params }) => rentals.release(actor, params.id)),
@@ -101,12 +105,8 @@ export function createMarket(
       handle(waitCalls.delete, ({ actor, params }) => waits.delete(actor, params.id)),
       handle(incomes.list, ({ actor, params, query }) => rentals.incomes(actor, params.id, query)),
     ],
-    jobs: [noticeJob],
-    jobHandlers: [handleJob(noticeJob, () => rentals.notify())],
-    serve: (_http, { tags }) => {
-      door.reading(tags)
-      proxy.reading(tags)
-    },
+    jobs: [noticeJob, historyJob],
+    jobHandlers: [handleJob(noticeJob, () => rentals.notify()), handleJob(historyJob, () => history.keep())],
     drain: () => {
       door.drain()
       proxy.drain()

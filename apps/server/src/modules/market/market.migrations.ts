@@ -260,4 +260,128 @@ export const marketMigrations: Migrations = {
       left join sites on sites.id = edges.site_id
       left join regions on regions.id = sites.region_id;
   `),
+  '20261130_20_market_room': migration(`
+    -- How many cards of each kind a node has free: counted once when that changes, and not by each who rents among ten thousand.
+    create table market_room (
+      edge_id uuid not null references edges on delete cascade,
+      model text not null,
+      cards integer not null check (cards > 0),
+      primary key (edge_id, model)
+    );
+    create index market_room_least on market_room (model, cards, edge_id);
+    create function count_room(edge uuid) returns void language plpgsql as $$
+    begin
+      -- One after the other: each counts what the one before it has left.
+      perform pg_advisory_xact_lock(hashtextextended(edge::text, 38));
+      delete from market_room where edge_id = edge;
+      insert into market_room (edge_id, model, cards)
+      select cards.edge_id, cards.model, count(*)
+      from market_cards as cards left join market_holds as holds on holds.card_id = cards.id and holds.released_at is null
+      where cards.edge_id = edge and holds.id is null and cards.health = 'healthy' and not cards.elsewhere
+      group by cards.edge_id, cards.model;
+    end $$;
+    create function count_room_of_card() returns trigger language plpgsql as $$
+    begin
+      perform count_room(coalesce(new.edge_id, old.edge_id));
+      return null;
+    end $$;
+    create function count_room_of_hold() returns trigger language plpgsql as $$
+    begin
+      perform count_room(edge_id) from market_cards where id = coalesce(new.card_id, old.card_id);
+      return null;
+    end $$;
+    -- As the transaction ends: nobody waits for a count while something else is done.
+    create constraint trigger market_cards_counted after insert or delete on market_cards
+      deferrable initially deferred for each row execute function count_room_of_card();
+    create constraint trigger market_cards_counted_anew after update of health, elsewhere, model on market_cards
+      deferrable initially deferred for each row
+      when (old.health <> new.health or old.elsewhere <> new.elsewhere or old.model <> new.model) execute function count_room_of_card();
+    create constraint trigger market_holds_counted after insert or delete or update of released_at on market_holds
+      deferrable initially deferred for each row execute function count_room_of_hold();
+    select count_room(edge_id) from (select distinct edge_id from market_cards) as nodes;
+  `),
+  '20261130_23_market_modes': migration(`
+    alter table market_offers drop constraint market_offers_mode_check;
+    alter table market_offers add constraint market_offers_mode_check check (mode in ('onDemand', 'interruptible'));
+    alter table market_offers add column day_price numeric(38, 0) check (day_price >= 0);
+    alter table market_offers add column week_price numeric(38, 0) check (week_price >= 0);
+    alter table market_offers add column month_price numeric(38, 0) check (month_price >= 0);
+    alter table market_offers add column grace_seconds integer check (grace_seconds > 0);
+    alter table market_offers add constraint market_offers_grace check ((mode = 'interruptible') = (grace_seconds is not null));
+
+    alter table market_rentals drop constraint market_rentals_stop_reason_check;
+    alter table market_rentals add constraint market_rentals_stop_reason_check
+      check (stop_reason in ('person', 'spend', 'end', 'idle', 'ended', 'arrears', 'fault', 'interrupted'));
+    -- Of what is paid in advance: as prepaid_spans say, so that its stop and its usage know.
+    alter table market_rentals add column prepaid_until timestamptz;
+    alter table market_rentals add column interrupt_at timestamptz;
+    alter table market_rentals add column waits_until timestamptz;
+
+    -- Cards that somebody has now and somebody else has next.
+    create table market_claims (
+      card_id uuid primary key references market_cards on delete cascade,
+      rental_id uuid not null references market_rentals,
+      claimed_at timestamptz not null default now()
+    );
+    create index market_claims_rental on market_claims (rental_id);
+
+    -- What is claimed is nobody else's.
+    create or replace view market_stock as
+      select
+        cards.id, cards.edge_id, edges.name as edge_name, edges.bp_id, cards.uuid, cards."index", cards.model, cards.memory_bytes, cards.driver, cards.cuda,
+        cards.health, cards.trouble, cards.trouble_detail, cards.health_since, cards.seen_at,
+        providers.id as provider_id, providers.name as provider_name, regions.id as region_id, regions.name as region_name,
+        coalesce(nodes.listed, false) as listed,
+        holds.id is not null or claims.card_id is not null as held,
+        edges.status = 'online' and not edges.docker_away and edges.activation = 'active' as reachable,
+        coalesce(nodes.listed, false) and coalesce(providers.status, '') = 'verified' and cards.health = 'healthy' and not cards.elsewhere
+          and edges.status = 'online' and not edges.docker_away and edges.activation = 'active' as rentable,
+        cards.elsewhere
+      from market_cards as cards
+      join edges on edges.id = cards.edge_id
+      left join market_holds as holds on holds.card_id = cards.id and holds.released_at is null
+      left join market_claims as claims on claims.card_id = cards.id
+      left join market_nodes as nodes on nodes.id = edges.id
+      left join market_providers as providers on providers.bp_id is not distinct from edges.bp_id
+      left join sites on sites.id = edges.site_id
+      left join regions on regions.id = sites.region_id;
+    create or replace function count_room(edge uuid) returns void language plpgsql as $$
+    begin
+      -- One after the other: each counts what the one before it has left.
+      perform pg_advisory_xact_lock(hashtextextended(edge::text, 38));
+      delete from market_room where edge_id = edge;
+      insert into market_room (edge_id, model, cards)
+      select cards.edge_id, cards.model, count(*)
+      from market_cards as cards
+      left join market_holds as holds on holds.card_id = cards.id and holds.released_at is null
+      left join market_claims as claims on claims.card_id = cards.id
+      where cards.edge_id = edge and holds.id is null and claims.card_id is null and cards.health = 'healthy' and not cards.elsewhere
+      group by cards.edge_id, cards.model;
+    end $$;
+    create constraint trigger market_claims_counted after insert or delete on market_claims
+      deferrable initially deferred for each row execute function count_room_of_hold();
+
+    -- What is paid in advance keeps its cards while it is stopped, and so uses them.
+    create or replace function usage_of(rental market_rentals) returns jsonb language sql stable as $$
+      select case
+        when rental.fault is not null or rental.running_at is null then '{}'
+        when rental.status = 'running' or (rental.prepaid_until is not null and rental.status in ('stopping', 'stopped', 'starting'))
+          then jsonb_build_object('market.card/' || rental.offer_id, rental."count", 'market.disk/' || rental.offer_id, rental.disk_bytes)
+        when rental.status in ('stopping', 'stopped', 'starting') then jsonb_build_object('market.stoppedDisk/' || rental.offer_id, rental.disk_bytes)
+        else '{}' end
+    $$;
+  `),
+  '20261130_24_market_history': migration(`
+    -- What was to be had, by offer and hour: an offer's price never changes, so what was listed says what it cost.
+    create table market_history (
+      offer_id uuid not null references market_offers,
+      hour timestamptz not null check (hour = date_trunc('hour', hour, 'UTC')),
+      samples integer not null check (samples > 0),
+      -- Sums of the samples.
+      total bigint not null,
+      free bigint not null,
+      primary key (offer_id, hour)
+    );
+    create index market_history_hour on market_history (hour);
+  `),
 }

@@ -62,6 +62,12 @@ interface HoldTable {
   held_at: Generated<Date>
   released_at: Date | null
 }
+/** Who has a card next. */
+interface ClaimTable {
+  card_id: string
+  rental_id: string
+  claimed_at: Generated<Date>
+}
 /** A view: each card with all that decides whether it can be rented. */
 interface StockView extends Omit<Selectable<CardTable>, 'cleared_at'> {
   edge_name: string
@@ -89,6 +95,10 @@ interface OfferTable extends Authored {
   card_price: string
   disk_price: string
   stopped_disk_price: string
+  day_price: string | null
+  week_price: string | null
+  month_price: string | null
+  grace_seconds: number | null
   status: Generated<OfferStatus>
   reason: Generated<string | null>
   decided_at: ColumnType<Date | null, Date | undefined, Date | null>
@@ -122,6 +132,9 @@ interface RentalTable extends Authored {
   idle_minutes: number | null
   idle_since: ColumnType<Date | null, undefined, Date | null>
   release_at: ColumnType<Date | null, undefined, Date | null>
+  prepaid_until: ColumnType<Date | null, undefined, Date | null>
+  interrupt_at: ColumnType<Date | null, undefined, Date | null>
+  waits_until: ColumnType<Date | null, undefined, Date | null>
   running_at: ColumnType<Date | null, undefined, Date | null>
   stopped_at: ColumnType<Date | null, undefined, Date | null>
   released_at: ColumnType<Date | null, undefined, Date | null>
@@ -150,6 +163,13 @@ interface WaitTable {
   created_by_name: string
   created_at: Generated<Date>
 }
+interface HistoryTable {
+  offer_id: string
+  hour: Date
+  samples: number
+  total: number
+  free: number
+}
 interface ClockTable {
   id: Generated<boolean>
   seen_at: Generated<Date>
@@ -161,9 +181,11 @@ declare module '../../platform/db/database.ts' {
     market_cards: CardTable
     market_holds: HoldTable
     market_stock: StockView
+    market_claims: ClaimTable
     market_offers: OfferTable
     market_rentals: RentalTable
     market_clock: ClockTable
+    market_history: HistoryTable
     market_waits: WaitTable
     market_door: DoorTable
     market_tickets: TicketTable

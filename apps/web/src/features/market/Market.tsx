@@ -3,8 +3,9 @@ import Input from 'antd/es/input'
 import Pagination from 'antd/es/pagination'
 import Select from 'antd/es/select'
 import type { QueryInput } from '@zhisuan/contract/define'
-import { cardMemories, cardsMost, offers, type Listing } from '@zhisuan/contract/market/offer'
+import { cardMemories, cardsMost, offerModes, offerPeriods, offers, type Listing } from '@zhisuan/contract/market/offer'
 import { waits } from '@zhisuan/contract/market/rental'
+import { Fragment, lazy, Suspense } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
@@ -19,10 +20,12 @@ import { useCurrentUser } from '../../session/user.ts'
 import { StopTable } from './StopTable.tsx'
 import './market.css'
 
+const CardHistory = lazy(() => import('./CardHistory.tsx'))
+
 const pageSize = 10
 const refreshMs = 5_000
 const sorts = ['price', '-price', '-free', '-memory'] as const
-const asked = ['keyword', 'card_model', 'memory_bytes', 'count', 'region_id', 'cuda', 'price', 'free', 'sort'] as const
+const asked = ['keyword', 'card_model', 'memory_bytes', 'count', 'region_id', 'cuda', 'mode', 'price', 'free', 'sort'] as const
 
 /** What can be rented, for everybody: what it costs as asked for, how much is free now, and what a stop costs. */
 export default function Market() {
@@ -30,6 +33,7 @@ export default function Market() {
   const [search, setSearch] = useSearchParams()
   const page = Number(search.get('page') ?? 1)
   const count = Number(search.get('count') ?? 1)
+  const model = search.get('card_model')
   const set = (key: string, value: string | undefined): void =>
     setSearch(
       (now) => {
@@ -105,6 +109,11 @@ export default function Market() {
           t('filter.cuda'),
           (facets?.cudas ?? []).map((version) => ({ value: version, label: t('atLeast', { value: `CUDA ${version}` }) })),
         )}
+        {choose(
+          'mode',
+          t('filter.mode'),
+          [...offerModes, ...offerPeriods].map((value) => ({ value, label: t(`mode.${value}`) })),
+        )}
         <Input.Search
           className="mk-most"
           allowClear
@@ -125,6 +134,11 @@ export default function Market() {
           onChange={(one: string) => set('sort', one === sorts[0] ? undefined : one)}
         />
       </div>
+      {model !== null && model !== '' && (
+        <Suspense fallback={null}>
+          <CardHistory key={model} model={model} />
+        </Suspense>
+      )}
       {list.error !== null && list.data === undefined ? (
         <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />
       ) : list.data === undefined ? (
@@ -181,7 +195,11 @@ function ListingCard({ listing, days }: { readonly listing: Listing; readonly da
   return (
     <article className="mk-card">
       <div>
-        <h2>{t('ofCards', { count, model: listing.card_model })}</h2>
+        <h2>
+          <Link className="zs-text-link" to={withQuery(paths.market.list(), { card_model: listing.card_model })}>
+            {t('ofCards', { count, model: listing.card_model })}
+          </Link>
+        </h2>
         <p>
           <StatusTag tone={enough ? 'good' : 'warning'}>
             {t(enough ? 'free' : listing.free_cards > 0 ? 'freeFew' : 'freeNone', { free: listing.free_cards, total: listing.total_cards })}
@@ -198,6 +216,7 @@ function ListingCard({ listing, days }: { readonly listing: Listing; readonly da
         <p className="mk-facts">
           {[
             listing.provider.name,
+            t(`mode.${listing.mode}`),
             ...listing.regions.map(({ name }) => name),
             ...(listing.cuda === null ? [] : [`CUDA ≤ ${listing.cuda}`]),
             t('fact.driver', { version: listing.driver }),
@@ -211,10 +230,23 @@ function ListingCard({ listing, days }: { readonly listing: Listing; readonly da
           </p>
         )}
       </div>
-      <StopTable stopped={listing.asked.stopped} days={days} />
+      <StopTable stopped={listing.asked.stopped} days={days} grace={listing.grace_seconds} />
       <div className="mk-price">
         <b>{format.exactMoney(listing.asked.running)}</b>
-        <span className="zs-soft">{t('perHour')}</span>
+        <span className="zs-soft">
+          {t('perHour')}
+          {offerPeriods.map((period) => {
+            const price = listing.asked[period]
+            return (
+              price !== null && (
+                <Fragment key={period}>
+                  <br />
+                  {t(`offer.ahead.${period}`, { price: format.exactMoney(price) })}
+                </Fragment>
+              )
+            )
+          })}
+        </span>
         {!enough && signedIn && <WaitButton listing={listing} />}
         <Link
           className="zs-button"

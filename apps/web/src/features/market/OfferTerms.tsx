@@ -1,4 +1,4 @@
-import type { Offer } from '@zhisuan/contract/market/offer'
+import { offerPeriods, type Offer } from '@zhisuan/contract/market/offer'
 import { useTranslation } from '../../i18n.ts'
 import * as format from '../../kit/format.ts'
 
@@ -9,6 +9,12 @@ export function OfferTerms({ offer }: { readonly offer: Offer }) {
     <>
       {[
         offer.edge?.name ?? t('offer.anyNode'),
+        t(`mode.${offer.mode}`),
+        ...(offer.grace_seconds === null ? [] : [t('offer.grace', { seconds: offer.grace_seconds })]),
+        ...offerPeriods.flatMap((period) => {
+          const price = offer[`${period}_price`]
+          return price === null ? [] : [t(`offer.ahead.${period}`, { price: format.exactMoney(price) })]
+        }),
         t('offer.most', { count: offer.most_cards }),
         t('fact.cpus', { count: offer.cpus_per_card }),
         t('fact.ram', { size: format.bytes(offer.memory_bytes_per_card) }),

@@ -1,8 +1,9 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
-import { offers } from '@zhisuan/contract/market/offer'
+import { offerPeriods, offers } from '@zhisuan/contract/market/offer'
 import { rentals } from '@zhisuan/contract/market/rental'
 import type { BodyInput } from '@zhisuan/contract/define'
+import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
@@ -13,7 +14,10 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import * as format from '../../kit/format.ts'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
+import { BillingMode, byHour, type Billing } from '../../kit/price/BillingMode.tsx'
+import { rentalItems } from '../../kit/price/items.ts'
 import { Price } from '../../kit/price/Price.tsx'
+import { useOrdering } from '../../kit/price/useOrdering.ts'
 import { paths } from '../../paths.ts'
 import { ImageInput } from '../container/ImageInput.tsx'
 import { StopTable } from './StopTable.tsx'
@@ -28,6 +32,8 @@ export default function RentalAdd() {
   const navigate = useNavigate()
   const [search] = useSearchParams()
   const [form] = Form.useForm<Values>()
+  const [billing, setBilling] = useState<Billing>(byHour)
+  const ordering = useOrdering()
   const count = Form.useWatch('count', form) ?? Number(search.get('count') ?? 1)
   const id = search.get('offer') ?? ''
   const list = useCall(offers.browse, { query: { page_size: 1_000, count: Number.isInteger(count) && count >= 1 ? count : 1 } }, { silent: true })
@@ -47,26 +53,30 @@ export default function RentalAdd() {
         {t('rentForm.goneNote')}
       </EmptyState>
     )
-  const items = [
-    { meter: 'market.card', variant: listing.id, quantity: count },
-    { meter: 'market.disk', variant: listing.id, quantity: listing.disk_bytes_per_card * count },
-  ] as const
+  const periods = offerPeriods.filter((period) => listing[`${period}_price`] !== null)
+  const items = rentalItems(listing.id, count, listing.disk_bytes_per_card * count)
   return (
     <FormPage<Values>
       form={form}
       initialValues={{ count, name: '', image: '', keep_running: true, alternatives: true, spend_limit: null, idle_minutes: null }}
-      submitText={t('rent')}
+      submitText={billing.mode === 'hour' ? t('rent') : t('price:toPay')}
       onCancel={() => void navigate(paths.market.list())}
       onSubmit={async ({ spend_limit, ...values }) => {
-        const made = await rent.mutateAsync({ body: { ...values, offer_id: listing.id, spend_limit: spend_limit === '' ? null : (spend_limit ?? null) } })
+        const body = { ...values, offer_id: listing.id, spend_limit: spend_limit === '' ? null : (spend_limit ?? null) }
+        if (billing.mode !== 'hour') {
+          await ordering.order({ resource_type: 'market.rental', create: body }, billing)
+          return
+        }
+        const made = await rent.mutateAsync({ body })
         void navigate(paths.market.rental.detail(made.id))
       }}
       aside={
         <div className="zs-card">
           <h2>{t('price:title')}</h2>
-          <Price items={items} period="hour" />
-          <p className="zs-soft">{t('rentForm.priceNote')}</p>
-          <StopTable stopped={listing.asked.stopped} days={list.data.stopped_days} />
+          {periods.length > 0 && <BillingMode value={billing} onChange={setBilling} periods={periods} />}
+          <Price items={items} period={billing.mode} count={billing.count} />
+          <p className="zs-soft">{t(billing.mode === 'hour' ? 'rentForm.priceNote' : 'rentForm.aheadNote')}</p>
+          <StopTable stopped={listing.asked.stopped} days={list.data.stopped_days} grace={listing.grace_seconds} ahead={billing.mode !== 'hour'} />
         </div>
       }
     >
@@ -80,6 +90,9 @@ export default function RentalAdd() {
           ...(listing.cuda === null ? [] : [`CUDA ≤ ${listing.cuda}`]),
         ].join(' · ')}
       </p>
+      {listing.grace_seconds !== null && (
+        <Alert className="zs-above" type="warning" showIcon title={t('rentForm.interruptible', { seconds: listing.grace_seconds })} />
+      )}
       {listing.free_together < count && <Alert className="zs-above" type="warning" showIcon title={t('rentForm.few', { free: listing.free_together })} />}
       <TextField name="name" label={t('field.name')} schema={shape.name} autoFocus />
       <NumberField name="count" label={t('field.count')} extra={t('field.countNote', { most: listing.most_cards })} min={1} max={listing.most_cards} />

@@ -51,6 +51,7 @@ export default function RentalDetail() {
         { key: 'image', label: t('field.image'), value: <span className="zs-code">{rental.image}</span> },
         { key: 'cards', label: t('column.cards'), value: rental.cards.map(({ index }) => t('cardNumber', { index })).join('、') || format.nothing },
         { key: 'hourly', label: t('column.hourly'), value: format.exactMoney(rental.hourly) },
+        ...(rental.prepaid_until === null ? [] : [{ key: 'prepaid', label: t('column.prepaidUntil'), value: format.dateTime(rental.prepaid_until) }]),
         { key: 'spent', label: t('column.spent'), value: t('about', { amount: format.money(rental.spent) }) },
         { key: 'limit', label: t('field.spendLimit'), value: rental.spend_limit === null ? t('unlimited') : format.money(rental.spend_limit) },
         {
@@ -64,7 +65,9 @@ export default function RentalDetail() {
           label: t('column.waited'),
           value: rental.running_at === null ? format.nothing : format.duration(Date.parse(rental.running_at) - Date.parse(rental.created_at)),
         },
-        ...(rental.status === 'stopped' ? [{ key: 'release', label: t('column.releaseAt'), value: format.dateTime(rental.release_at) }] : []),
+        ...(rental.status === 'stopped' && rental.release_at !== null
+          ? [{ key: 'release', label: t('column.releaseAt'), value: format.dateTime(rental.release_at) }]
+          : []),
       ]}
     >
       {(rental) => (
@@ -84,7 +87,7 @@ export default function RentalDetail() {
               <CopyCode text={`ssh -p ${rental.ssh_port} ${rental.id}@${location.hostname}`} />
             </>
           )}
-          <StopTable stopped={rental.stopped_price} days={stoppedDays} />
+          <StopTable stopped={rental.stopped_price} days={stoppedDays} ahead={rental.prepaid_until !== null} />
         </div>
       )}
     </DetailPage>
@@ -93,10 +96,16 @@ export default function RentalDetail() {
 
 function Notice({ rental }: { readonly rental: Rental }) {
   const { t } = useTranslation('market')
-  const { status, step, error, attempts, fault, stop_reason } = rental
+  const { status, step, error, attempts, fault, stop_reason, interrupt_at, waits_until } = rental
   return (
     <>
       {fault !== null && <Alert className="zs-above" type="error" showIcon title={t(`faultNote.${fault}`, { minutes: faultMinutes })} />}
+      {status === 'running' && interrupt_at !== null && (
+        <Alert className="zs-above" type="warning" showIcon title={t('interrupting', { at: format.dateTime(interrupt_at) })} />
+      )}
+      {status === 'placing' && waits_until !== null && (
+        <Alert className="zs-above" type="info" showIcon title={t('waitsForCards', { at: format.dateTime(waits_until) })} />
+      )}
       {rentalTransitional.includes(status) && step !== null && (
         <Alert className="zs-above" type="info" showIcon title={t(`step.${step as 'pull'}`, { defaultValue: t(`rental.status.${status}`) })} />
       )}

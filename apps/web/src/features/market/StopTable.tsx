@@ -3,14 +3,27 @@ import * as format from '../../kit/format.ts'
 import './market.css'
 
 /** What becomes of a machine once it is stopped, and what that costs: beside everything that can be rented. */
-export function StopTable({ stopped, days }: { readonly stopped: string; readonly days: number }) {
+export function StopTable({
+  stopped,
+  days,
+  grace = null,
+  ahead = false,
+}: {
+  readonly stopped: string
+  readonly days: number
+  /** Of what is interruptible. */
+  readonly grace?: number | null
+  /** Paid in advance. */
+  readonly ahead?: boolean
+}) {
   const { t } = useTranslation('market')
   const rows = [
-    ['cards', t('stop.cardsValue')],
-    ['disk', t('stop.diskValue', { price: format.rate(stopped) })],
+    ['cards', t(ahead ? 'stop.cardsAhead' : 'stop.cardsValue')],
+    ['disk', ahead ? t('stop.diskAhead', { price: format.rate(stopped) }) : t('stop.diskValue', { price: format.rate(stopped) })],
     ['kept', t('stop.keptValue')],
-    ['until', t('stop.untilValue', { days })],
-    ['again', t('stop.againValue')],
+    ['until', t(ahead ? 'stop.untilAhead' : 'stop.untilValue', { days })],
+    ['again', t(ahead ? 'stop.againAhead' : 'stop.againValue')],
+    ...(grace === null ? [] : ([['interrupted', t('stop.interruptedValue', { seconds: grace })]] as const)),
   ] as const
   return (
     <table className="mk-stop">

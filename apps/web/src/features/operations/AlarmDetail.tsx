@@ -58,6 +58,18 @@ export default function AlarmDetail() {
         { key: 'for', label: t('alarm.forSeconds'), value: t('settings.seconds', { count: alarm.for_seconds }) },
         { key: 'missing', label: t('alarm.noData'), value: t(`alarm.noDataWays.${alarm.no_data}`) },
         { key: 'receivers', label: t('alarm.receivers'), value: alarm.receivers.map(({ name }) => name).join('、') || format.nothing },
+        ...(alarm.escalation === null
+          ? []
+          : [
+              {
+                key: 'escalation',
+                label: t('alarm.escalateTo'),
+                value: t('alarm.escalationAfter', {
+                  minutes: alarm.escalation.after_minutes,
+                  names: alarm.escalation.receivers.map(({ name }) => name).join('、'),
+                }),
+              },
+            ]),
         { key: 'description', label: t('column.description'), value: alarm.description || format.nothing },
         { key: 'by', label: t('column.creator'), value: alarm.created_by },
         { key: 'created', label: t('column.created'), value: format.dateTime(alarm.created_at) },

@@ -227,7 +227,7 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
         optionType="button"
         values={noDataWays.filter((one) => way === 'metric' || one !== 'keep')}
         labelOf={(one) => t(`alarm.noDataWays.${one}`)}
-        extra={t('alarm.noDataNote')}
+        extra={t(`alarm.noDataNote.${way}`)}
       />
       <div className="om-try">
         <Button onClick={() => void tryOut()}>{t('alarm.preview.action')}</Button>

@@ -1,12 +1,12 @@
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import Switch from 'antd/es/switch'
-import { prepaidPeriods, type PrepaidPeriod } from '@zhisuan/contract/bill/order'
+import type { PrepaidPeriod } from '@zhisuan/contract/bill/order'
 import { useTranslation } from '../../i18n.ts'
 import { LeastBalance } from './LeastBalance.tsx'
 import './price.css'
 
-/** How something is paid for: by the hour, or so many months or years in advance. */
+/** How something is paid for: by the hour, or so many days, weeks, months or years in advance. */
 export interface Billing {
   readonly mode: 'hour' | PrepaidPeriod
   readonly count: number
@@ -14,21 +14,25 @@ export interface Billing {
 }
 export const byHour: Billing = { mode: 'hour', count: 1, auto_renew: false }
 
-const counts: Readonly<Record<PrepaidPeriod, readonly number[]>> = { month: [1, 2, 3, 6, 9], year: [1, 2, 3] }
+const counts: Readonly<Record<PrepaidPeriod, readonly number[]>> = { day: [1, 2, 3, 4, 5, 6], week: [1, 2, 3], month: [1, 2, 3, 6, 9], year: [1, 2, 3] }
+/** By what most things can be paid in advance. */
+const usual: readonly PrepaidPeriod[] = ['month', 'year']
 
 /** Chooses how a new resource is paid for. */
 export function BillingMode({
   value,
   onChange,
   prepaidOnly = false,
+  periods = usual,
 }: {
   readonly value: Billing
   readonly onChange: (value: Billing) => void
   readonly prepaidOnly?: boolean
+  readonly periods?: readonly PrepaidPeriod[]
 }) {
   const { t } = useTranslation('price')
   const { mode } = value
-  const modes = prepaidOnly ? prepaidPeriods : (['hour', ...prepaidPeriods] as const)
+  const modes = prepaidOnly ? periods : (['hour', ...periods] as const)
   return (
     <div>
       <div className="zs-price-mode">
@@ -45,7 +49,7 @@ export function BillingMode({
               aria-label={t('count')}
               value={value.count}
               popupMatchSelectWidth={false}
-              options={counts[mode].map((count) => ({ value: count, label: t(mode === 'month' ? 'countMonth' : 'countYear', { count }) }))}
+              options={counts[mode].map((count) => ({ value: count, label: t(`counts.${mode}`, { count }) }))}
               onChange={(count) => onChange({ ...value, count })}
             />
             {!prepaidOnly && (

@@ -62,6 +62,12 @@ export const eipItems = ({ bandwidth_mbps, limits_bandwidth }: Pick<Eip, 'bandwi
 /** An address that has no bandwidth of its own. */
 export const plainEipItems: readonly QuoteItem[] = eipItems({ bandwidth_mbps: null, limits_bandwidth: true })
 
+/** A machine of the market while it runs: the offer says what a card and a GiB cost. */
+export const rentalItems = (offerId: string, count: number, disk_bytes: number): QuoteItem[] => [
+  item('market.card', count, offerId),
+  item('market.disk', disk_bytes, offerId),
+]
+
 export type StorageMeter = 'snapshot.size' | 'backup.size' | 'image.size'
 /** What is kept beside a resource; a GiB where its size is not known. */
 export const storageItems = (meter: StorageMeter, bytes: number | null): QuoteItem[] => [item(meter, bytes ?? meters[meter].perUnit)]

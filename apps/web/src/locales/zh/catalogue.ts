@@ -13,8 +13,8 @@ export default {
   deleted: words.isDeleted,
   saved: words.saved,
 
-  period: { hour: '按小时', month: '包月', year: '包年' },
-  per: { hour: '小时', month: '月', year: '年' },
+  period: { hour: '按小时', day: '包天', week: '包周', month: '包月', year: '包年' },
+  per: { hour: '小时', day: '天', week: '周', month: '月', year: '年' },
   unit: { core: '核', GiB: 'GB', card: '张', address: words.unit, Mbps: 'Mbps' },
   meter: {
     container: { vcpu: '容器 CPU（共享节点）', memory: '容器内存（共享节点）' },

@@ -14,7 +14,7 @@ export default {
   end: '到期时间',
   daysLeft: '剩余天数',
   lastDay: '最后 1 天',
-  days: '{{count}} 天',
+  days: words.daysCount,
   expiredDays: '已过期 {{count}} 天',
   expiredToday: '今天已过期',
   elapsed: '已经过 {{percent}}',

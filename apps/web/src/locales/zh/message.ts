@@ -40,6 +40,8 @@ export default {
       rentalStopped: '租用的机器已停止',
       rentalFailed: '机器没有租到',
       rentalReleasing: '租用的机器即将释放',
+      rentalEnding: '租用的机器预付即将到期',
+      rentalInterrupting: '可中断的机器将让出显卡',
     },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
     split: { statement: '分账单', disputed: '分账单异议' },

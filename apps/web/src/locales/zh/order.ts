@@ -23,7 +23,7 @@ export default {
     refunded: '退订',
     renewalFailed: '自动续费失败',
   },
-  period: { month: '个月', year: '年' },
+  period: { day: '天', week: '周', month: '个月', year: '年' },
   term: '{{count}} {{period}}',
   platform: words.platform,
 

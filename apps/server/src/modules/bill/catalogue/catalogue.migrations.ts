@@ -86,4 +86,10 @@ export const catalogueMigrations: Migrations = {
     create trigger discounts_only_end before update or delete on bill_discounts
       for each row execute function discounts_only_end();
   `),
+  '20261130_21_short_periods': migration(`
+    alter table bill_prices drop constraint bill_prices_period_check;
+    alter table bill_prices add constraint bill_prices_period_check check (period in ('hour', 'day', 'week', 'month', 'year'));
+    alter table bill_discounts drop constraint bill_discounts_period_check;
+    alter table bill_discounts add constraint bill_discounts_period_check check (period in ('hour', 'day', 'week', 'month', 'year'));
+  `),
 }

@@ -14,7 +14,7 @@ import { mayMakeBy } from './order.placing.ts'
 import * as store from './order.store.ts'
 import type { OrderRow, PrepaidOrderRow } from './order.store.ts'
 import { assertPrepaid, hourMs, renewalOf, sealedPlace, type By, type Ordering, type PersonOf } from './ordering.ts'
-import { endOf, wholeSecond } from './terms.ts'
+import { endOf, isOfDays, wholeSecond } from './terms.ts'
 
 const lookEveryMs = 250
 
@@ -44,7 +44,14 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
     const begin = last?.to ?? wholeSecond(order.kind === 'purchase' ? ((await store.firstUse(tx, resource.id)) ?? at) : at)
     const chain = last === undefined ? begin : (last.chain_from ?? last.from)
     const end = endOf(begin, period, count, chain)
-    await prepaidStore.insertSpan(tx, { order_id: order.id, resource_id: resource.id, from: begin, to: end, usage: order.usage, chain_from: chain })
+    await prepaidStore.insertSpan(tx, {
+      order_id: order.id,
+      resource_id: resource.id,
+      from: begin,
+      to: end,
+      usage: order.usage,
+      chain_from: isOfDays(period) ? end : chain,
+    })
     if (order.hold_id !== null) await ledger.capture(tx, { owner_id: bp_id, hold_id: order.hold_id, note: String(order.number) })
     await store.updateOrder(tx, order.id, {
       status: 'delivered',
@@ -57,10 +64,11 @@ export function createDelivery({ db, now, secrets, operations, soldAs, tell }: O
     })
     // How it goes on is said when it begins, and by `setAutoRenew` from then on.
     const auto_renew = order.kind === 'renewal' ? before.auto_renew : order.auto_renew
+    const auto_renewed = order.kind === 'renewal' ? before.period : period
     await prepaidStore.updatePrepaid(tx, resource.id, {
       ...(order.kind !== 'renewal' && { period, count }),
       auto_renew,
-      renew_at: auto_renew ? renewalOf(end) : null,
+      renew_at: auto_renew ? renewalOf(end, auto_renewed) : null,
       resource_name: resource.name,
       error_text: null,
     })

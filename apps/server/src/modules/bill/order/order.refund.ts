@@ -58,7 +58,7 @@ export function createRefunds({ db, now, tell }: Ordering) {
         await store.updateOrder(tx, id, { status: 'refunded', refunded: String(amount), error_text: null, covered_to: end })
         const [left, row] = [(await prepaidStore.spansAfter(tx, span.resource_id, end)).at(-1)?.to, await prepaidStore.getPrepaid(tx, span.resource_id)]
         const auto_renew = left !== undefined && row?.auto_renew === true
-        await prepaidStore.updatePrepaid(tx, span.resource_id, { auto_renew, renew_at: auto_renew ? renewalOf(left) : null })
+        await prepaidStore.updatePrepaid(tx, span.resource_id, { auto_renew, renew_at: auto_renew ? renewalOf(left, row.period) : null })
         await tell(tx, id, 'refunded', byOf(actor), toDecimal(amount))
       })
     },

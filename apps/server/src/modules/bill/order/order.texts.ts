@@ -35,5 +35,5 @@ export const orderTexts = {
     charging: '计费中',
     ended: '已结束',
   } satisfies Record<OrderStatus, string>,
-  periods: { hour: '小时', month: '个月', year: '年' } satisfies Record<Order['period'], string>,
+  periods: { hour: '小时', day: '天', week: '周', month: '个月', year: '年' } satisfies Record<Order['period'], string>,
 } as const

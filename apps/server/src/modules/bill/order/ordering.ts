@@ -1,4 +1,4 @@
-import { renewBeforeHours, type OrderEvent, type PrepaidKind } from '@zhisuan/contract/bill/order'
+import { renewBeforeHours, type OrderEvent, type PrepaidKind, type PrepaidPeriod } from '@zhisuan/contract/bill/order'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -39,8 +39,8 @@ export const createOrdering = (platform: OrderingPlatform): Ordering => ({
 
 export const hourMs = 3_600_000
 
-/** When what is paid until then is ordered once more. */
-export const renewalOf = (end: Date): Date => new Date(end.getTime() - renewBeforeHours * hourMs)
+/** When what is paid until then is ordered once more: of a single day an hour before, or two would be paid at once. */
+export const renewalOf = (end: Date, period: PrepaidPeriod): Date => new Date(end.getTime() - (period === 'day' ? 1 : renewBeforeHours) * hourMs)
 
 /** @throws Refusal 90010 for an order by the hour, which nothing is done with */
 export function assertPrepaid(order: OrderRow | PrepaidOrderRow): asserts order is PrepaidOrderRow {

@@ -44,7 +44,7 @@ export function createPrepaids({ db, now, soldAs, paidUntil }: Ordering) {
         const row = await prepaidStore.lockPrepaid(tx, id)
         const until = await paidUntil(tx, id)
         if (row === undefined || until === null) throw new Refusal('prepaidNone')
-        await prepaidStore.updatePrepaid(tx, id, { ...body, renew_at: body.auto_renew ? renewalOf(until) : null, error_text: null })
+        await prepaidStore.updatePrepaid(tx, id, { ...body, renew_at: body.auto_renew ? renewalOf(until, body.period) : null, error_text: null })
       })
       return shape(resource, await prepaidStore.getPrepaid(db, id))
     },

@@ -4,12 +4,18 @@ import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
 /** Beijing is eight hours ahead, the whole year. */
 const zoneMs = 8 * 3_600_000
 
+const dayMs = 86_400_000
+const days = { day: 1, week: 7 } as const
+/** Whether something is paid by whole days, which are all as long: what follows has nothing to do with the day on which it began. */
+export const isOfDays = (period: PrepaidPeriod): period is keyof typeof days => period in days
+
 /**
- * The same moment of a later month or year of Beijing; of a month that is shorter, its last day. Time that
+ * So many days or weeks later, or the same moment of a later month or year of Beijing; of a month that is shorter, its last day. Time that
  * goes on without a gap is counted from where the first of it began (`chain`), so that a short month is
  * not kept to ever after, and months that are paid one by one end as those that are paid at once.
  */
 export function endOf(begin: Date, period: PrepaidPeriod, count: number, chain = begin): Date {
+  if (isOfDays(period)) return new Date(begin.getTime() + count * days[period] * dayMs)
   const [local, current] = [new Date(chain.getTime() + zoneMs), new Date(begin.getTime() + zoneMs)]
   const passed = (current.getUTCFullYear() - local.getUTCFullYear()) * 12 + current.getUTCMonth() - local.getUTCMonth()
   const months = local.getUTCMonth() + passed + count * (period === 'year' ? 12 : 1)

@@ -81,6 +81,13 @@ export const prepaidMigrations: Migrations = {
     update prepaid_spans as span set chain_from = chained.chain_from from chained where chained.order_id = span.order_id;
     update prepaid_spans as span set chain_from = "to" where order_id in (select id from bill_orders where status = 'refunded');
   `),
+  '20261130_22_prepaid_rentals': migration(`
+    alter table prepaid_resources drop constraint prepaid_resources_resource_type_check;
+    alter table prepaid_resources add constraint prepaid_resources_resource_type_check
+      check (resource_type in ('nextstack.vm', 'nextstack.volume', 'nextstack.eip', 'market.rental'));
+    alter table prepaid_resources drop constraint prepaid_resources_period_check;
+    alter table prepaid_resources add constraint prepaid_resources_period_check check (period in ('day', 'week', 'month', 'year'));
+  `),
 }
 
 /** Spans that reach into what is to be rated, by resource. */

@@ -1,15 +1,14 @@
-import { containers } from '@zhisuan/contract/cis/container'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { rentalApps, workspacePath, type rentals } from '@zhisuan/contract/market/rental'
 import type { Context } from '@zhisuan/contract/policy/pattern'
 import type { Docker } from '@zhisuan/engines/docker/types'
 import { buffer } from 'node:stream/consumers'
-import { asksAlso } from '../../../platform/auth/also.ts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RentedContainers } from '../../cis/container/rented.containers.ts'
+import type { Entering } from '../inside.ts'
 import { getRental } from '../rental/rental.store.ts'
 import { hostLabel, sealPass } from './apps.pass.ts'
 import type { AppsProxy } from './apps.proxy.ts'
@@ -42,10 +41,10 @@ const begins = {
 
 /** Ways for a browser into what runs in a machine. */
 export function createApps(
-  platform: Pick<Platform, 'db' | 'secrets' | 'now' | 'kinds'>,
-  { proxy, rented }: { proxy: Pick<AppsProxy, 'addressOf' | 'offered'>; rented: Pick<RentedContainers, 'enter'> },
+  platform: Pick<Platform, 'db' | 'secrets' | 'now'>,
+  { proxy, rented, entering }: { proxy: Pick<AppsProxy, 'addressOf' | 'offered'>; entering: Entering; rented: Pick<RentedContainers, 'enter'> },
 ) {
-  const { db, secrets, now, kinds } = platform
+  const { db, secrets, now } = platform
   const exitOf = async (docker: Docker, dockerId: string, command: string): Promise<number | null> => {
     const execId = await docker.execs.create(dockerId, { command: ['/bin/sh', '-c', command], tty: false, stdin: false, env: {} })
     await buffer(await docker.execs.attach(execId, { tty: false }))
@@ -57,8 +56,9 @@ export function createApps(
       if (!proxy.offered) throw new Refusal('appsNowhere')
       const rental = found(await getRental(db, scopeOf(actor), id))
       if (rental.status !== 'running' || rental.container_id === null) throw new Refusal('stateForbids')
-      await asksAlso(kinds, actor, containers.terminal, { id: rental.container_id }, context)
-      const { docker, docker_id } = await rented.enter(actor, rental.container_id)
+      const inside = await entering(id, async () => actor, { context })
+      if (inside === null) throw new Refusal('noPermission')
+      const { docker, docker_id } = await rented.enter(actor, inside.container_id)
       const port = body.app === 'port' ? body.port : rentalApps[body.app]
       const there = await exitOf(docker, docker_id, listens(port))
       if (there === 126) throw new Refusal('appUnreachable')

@@ -14,7 +14,10 @@ import { call } from '../../../testing/call.ts'
 import { cardNode, listed, providing, type CardNode } from '../../../testing/market.ts'
 import { someone } from '../../../testing/people.ts'
 import { hostLabel, openPass, readHostLabel, sealPass } from './apps.pass.ts'
-import { createAppsProxy, enterPath, type AppsProxy } from './apps.proxy.ts'
+import { createEntering } from '../inside.ts'
+import { strangersMost } from './apps.counting.ts'
+import { enterPath } from './apps.entering.ts'
+import { createAppsProxy, type AppsProxy } from './apps.proxy.ts'
 
 /** What is executed in a machine speaks to a port of it: here to one of this host, in the frames of Docker's streams. */
 const execs = {
@@ -88,6 +91,7 @@ describe('browsers that are led into a machine', () => {
     proxy = createAppsProxy(
       { ...app.platform, config: { ...app.config, APPS_PORT: door, APPS_URL: `http://localhost:${door}` } },
       {
+        entering: createEntering(app.platform),
         rented: { enter: async () => ({ docker: { execs } as unknown as Docker, docker_id: 'd' }) },
         actorOf: async (session) => (session === 'ended' ? null : someActor({ bp_id: session === 'foreign' ? uuidv7() : renter.bp_id, session_id: session })),
       },
@@ -155,6 +159,21 @@ describe('browsers that are led into a machine', () => {
     for (const host of [`localhost:${door}`, `x.localhost:${door}`, `${hostLabel(uuidv7(), port)}.localhost:${door}`])
       expect((await ask('/lab', { ...withEntry(), host })).statusCode).toBe(401)
     expect(seen).toHaveLength(before)
+  })
+
+  it('of an address are not heard for a while where it comes again and again without a pass; others are', async () => {
+    const from = async (localAddress: string, headers: Record<string, string> = {}): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const sent = request({ port: door, host: '127.0.0.1', localAddress, path: '/lab', headers: { host: hostOf(), ...headers } }, (answer) => {
+          answer.resume()
+          resolve(answer.statusCode)
+        })
+        sent.on('error', reject)
+        sent.end()
+      })
+    for (let time = 0; time < strangersMost; time++) expect(await from('127.0.0.7')).toBe(401)
+    expect(await from('127.0.0.7', withEntry())).toBe(429)
+    expect(await from('127.0.0.8', withEntry())).toBe(200)
   })
 
   it('are not made to ask anything by a page of elsewhere, be it another machine', async () => {

@@ -1,4 +1,4 @@
-import type { Db, Sql } from '../../../platform/db/database.ts'
+import type { Db } from '../../../platform/db/database.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
 
 const place = 'market_door'
@@ -12,7 +12,3 @@ export async function readDoorKey(db: Db, secrets: Secrets, make: () => string):
     .execute()
   return secrets.open((await db.selectFrom('market_door').select('sealed').executeTakeFirstOrThrow()).sealed, place)
 }
-
-/** What somebody asks for by its name; only what runs has an inside. */
-export const rentalAtDoor = (on: Sql, id: string): Promise<{ bp_id: string; container_id: string | null } | undefined> =>
-  on.selectFrom('market_rentals').select(['bp_id', 'container_id']).where('id', '=', id).where('status', '=', 'running').executeTakeFirst()

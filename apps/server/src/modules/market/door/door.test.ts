@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
+import { createEntering } from '../inside.ts'
 import { createDoor, failuresMost, type Door } from './door.ts'
 
 /** What the door lets in is tried with OpenSSH's client on a real machine (tests/engines). */
@@ -13,7 +14,12 @@ describe('the SSH door', () => {
   beforeAll(async () => {
     app = await testApp()
     const nobody = async () => null
-    const parts = { rented: { enter: async () => expect.fail('nobody is inside') }, personOf: nobody, personOfKey: nobody }
+    const parts = {
+      rented: { enter: async () => expect.fail('nobody is inside') },
+      entering: createEntering(app.platform),
+      personOf: nobody,
+      personOfKey: nobody,
+    }
     door = createDoor({ ...app.platform, config: { ...app.config, SSH_PORT: 0 } }, parts)
     await door.start()
     port = door.port() ?? 0

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { containers } from '@zhisuan/contract/cis/container'
-import { mayAccess } from '@zhisuan/contract/roles'
 import { framesTaken, type Output } from '@zhisuan/engines/docker/frames'
 import { through } from '@zhisuan/engines/docker/transport'
 import type { Docker } from '@zhisuan/engines/docker/types'
@@ -10,14 +9,13 @@ import { LRUCache } from 'lru-cache'
 import ssh2, { type AuthContext, type Connection, type PublicKeyAuthContext, type ServerChannel, type Session } from 'ssh2'
 import { z } from 'zod'
 import { createAudit } from '../../../platform/audit.ts'
-import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { decideCall } from '../../../platform/auth/rules.ts'
-import { contextOf, type Authorising } from '../../../platform/http/bind.ts'
+import type { Actor } from '../../../platform/auth/actor.ts'
 import { Windows } from '../../../platform/http/windows.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RentedContainers } from '../../cis/container/rented.containers.ts'
+import type { Entering, Inside } from '../inside.ts'
 import { connectTo } from '../relay.ts'
-import { readDoorKey, rentalAtDoor } from './door.store.ts'
+import { readDoorKey } from './door.store.ts'
 
 /** Whoever has not shown a key by then is sent away. */
 const loginMs = 20_000
@@ -43,11 +41,6 @@ const commandOf = (text: string): string[] => ['/bin/sh', '-c', text]
 const sftp = commandOf(
   'for at in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh /usr/libexec /usr/lib; do [ -x "$at/sftp-server" ] && exec "$at/sftp-server"; done; exit 127',
 )
-interface Entered {
-  readonly actor: Actor
-  readonly container_id: string
-}
-
 export type Door = ReturnType<typeof createDoor>
 
 /**
@@ -60,6 +53,7 @@ export function createDoor(
   platform: Pick<Platform, 'db' | 'secrets' | 'log' | 'config'>,
   parts: {
     rented: Pick<RentedContainers, 'enter'>
+    entering: Entering
     personOf: (userId: string) => Promise<Actor | null>
     personOfKey: (bpId: string, fingerprint: string) => Promise<string | null>
   },
@@ -72,25 +66,22 @@ export function createDoor(
     new Promise((resolve) => failures.incr(ip, (_error, result) => resolve(result?.current ?? 0), failureWindowMs))
   const shut = new LRUCache<string, true>({ max: 10_000, ttl: failureWindowMs })
   let server: ssh2.Server | null = null
-  let tags: Authorising['tags'] = async () => ({})
 
   /** Whom a key stands for, for the machine that is asked for; null where that is nobody who may. */
-  const entering = async (machine: string, key: Buffer, ip: string): Promise<Entered | null> => {
+  const entering = async (machine: string, key: Buffer, ip: string): Promise<Inside | null> => {
     if (!z.uuid().safeParse(machine).success) return null
-    const rental = await rentalAtDoor(db, machine)
-    if (rental === undefined || rental.container_id === null) return null
     const fingerprint = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
-    const person = await parts.personOfKey(rental.bp_id, fingerprint)
-    const actor = person === null ? null : await parts.personOf(person)
-    if (actor === null || actor.bp_id !== rental.bp_id || !mayAccess(containers.terminal.access, actor)) return null
-    const params = { id: rental.container_id }
-    const { outcome } = await decideCall(actor, containers.terminal, { params }, contextOf(actor, { ip, headers: {} }), (kind, id) =>
-      tags(scopeOf(actor), kind, id),
+    return parts.entering(
+      machine,
+      async (bpId) => {
+        const person = await parts.personOfKey(bpId, fingerprint)
+        return person === null ? null : parts.personOf(person)
+      },
+      { ip },
     )
-    return outcome === 'allowed' ? { actor, container_id: rental.container_id } : null
   }
 
-  const authenticate = async (context: PublicKeyAuthContext, ip: string): Promise<(() => Promise<Entered | null>) | null> => {
+  const authenticate = async (context: PublicKeyAuthContext, ip: string): Promise<(() => Promise<Inside | null>) | null> => {
     const { username } = context
     const key = ssh2.utils.parseKey(context.key.data)
     if (key instanceof Error) return null
@@ -102,7 +93,7 @@ export function createDoor(
     return () => entering(username, data, ip)
   }
 
-  const run = async (entered: () => Promise<Entered | null>, command: readonly string[], channel: ServerChannel, how: Terminal): Promise<void> => {
+  const run = async (entered: () => Promise<Inside | null>, command: readonly string[], channel: ServerChannel, how: Terminal): Promise<void> => {
     const now = await entered()
     if (now === null) throw new Error('may enter no longer')
     const { actor, container_id } = now
@@ -115,7 +106,7 @@ export function createDoor(
     await exit(docker, execId, channel)
   }
 
-  const serveSession = (session: Session, entered: () => Promise<Entered | null>): void => {
+  const serveSession = (session: Session, entered: () => Promise<Inside | null>): void => {
     const how: Terminal = { size: null, env: {}, resize: () => undefined }
     session.on('env', (accept, _reject, { key, val }) => {
       if (passedOn.test(key) && val.length < 256) how.env[key] = val
@@ -148,7 +139,7 @@ export function createDoor(
     })
   }
 
-  const recorded = ({ actor, container_id }: Entered, ip: string): Promise<void> =>
+  const recorded = ({ actor, container_id }: Inside, ip: string): Promise<void> =>
     audit({ call: containers.terminal.id, actor, bp_id: actor.bp_id, object_id: container_id, request_id: randomUUID(), ip, code: 0 })
 
   const serve = (client: Connection, ip: string): void => {
@@ -160,7 +151,7 @@ export function createDoor(
     const late = setTimeout(() => client.end(), loginMs)
     let tried = 0
     let channels = 0
-    let entered: (() => Promise<Entered | null>) | null = null
+    let entered: (() => Promise<Inside | null>) | null = null
     /** A client with several keys has failed once, not once for each. */
     const refused = async (): Promise<void> => {
       if (tried > 1) return
@@ -234,10 +225,6 @@ export function createDoor(
   return {
     /** Where it is; null where there is none. */
     port: (): number | null => (server === null ? null : (server.address() as AddressInfo).port),
-    /** How policies read tags. */
-    reading: (how: Authorising['tags']): void => {
-      tags = how
-    },
     async start(): Promise<void> {
       if (config.SSH_PORT === undefined) return
       const key = await readDoorKey(db, secrets, () => ssh2.utils.generateKeyPairSync('ed25519').private)

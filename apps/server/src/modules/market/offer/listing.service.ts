@@ -1,9 +1,9 @@
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import { stoppedDays, type Listing, type offers } from '@zhisuan/contract/market/offer'
+import { offerPeriods, stoppedDays, type Listing, type OfferPeriod, type offers } from '@zhisuan/contract/market/offer'
 import type { Platform } from '../../../platform/platform.ts'
 import { listedOffers, listedStock, type ListedOffer, type NodeStock } from './offer.store.ts'
-import { hourly, shownTerms } from './offer.terms.ts'
+import { hourly, inAdvance, shownTerms } from './offer.terms.ts'
 
 type Browse = (typeof offers)['browse']
 
@@ -22,6 +22,8 @@ const cudaOf = ({ cudas }: ListedOffer): string | null =>
     (oldest, cuda) => (oldest === null || cuda === null ? null : versionOf(cuda) < versionOf(oldest) ? cuda : oldest),
     cudas[0] ?? null,
   )
+
+const decimalOrNull = (amount: bigint | null): string | null => (amount === null ? null : toDecimal(amount))
 
 /** What everybody is shown of the market, from one look for all who ask within a second. */
 export function createListings({ db }: Pick<Platform, 'db'>) {
@@ -47,6 +49,8 @@ export function createListings({ db }: Pick<Platform, 'db'>) {
   }
 
   return {
+    /** All that is listed, with how much of it is there. */
+    all,
     async browse(query: QueryOf<Browse>): Promise<ResponseOf<Browse>> {
       const { count } = query
       const rows = (await all()).map((row) => ({ row, ...hourly(row, count), cuda: cudaOf(row) }))
@@ -57,6 +61,7 @@ export function createListings({ db }: Pick<Platform, 'db'>) {
         (query.card_model === undefined || row.card_model === query.card_model) &&
         (query.memory_bytes === undefined || row.card_memory_bytes >= query.memory_bytes) &&
         (query.region_id === undefined || row.regions.some(({ id }) => id === query.region_id)) &&
+        (query.mode === undefined || isOf(row, query.mode)) &&
         (query.cuda === undefined || (cuda !== null && versionOf(cuda) >= versionOf(query.cuda))) &&
         (query.price === undefined || running <= toMinor(query.price)) &&
         (query.free !== true || row.free_together >= count)
@@ -94,6 +99,9 @@ function withStock(offers: Awaited<ReturnType<typeof listedOffers>>, stock: read
     ]
   })
 }
+
+const isOf = (row: ListedOffer, mode: NonNullable<QueryOf<Browse>['mode']>): boolean =>
+  mode === 'onDemand' || mode === 'interruptible' ? row.mode === mode : row[`${mode}_price`] !== null
 
 interface Priced {
   readonly row: ListedOffer
@@ -145,5 +153,10 @@ const shape = (row: ListedOffer, cuda: string | null, { count, running, stopped 
   free_cards: row.free_cards,
   free_together: row.free_together,
   starts: row.orders === 0 ? null : { orders: row.orders, running: row.running, median_ms: row.median_ms, p95_ms: row.p95_ms },
-  asked: { count, running: toDecimal(running), stopped: toDecimal(stopped) },
+  asked: {
+    count,
+    running: toDecimal(running),
+    stopped: toDecimal(stopped),
+    ...(Object.fromEntries(offerPeriods.map((period) => [period, decimalOrNull(inAdvance(row, count, period))])) as Record<OfferPeriod, string | null>),
+  },
 })

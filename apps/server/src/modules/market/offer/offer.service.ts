@@ -1,7 +1,7 @@
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { fillText } from '@zhisuan/contract/errors'
-import { offerCan, type Offer, type offers } from '@zhisuan/contract/market/offer'
+import { offerCan, offerPeriods, periodHours, type Offer, type OfferPeriod, type offers } from '@zhisuan/contract/market/offer'
 import { marketTexts } from '@zhisuan/contract/texts'
 import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
@@ -14,9 +14,11 @@ import type { CatalogueService } from '../../bill/catalogue/catalogue.service.ts
 import type { OfferRow } from '../market.tables.ts'
 import { providerOf } from '../provider/provider.store.ts'
 import * as store from './offer.store.ts'
-import { shownTerms } from './offer.terms.ts'
+import { diskInAdvance, shownTerms } from './offer.terms.ts'
 
 type Calls = typeof offers
+
+const minorOrNull = (amount: string | null): string | null => (amount === null ? null : String(toMinor(amount)))
 
 /** Of one provider that are not over. */
 const openMost = 200
@@ -33,6 +35,10 @@ export function createOffers(
     const floor = await settings.get('market_floor_price')
     if (price < toMinor(floor)) throw new Refusal('offerBelowFloor', { ...(field !== undefined && { field }), values: { floor } })
   }
+  /** In advance an hour is not given away either. @throws Refusal `offerBelowFloor` */
+  const refusePeriodBelowFloor = async (price: string | null, period: OfferPeriod): Promise<void> => {
+    if (price !== null) await refuseBelowFloor(toMinor(price) / BigInt(periodHours[period]), `${period}_price`)
+  }
   const get = async (scope: Scope, id: string): Promise<Offer> => shape(found(await store.getOffer(db, scope, id)))
 
   /** Its parts as SKUs of their own: the offer is their variant. */
@@ -45,10 +51,18 @@ export function createOffers(
       meter: `market.${part}` as const,
       variant: offer.id,
       hour: toDecimal(BigInt(amount)),
+      day: null,
+      week: null,
       month: null,
       year: null,
     })
-    await importPrices(tx, actor, [row('card', offer.card_price), row('disk', offer.disk_price), row('stoppedDisk', offer.stopped_disk_price)])
+    const ahead = offerPeriods.filter((period) => offer[`${period}_price`] !== null)
+    const of = (priceOf: (period: OfferPeriod) => bigint) => Object.fromEntries(ahead.map((period) => [period, toDecimal(priceOf(period))]))
+    await importPrices(tx, actor, [
+      { ...row('card', offer.card_price), ...of((period) => BigInt(offer[`${period}_price`] ?? 0)) },
+      { ...row('disk', offer.disk_price), ...of((period) => diskInAdvance(offer, period)) },
+      row('stoppedDisk', offer.stopped_disk_price),
+    ])
   }
 
   return {
@@ -58,6 +72,7 @@ export function createOffers(
     async create(actor: Actor, { edge_id, ...terms }: BodyOf<Calls['create']>): Promise<Offer> {
       refuseOwnerless(scopeOf(actor))
       await refuseBelowFloor(toMinor(terms.card_price), 'card_price')
+      for (const period of offerPeriods) await refusePeriodBelowFloor(terms[`${period}_price`], period)
       const id = uuidv7()
       await db.transaction().execute(async (tx) => {
         const provider = await providerOf(tx, actor.bp_id)
@@ -80,6 +95,10 @@ export function createOffers(
           card_price: String(toMinor(terms.card_price)),
           disk_price: String(toMinor(terms.disk_price)),
           stopped_disk_price: String(toMinor(terms.stopped_disk_price)),
+          day_price: minorOrNull(terms.day_price),
+          week_price: minorOrNull(terms.week_price),
+          month_price: minorOrNull(terms.month_price),
+          grace_seconds: terms.grace_seconds,
           ...authoredBy(actor),
         })
       })

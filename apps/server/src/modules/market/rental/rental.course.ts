@@ -11,11 +11,13 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RentedContainers, RentedState } from '../../cis/container/rented.containers.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
-import type { Attempt, RentalRow } from '../market.tables.ts'
+import type { Attempt, OfferRow, RentalRow } from '../market.tables.ts'
 import { costNow, spentAt, specOf } from './rental.machine.ts'
 import * as store from './rental.store.ts'
 
 const dayMs = 86_400_000
+/** So long after its grace what is interrupted has given its cards back, or somebody looks elsewhere for others. */
+const handOverMs = 120_000
 /** So often another machine is tried where one could not be made. */
 const attemptsMost = 5
 
@@ -29,7 +31,7 @@ export class Busy extends Error {
 }
 
 const wishSchema = containerSpec.pick({ image: true, command: true, env: true }).extend({ keep_running: z.boolean() })
-const place = (id: string): string => `market.rental ${id}`
+const sealedAt = (id: string): string => `market.rental ${id}`
 
 export type RentalCourse = ReturnType<typeof createCourse>
 
@@ -58,13 +60,90 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
   const inform = (
     tx: Tx,
     row: RentalRow,
-    kind: 'market.rentalFault' | 'market.rentalStopped' | 'market.rentalFailed' | 'market.rentalReleasing',
+    kind: 'market.rentalFault' | 'market.rentalStopped' | 'market.rentalFailed' | 'market.rentalInterrupting',
     text: string,
   ) => tell(tx, { kind, bp_id: row.bp_id, text, about: { kind: 'market.rental', id: row.id, name: row.name }, key: `${row.id} ${now().toISOString()}` })
 
+  /** Holds cards of a node for it and begins to make it there. @throws Busy where somebody was faster */
+  const place = async (
+    tx: Tx,
+    actor: Actor | null,
+    row: RentalRow,
+    at: { offer: OfferRow; node: string; cards: readonly store.FreeCard[] },
+  ): Promise<RentalRow> => {
+    const { offer, node, cards } = at
+    const container_id = uuidv7()
+    if (!(await store.holdCards(tx, cards, { rental_id: row.id, container_id }))) throw new Busy(node)
+    const { bp_id, created_by, created_by_name } = row
+    await rented.place(tx, actor, {
+      id: container_id,
+      rental_id: row.id,
+      bp_id,
+      created_by,
+      created_by_name,
+      edge_id: node,
+      name: `${row.name}-${row.id.slice(-6)}-${row.attempts.length + 1}`,
+      spec: specOf(row.id, openWish(row), offer, row.count),
+      cards: cards.map(({ uuid }) => uuid),
+    })
+    return set(tx, row, {
+      status: 'placing',
+      offer_id: offer.id,
+      provider_id: offer.provider_id,
+      edge_id: node,
+      container_id,
+      card_ids: cards.map(({ id }) => id),
+      waits_until: null,
+    })
+  }
+
+  /** Where no card is free: whoever rents interruptibly is told that theirs go to this one, which waits for them. Null where nobody does. @throws Busy */
+  const claim = async (tx: Tx, row: RentalRow, offer: OfferRow, tried: readonly string[]): Promise<RentalRow | null> => {
+    const nodes = await store.nodesToClaim(tx, offer, row.count, tried)
+    const [first] = nodes
+    if (first === undefined) return null
+    const node = await store.takeNode(tx, nodes)
+    if (node === null) throw new Busy(first)
+    const cards: store.FreeCard[] = await store.freeCards(tx, offer, node, row.count)
+    const giving: store.Giving[] = []
+    for (const one of await store.givingOn(tx, offer, node)) {
+      if (cards.length >= row.count) break
+      giving.push(one)
+      cards.push(...one.cards)
+    }
+    const wanted = cards.slice(0, row.count)
+    if (wanted.length < row.count || !(await store.claimCards(tx, wanted, row.id))) throw new Busy(node)
+    const seconds = Math.max(0, ...giving.map(({ grace_seconds }) => grace_seconds))
+    const interrupt_at = new Date(now().getTime() + seconds * 1_000)
+    for (const { id } of giving) {
+      const giver = found(await store.lockAnyRental(tx, id))
+      await set(tx, giver, { interrupt_at })
+      await inform(tx, giver, 'market.rentalInterrupting', fillText(messageTexts.rentalInterrupting, { name: giver.name, seconds, days: stoppedDays }))
+    }
+    const waits_until = new Date(interrupt_at.getTime() + handOverMs)
+    return set(tx, row, { status: 'placing', offer_id: offer.id, provider_id: offer.provider_id, edge_id: node, card_ids: [], waits_until })
+  }
+
+  /** Waits for cards that somebody else still has; takes them once they are given back. */
+  const whileWaiting = async (tx: Tx, row: RentalRow): Promise<void> => {
+    const cards = await store.claimedCards(tx, row.id)
+    const offer = found(await store.offerById(tx, row.offer_id))
+    const over = row.waits_until === null || row.waits_until <= now()
+    if (cards.length < row.count || over || cards.some(({ usable }) => !usable)) return again(tx, row, rentalTexts.waitsForInterrupted)
+    if (cards.some(({ held }) => held)) return
+    await store.dropClaims(tx, row.id)
+    await place(tx, null, row, { offer, node: found(row.edge_id), cards })
+  }
+
+  /** As what is paid in advance is now. */
+  const withPaid = async (tx: Tx, row: RentalRow): Promise<RentalRow> => {
+    const until = await store.prepaidUntil(tx, row.id, now())
+    return until?.getTime() === row.prepaid_until?.getTime() ? row : set(tx, row, { prepaid_until: until })
+  }
+
   /** Looks for a machine and begins to make it. Null, or why there is none. @throws Busy */
-  const choose = async (tx: Tx, actor: Actor | null, row: RentalRow): Promise<{ row: RentalRow; reasons: string | null }> => {
-    const tried = row.attempts.map(({ edge_id }) => edge_id)
+  const choose = async (tx: Tx, actor: Actor | null, row: RentalRow, except: readonly string[] = []): Promise<{ row: RentalRow; reasons: string | null }> => {
+    const tried = [...except, ...row.attempts.map(({ edge_id }) => edge_id)]
     const reasons: string[] = []
     if (row.attempts.length < attemptsMost)
       for (const { offer, provider_name } of await store.candidates(tx, row)) {
@@ -77,36 +156,27 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
         const node = await store.takeNode(tx, nodes)
         if (node === null) throw new Busy(first)
         const cards = await store.freeCards(tx, offer, node, row.count)
-        const container_id = uuidv7()
-        if (cards.length < row.count || !(await store.holdCards(tx, cards, { rental_id: row.id, container_id }))) throw new Busy(node)
-        const spec = specOf(row.id, openWish(row), offer, row.count)
-        const { bp_id, created_by, created_by_name } = row
-        await rented.place(tx, actor, {
-          id: container_id,
-          rental_id: row.id,
-          bp_id,
-          created_by,
-          created_by_name,
-          edge_id: node,
-          name: `${row.name}-${row.id.slice(-6)}-${row.attempts.length + 1}`,
-          spec,
-          cards: cards.map(({ uuid }) => uuid),
-        })
-        const changes = { offer_id: offer.id, provider_id: offer.provider_id, edge_id: node, container_id, card_ids: cards.map(({ id }) => id) }
-        return { row: await set(tx, row, { ...changes, status: 'placing' }), reasons: null }
+        if (cards.length < row.count) throw new Busy(node)
+        return { row: await place(tx, actor, row, { offer, node, cards }), reasons: null }
+      }
+    if (row.attempts.length < attemptsMost)
+      for (const { offer } of await store.candidates(tx, row)) {
+        const waiting = offer.mode === 'onDemand' ? await claim(tx, row, offer, tried) : null
+        if (waiting !== null) return { row: waiting, reasons: null }
       }
     return { row, reasons: reasons.join('；') || rentalTexts.noMore }
   }
 
-  const openWish = (row: RentalRow) => wishSchema.parse(JSON.parse(secrets.open(row.wish, place(row.id))))
+  const openWish = (row: RentalRow) => wishSchema.parse(JSON.parse(secrets.open(row.wish, sealedAt(row.id))))
 
   /** What could not be made is left to be removed, and another machine is looked for. */
   const again = async (tx: Tx, row: RentalRow, reason: string): Promise<void> => {
     const provider = (await store.candidates(tx, row)).find(({ offer }) => offer.id === row.offer_id)?.provider_name ?? ''
     const attempt: Attempt = { provider, edge_id: row.edge_id ?? '', reason, at: now().toISOString() }
     const attempts = [...row.attempts, attempt]
-    await store.updateRental(tx, row.id, { attempts: JSON.stringify(attempts), container_id: null })
-    const next = await choose(tx, null, { ...row, attempts, container_id: null })
+    await store.dropClaims(tx, row.id)
+    await store.updateRental(tx, row.id, { attempts: JSON.stringify(attempts), container_id: null, waits_until: null })
+    const next = await choose(tx, null, { ...row, attempts, container_id: null, waits_until: null })
     if (next.reasons === null) return
     const text = `${reason}${reason.endsWith('。') ? '' : '；'}${next.reasons}`
     await set(tx, next.row, { status: 'failed', error_text: text, container_id: null })
@@ -119,14 +189,16 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
   }
 
   const stopped = async (tx: Tx, row: RentalRow, reason: StopReason | null): Promise<RentalRow> => {
-    await giveBack(tx, row)
+    // What is paid in advance keeps its cards.
+    if (row.prepaid_until === null) await giveBack(tx, row)
     const at = now()
     return set(tx, row, {
       status: 'stopped',
       fault: null,
       idle_since: null,
+      interrupt_at: null,
       stopped_at: at,
-      release_at: new Date(at.getTime() + stoppedDays * dayMs),
+      release_at: row.prepaid_until === null ? new Date(at.getTime() + stoppedDays * dayMs) : null,
       ...(reason !== null && { stop_reason: reason }),
     })
   }
@@ -140,7 +212,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
 
   /** The operation that it began; null where the next look begins it. */
   const stop = async (tx: Tx, actor: Actor | null, row: RentalRow, state: RentedState | undefined, reason: StopReason): Promise<string | null> => {
-    const after = await set(tx, row, { status: 'stopping', stop_reason: reason, error_text: null, idle_since: null })
+    const after = await set(tx, await withPaid(tx, row), { status: 'stopping', stop_reason: reason, error_text: null, idle_since: null })
     if (state === undefined || state.step !== null || !state.node.online || !['running', 'restarting', 'paused'].includes(state.status)) return null
     return rented.stop(tx, actor, after.container_id ?? '')
   }
@@ -155,12 +227,18 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
       return
     }
     if (state.step !== null) return
+    if (row.interrupt_at !== null && !(await store.isClaimed(tx, row.id))) {
+      const after = await set(tx, row, { interrupt_at: null })
+      await inform(tx, after, 'market.rentalInterrupting', fillText(messageTexts.rentalInterruptionOver, { name: row.name }))
+      return
+    }
+    const interrupted = row.interrupt_at !== null && row.interrupt_at <= now()
     const broken = row.fault === 'card' && row.fault_at !== null && now().getTime() - row.fault_at.getTime() >= faultMinutes * 60_000
     const over = row.ends_at !== null && row.ends_at <= now()
     const idle = row.idle_minutes !== null && row.idle_since !== null && now().getTime() - row.idle_since.getTime() >= row.idle_minutes * 60_000
     const spent = row.spend_limit !== null && spentAt(row, now()) >= BigInt(row.spend_limit)
-    if (broken || over || spent || idle) {
-      const reason = broken ? 'fault' : over ? 'end' : spent ? 'spend' : 'idle'
+    if (interrupted || broken || over || spent || idle) {
+      const reason = interrupted ? 'interrupted' : broken ? 'fault' : over ? 'end' : spent ? 'spend' : 'idle'
       await stop(tx, null, row, state, reason)
       await inform(tx, row, 'market.rentalStopped', fillText(messageTexts.rentalStopped[reason], { name: row.name, days: stoppedDays }))
       return
@@ -171,12 +249,14 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     }
   }
 
-  const look = async (tx: Tx, row: RentalRow): Promise<void> => {
+  const look = async (tx: Tx, before: RentalRow): Promise<void> => {
+    const row = ['running', 'stopping', 'stopped', 'starting'].includes(before.status) ? await withPaid(tx, before) : before
     const holders = await store.holdersOf(tx, row.id)
-    const ids = [...new Set([...holders, ...(row.container_id === null ? [] : [row.container_id])])]
+    const left = [...new Set([...holders, ...(await store.leftoversOf(tx, row))])]
+    const ids = [...new Set([...left, ...(row.container_id === null ? [] : [row.container_id])])]
     const states = await rented.states(tx, ids)
-    // What could not be made has its cards until it is gone.
-    for (const id of holders) {
+    // What could not be made, and what was left behind, has its cards until it is gone.
+    for (const id of left) {
       if (id === row.container_id && row.status !== 'failed' && row.status !== 'released') continue
       const state = states.get(id)
       if (state === undefined) await store.releaseCards(tx, row.id, id)
@@ -185,10 +265,18 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     const state = row.container_id === null ? undefined : states.get(row.container_id)
     switch (row.status) {
       case 'placing':
+        if (row.waits_until !== null) return whileWaiting(tx, row)
         if (state === undefined) return again(tx, row, rentalTexts.lost)
         if (state.step !== null || state.status === 'creating') return
         if (state.status === 'running' || state.status === 'restarting') {
-          await set(tx, row, { status: 'running', running_at: now(), error_text: null })
+          await set(tx, row, {
+            status: 'running',
+            running_at: row.running_at ?? now(),
+            error_text: null,
+            release_at: null,
+            stopped_at: null,
+            stop_reason: null,
+          })
           return
         }
         if (state.status === 'unknown') return
@@ -209,6 +297,12 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
         const fault = state.status === 'unknown' ? 'host' : null
         if (fault !== row.fault) {
           await set(tx, row, { fault })
+          return
+        }
+        // Its time in advance is over: from now on it is stopped as others are.
+        if (row.prepaid_until === null && row.release_at === null) {
+          await giveBack(tx, row)
+          await set(tx, row, { release_at: new Date(now().getTime() + stoppedDays * dayMs) })
           return
         }
         if (row.release_at !== null && row.release_at <= now()) {
@@ -243,11 +337,12 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     const after = row.status === 'releasing' ? row : await set(tx, row, { status: 'releasing', fault: null })
     if (row.container_id !== null && !(await rented.remove(tx, actor, row.container_id))) return after
     await giveBack(tx, row)
-    return set(tx, after, { status: 'released', released_at: now(), container_id: null })
+    await store.dropClaims(tx, row.id)
+    return set(tx, after, { status: 'released', released_at: now(), container_id: null, waits_until: null })
   }
 
   return {
-    sealWish: (id: string, wish: z.output<typeof wishSchema>): string => secrets.seal(JSON.stringify(wish), place(id)),
+    sealWish: (id: string, wish: z.output<typeof wishSchema>): string => secrets.seal(JSON.stringify(wish), sealedAt(id)),
     choose,
     set,
     stop,
@@ -259,13 +354,28 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
       const row = await store.lockAnyRental(tx, id)
       if (row !== undefined) await look(tx, row)
     },
+    /** Leaves its disk behind, to be deleted, and is made anew on another host. @throws Refusal 90010, 90011, 98011 */
+    async move(tx: Tx, actor: Actor | null, before: RentalRow): Promise<void> {
+      const row = await withPaid(tx, before)
+      if (row.prepaid_until !== null) throw new Refusal('stateForbids')
+      const { container_id, edge_id } = row
+      if (container_id !== null) {
+        const gone = await rented.remove(tx, actor, container_id)
+        const state = (await rented.states(tx, [container_id])).get(container_id)
+        if (!gone && state?.status !== 'deleting') throw new Refusal('operationRunning')
+      }
+      await store.updateRental(tx, row.id, { attempts: '[]', container_id: null })
+      const { reasons } = await choose(tx, actor, { ...row, attempts: [], container_id: null }, edge_id === null ? [] : [edge_id])
+      if (reasons !== null) throw new Refusal('cardsNoneFree', { values: { reasons } })
+    },
     /** Chooses cards where its disk is, those that it had before all others, and begins to start it. @throws Refusal 98011 */
     async start(tx: Tx, actor: Actor | null, row: RentalRow): Promise<void> {
       const offer = found(await store.offerById(tx, row.offer_id))
       const [edge_id, container_id] = [found(row.edge_id), found(row.container_id)]
       await store.waitForNode(tx, edge_id)
-      const cards = await store.freeCards(tx, offer, edge_id, row.count, row.card_ids)
-      if (cards.length < row.count || !(await store.holdCards(tx, cards, { rental_id: row.id, container_id })))
+      const kept = await store.cardsOf(tx, container_id)
+      const cards = kept.length === row.count ? kept : await store.freeCards(tx, offer, edge_id, row.count, row.card_ids)
+      if (cards.length < row.count || (cards !== kept && !(await store.holdCards(tx, cards, { rental_id: row.id, container_id }))))
         throw new Refusal('cardsNoneFree', { values: { reasons: fillText(rentalTexts.noneHere, { count: row.count }) } })
       await rented.start(
         tx,

@@ -30,9 +30,12 @@ export const specOf = (rentalId: string, wish: Wish, offer: Pick<OfferRow, 'mill
 
 type Prices = Parameters<typeof hourly>[0]
 
-/** What it costs for an hour as it is, in minor units: as its table tells of its use. */
-export function costNow(of: { status: RentalStatus; fault: RentalFault | null; running_at: Date | null; count: number }, prices: Prices): bigint {
-  if (of.fault !== null || of.running_at === null) return 0n
+/** What it costs for an hour as it is, in minor units, beside what is paid in advance: as its table tells of its use. */
+export function costNow(
+  of: { status: RentalStatus; fault: RentalFault | null; running_at: Date | null; prepaid_until: Date | null; count: number },
+  prices: Prices,
+): bigint {
+  if (of.fault !== null || of.running_at === null || of.prepaid_until !== null) return 0n
   const { running, stopped } = hourly(prices, of.count)
   if (of.status === 'running') return running
   return of.status === 'stopping' || of.status === 'stopped' || of.status === 'starting' ? stopped : 0n

@@ -4,11 +4,13 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { fillText } from '@zhisuan/contract/errors'
 import { rentalCan, type incomes, type Rental, type rentals } from '@zhisuan/contract/market/rental'
 import { messageTexts } from '@zhisuan/contract/texts'
+import { z } from 'zod'
 import { authoredBy, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { isConnectionError } from '../../../platform/db/connections.ts'
-import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import { defineJob } from '../../../platform/jobs.ts'
 import type { Suspendable } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { StandingService } from '../../bill/arrears/standing.service.ts'
@@ -40,6 +42,9 @@ const idleShare = 0.02
 /** With so many days left people are told that what is stopped is about to be released. */
 const noticeDays = [1, 3, 7] as const
 const triesMost = 60
+
+/** Tells in time of what ends. */
+export const noticeJob = defineJob({ name: 'market.rental.notice', input: z.object({}), concurrency: 1, schedule: '23 * * * *' })
 
 export type RentalService = ReturnType<typeof createRentals>
 
@@ -185,8 +190,10 @@ export function createRentals(
       return { total, items: rows.map((row) => shape(row, of, now(), parts)) }
     },
     get: (actor: Actor, id: string) => get(scopeOf(actor), id),
+    find: (on: Sql, scope: Scope, id: string): Promise<RentalRow | undefined> => store.findRental(on, scope, id),
 
-    async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Rental> {
+    /** @param recorded in its transaction: where that throws nothing was rented */
+    async create(actor: Actor, body: BodyOf<Calls['create']>, recorded?: (tx: Tx, made: RentalRow) => Promise<void>): Promise<Rental> {
       const { bp_id } = actor
       if (bp_id === null) throw new Refusal('rentalOwnerless')
       const ends_at = refuseEnd(body.ends_at)
@@ -219,8 +226,9 @@ export function createRentals(
           idle_minutes: body.idle_minutes,
           ...authoredBy(actor),
         })
-        const { reasons } = await course.choose(tx, actor, found(await store.lockAnyRental(tx, id)))
+        const { row, reasons } = await course.choose(tx, actor, found(await store.lockAnyRental(tx, id)))
         if (reasons !== null) throw new Refusal('cardsNoneFree', { values: { reasons } })
+        await recorded?.(tx, row)
       }).catch((error: unknown) => {
         throw error instanceof Busy ? new Refusal('operationRunning') : error
       })
@@ -233,6 +241,17 @@ export function createRentals(
         await parts.mayMake(tx, row.bp_id)
         await course.start(tx, actor, row)
       }),
+    async move(actor: Actor, id: string): Promise<Rental> {
+      await patiently(async (tx) => {
+        const row = found(await store.lockRental(tx, scopeOf(actor), id))
+        refuseUnless(rentalCan.move, row)
+        await parts.mayMake(tx, row.bp_id)
+        await course.move(tx, actor, row)
+      }).catch((error: unknown) => {
+        throw error instanceof Busy ? new Refusal('operationRunning') : error
+      })
+      return get(scopeOf(actor), id)
+    },
     release: (actor: Actor, id: string) => change(actor, id, 'release', (tx, row) => course.release(tx, actor, row)),
     limit: (actor: Actor, id: string, body: BodyOf<Calls['limit']>) =>
       change(actor, id, 'limit', (tx, row) =>
@@ -266,14 +285,28 @@ export function createRentals(
       return { total: toDecimal(sums.reduce((sum, { amount }) => sum + BigInt(amount), 0n)), items }
     },
 
-    /** Tells of what is stopped that it is about to be released: at each of these days once. */
+    /** Tells of what is stopped that it is about to be released, and of what is paid in advance that it ends: at each of these days once. */
     async notify(): Promise<void> {
       const at = now()
+      const horizon = new Date(at.getTime() + Math.max(...noticeDays) * dayMs)
+      for (const { id, bp_id, name, prepaid_until } of await store.endingBefore(db, horizon)) {
+        const days = noticeDays.find((one) => prepaid_until.getTime() - at.getTime() <= one * dayMs)
+        if (days === undefined || prepaid_until <= at) continue
+        await db.transaction().execute((tx) =>
+          parts.tell(tx, {
+            kind: 'market.rentalEnding',
+            bp_id,
+            text: fillText(messageTexts.rentalEnding, { name, days }),
+            about: { kind: 'market.rental', id, name },
+            key: `${id} ${prepaid_until.toISOString()} ${days}`,
+          }),
+        )
+      }
       const rows = await db
         .selectFrom('market_rentals')
         .select(['id', 'bp_id', 'name', 'release_at'])
         .where('status', '=', 'stopped')
-        .where('release_at', '<', new Date(at.getTime() + Math.max(...noticeDays) * dayMs))
+        .where('release_at', '<', horizon)
         .execute()
       for (const { id, bp_id, name, release_at } of rows) {
         const left = ((release_at?.getTime() ?? 0) - at.getTime()) / dayMs
@@ -339,6 +372,9 @@ const shape = (
     ends_at: isoOrNull(row.ends_at),
     idle_minutes: row.idle_minutes,
     idle_since: isoOrNull(row.idle_since),
+    prepaid_until: isoOrNull(row.prepaid_until),
+    interrupt_at: isoOrNull(row.interrupt_at),
+    waits_until: isoOrNull(row.waits_until),
     release_at: isoOrNull(row.release_at),
     created_by: row.created_by_name,
     created_at: iso(row.created_at),

@@ -62,6 +62,20 @@ export function listRentals(on: Sql, scope: Scope, query: QueryOf<typeof rentals
 export const getRental = (on: Sql, scope: Scope, id: string): Promise<ShownRental | undefined> =>
   shown(visible(on, scope).where('market_rentals.id', '=', id)).executeTakeFirst()
 
+export const findRental = (on: Sql, scope: Scope, id: string): Promise<RentalRow | undefined> =>
+  visible(on, scope).selectAll('market_rentals').where('market_rentals.id', '=', id).executeTakeFirst()
+
+/** Whose time in advance ends before a moment, and is not renewed by itself. */
+export async function endingBefore(on: Sql, moment: Date): Promise<{ id: string; bp_id: string; name: string; prepaid_until: Date }[]> {
+  const { rows } = await sql<Awaited<ReturnType<typeof endingBefore>>[number]>`
+    select rental.id, rental.bp_id, rental.name, rental.prepaid_until
+    from market_rentals as rental
+    where rental.prepaid_until < ${moment} and rental.status not in ('released', 'failed')
+      and not exists (select from prepaid_resources where resource_id = rental.id and auto_renew)
+  `.execute(on)
+  return rows
+}
+
 export const countOpenRentals = async (on: Sql, bpId: string): Promise<number> =>
   (
     await on
@@ -99,11 +113,20 @@ export async function candidates(on: Sql, wish: { offer_id: string; count: numbe
 const freeOf = (offer: Pick<OfferRow, 'provider_id' | 'card_model' | 'edge_id'>) => sql`
   provider_id = ${offer.provider_id} and model = ${offer.card_model} and rentable and not held and (${offer.edge_id}::uuid is null or edge_id = ${offer.edge_id}::uuid)`
 
+/** Looked at for one machine: whoever rents meanwhile holds one node each. */
+const nodesMost = 64
+
 /** Nodes that have so many free cards of an offer: those first of which the least is left. */
 export async function nodesWith(on: Sql, offer: OfferRow, count: number, except: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ edge_id: string }>`
-    select edge_id from market_stock where ${freeOf(offer)} and edge_id <> all(${[...except]}::uuid[])
-    group by edge_id having count(*) >= ${count} order by count(*), edge_id
+    select room.edge_id
+    from market_room as room
+    join edges on edges.id = room.edge_id and edges.status = 'online' and not edges.docker_away and edges.activation = 'active'
+    join market_nodes as nodes on nodes.id = room.edge_id and nodes.listed
+    join market_providers as providers on providers.bp_id is not distinct from edges.bp_id and providers.status = 'verified'
+    where providers.id = ${offer.provider_id} and room.model = ${offer.card_model} and room.cards >= ${count}
+      and (${offer.edge_id}::uuid is null or room.edge_id = ${offer.edge_id}::uuid) and room.edge_id <> all(${[...except]}::uuid[])
+    order by room.cards, room.edge_id limit ${nodesMost}
   `.execute(on)
   return rows.map(({ edge_id }) => edge_id)
 }
@@ -150,6 +173,94 @@ export const releaseCards = async (tx: Tx, rentalId: string, containerId: string
     .where('container_id', '=', containerId)
     .execute()
 }
+/** Until when it is paid in advance; null where it is not. */
+export async function prepaidUntil(on: Sql, rentalId: string, now: Date): Promise<Date | null> {
+  const { rows } = await sql<{ until: Date | null }>`select max("to") as until from prepaid_spans where resource_id = ${rentalId} and "to" > ${now}`.execute(on)
+  return rows[0]?.until ?? null
+}
+
+const mayGive = sql`holding.status = 'running' and holding.fault is null and holding.interrupt_at is null and held_by.mode = 'interruptible'`
+/** Nodes that would have so many cards of an offer for somebody, if those gave theirs that rent interruptibly. */
+export async function nodesToClaim(on: Sql, offer: OfferRow, count: number, except: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ edge_id: string }>`
+    select stock.edge_id
+    from market_stock as stock
+    left join market_holds as holds on holds.card_id = stock.id and holds.released_at is null
+    left join market_rentals as holding on holding.id = holds.rental_id
+    left join market_offers as held_by on held_by.id = holding.offer_id
+    where stock.provider_id = ${offer.provider_id} and stock.model = ${offer.card_model} and stock.rentable
+      and (${offer.edge_id}::uuid is null or stock.edge_id = ${offer.edge_id}::uuid) and stock.edge_id <> all(${[...except]}::uuid[])
+      and not exists (select from market_claims where card_id = stock.id)
+      and (holds.id is null or ${mayGive})
+    group by stock.edge_id having count(*) >= ${count} order by count(*), stock.edge_id limit ${nodesMost}
+  `.execute(on)
+  return rows.map(({ edge_id }) => edge_id)
+}
+export interface Giving {
+  id: string
+  grace_seconds: number
+  cards: FreeCard[]
+}
+/** Who would give theirs on a node that one holds, the smallest first; who is being changed just now is not asked. */
+export async function givingOn(tx: Tx, offer: OfferRow, edgeId: string): Promise<Giving[]> {
+  const { rows } = await sql<Giving>`
+    select holding.id, held_by.grace_seconds, (
+      select jsonb_agg(jsonb_build_object('id', market_cards.id, 'uuid', market_cards.uuid) order by "index")
+      from market_holds join market_cards on market_cards.id = market_holds.card_id
+      where market_holds.rental_id = holding.id and market_holds.released_at is null and market_cards.health = 'healthy') as cards
+    from market_rentals as holding join market_offers as held_by on held_by.id = holding.offer_id
+    where holding.edge_id = ${edgeId} and held_by.card_model = ${offer.card_model} and held_by.provider_id = ${offer.provider_id} and ${mayGive}
+    order by holding."count", holding.created_at desc
+    for update of holding skip locked
+  `.execute(tx)
+  return rows.filter(({ cards }) => (cards as FreeCard[] | null) !== null)
+}
+/** Whoever claimed one before keeps it: then false, and none is claimed. */
+export async function claimCards(tx: Tx, cards: readonly FreeCard[], rentalId: string): Promise<boolean> {
+  const claimed = await tx
+    .insertInto('market_claims')
+    .values(cards.map(({ id }) => ({ card_id: id, rental_id: rentalId })))
+    .onConflict((conflict) => conflict.column('card_id').doNothing())
+    .returning('card_id')
+    .execute()
+  return claimed.length === cards.length
+}
+export interface Claimed extends FreeCard {
+  held: boolean
+  usable: boolean
+}
+export async function claimedCards(on: Sql, rentalId: string): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`
+    select stock.id, stock.uuid, stock.rentable as usable, exists (select from market_holds where card_id = stock.id and released_at is null) as held
+    from market_claims join market_stock as stock on stock.id = market_claims.card_id
+    where market_claims.rental_id = ${rentalId} order by stock."index"
+  `.execute(on)
+  return rows
+}
+export const dropClaims = async (tx: Tx, rentalId: string): Promise<void> => {
+  await tx.deleteFrom('market_claims').where('rental_id', '=', rentalId).execute()
+}
+/** Whether somebody waits for cards that it has. */
+export const isClaimed = async (on: Sql, rentalId: string): Promise<boolean> =>
+  (await on
+    .selectFrom('market_holds')
+    .innerJoin('market_claims', 'market_claims.card_id', 'market_holds.card_id')
+    .select('market_claims.card_id')
+    .where('market_holds.rental_id', '=', rentalId)
+    .where('market_holds.released_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+/** That a container has. */
+export const cardsOf = (on: Sql, containerId: string): Promise<FreeCard[]> =>
+  on
+    .selectFrom('market_holds')
+    .innerJoin('market_cards', 'market_cards.id', 'market_holds.card_id')
+    .select(['market_cards.id', 'market_cards.uuid'])
+    .where('market_holds.container_id', '=', containerId)
+    .where('market_holds.released_at', 'is', null)
+    .orderBy('market_cards.index')
+    .execute()
+
 /** Containers that still have cards of a rental. */
 export const holdersOf = async (on: Sql, rentalId: string): Promise<string[]> =>
   (await on.selectFrom('market_holds').select('container_id').distinct().where('rental_id', '=', rentalId).where('released_at', 'is', null).execute()).map(
@@ -158,6 +269,17 @@ export const holdersOf = async (on: Sql, rentalId: string): Promise<string[]> =>
 
 export const offerById = (on: Sql, id: string): Promise<OfferRow | undefined> =>
   on.selectFrom('market_offers').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** Containers that were made for it, and are it no longer. */
+export const leftoversOf = async (on: Sql, rental: Pick<RentalRow, 'id' | 'container_id'>): Promise<string[]> =>
+  (
+    await on
+      .selectFrom('containers')
+      .select('id')
+      .where('rental_id', '=', rental.id)
+      .where(sql<boolean>`id is distinct from ${rental.container_id}`)
+      .execute()
+  ).map(({ id }) => id)
 
 /** Cards of it that must not be used. */
 export const sickCards = async (on: Sql, rentalId: string): Promise<{ index: number; trouble_detail: string }[]> =>
@@ -178,7 +300,9 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
     from market_rentals as rental
     left join containers on containers.id = rental.container_id
     left join edges on edges.id = containers.edge_id
-    where rental.status in ('placing', 'stopping', 'starting', 'releasing')
+    where (rental.status in ('placing', 'stopping', 'starting', 'releasing') and not exists (
+        -- What is being done to it is waited for: its end tells nobody, and of thousands on their way each look would be for nothing.
+        select from operations where resource_id = rental.container_id and operations.status in ('queued', 'running', 'undoing')))
       or (rental.status in ('running', 'stopped') and (
         containers.id is null
         or containers.status not in (case when rental.status = 'running' then 'running' else 'exited' end)
@@ -192,10 +316,15 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
         or (rental.status = 'running' and rental.spend_limit is not null
           and rental.charged + rental.hourly * extract(epoch from ${now}::timestamptz - rental.charged_until) / 3600
           >= rental.spend_limit)
+        or (rental.status = 'running' and rental.interrupt_at is not null)
+        or rental.prepaid_until is distinct from (select max("to") from prepaid_spans where resource_id = rental.id and "to" > ${now})
         or (rental.status = 'stopped' and rental.release_at <= ${now})))
       or (rental.status in ('released', 'failed', 'placing') and exists (
         select from market_holds where rental_id = rental.id and released_at is null and container_id is distinct from rental.container_id))
       or (rental.status = 'failed' and rental.container_id is not null)
+      or rental.id in (
+        select containers.rental_id from containers join market_rentals as own on own.id = containers.rental_id
+        where containers.id is distinct from own.container_id and containers.status <> 'deleting')
     order by rental.updated_at
     limit ${limit}
   `.execute(on)

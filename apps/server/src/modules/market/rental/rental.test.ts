@@ -172,6 +172,28 @@ describe('a machine that is rented', () => {
     await becomes(renter, rental.id, { status: 'running' })
   })
 
+  it('goes to another host where whose it is wants that more than what is on its disk', async () => {
+    await call(app, rentals.stop, one(renter, rental.id))
+    const stopped = await becomes(renter, rental.id, { status: 'stopped' })
+    const left = onDocker(stopped.container_id)
+    await vi.waitFor(() => call(app, rentals.move, one(renter, rental.id)), 5_000)
+    const moved = await becomes(renter, rental.id, { status: 'running', stop_reason: null, release_at: null, hourly: '25.20' })
+    expect(moved.running_at).toBe(stopped.running_at)
+    const [from, to] = [left, onDocker(moved.container_id)].map((made) => nodes.find(({ docker }) => made !== undefined && docker.containers.has(made.id)))
+    expect(to).toBeDefined()
+    expect(from).not.toBe(to)
+    // Nothing of it is left where it was.
+    await vi.waitFor(() => expect(nodes.flatMap(({ docker }) => [...docker.containers.values()])).toHaveLength(1), 10_000)
+    expect(
+      nodes
+        .filter((node) => node !== to)
+        .flatMap(({ docker }) => docker.removedVolumes)
+        .some((name) => name.includes(rental.id)),
+    ).toBe(true)
+    expect(new Set((await openHolds()).map(({ rental_id }) => rental_id))).toEqual(new Set([rental.id]))
+    expect(await refused(app, rentals.move, one(renter, rental.id))).toMatchObject({ code: 90010 })
+  })
+
   it('is released with its disk, and charged no more', async () => {
     await release(renter, rental.id)
     expect(onDocker(rental.container_id)).toBeUndefined()

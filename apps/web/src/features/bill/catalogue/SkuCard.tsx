@@ -1,5 +1,5 @@
 import Button from 'antd/es/button'
-import { billingPeriods, skus, type BillingPeriod, type Price, type Sku } from '@zhisuan/contract/bill/catalogue'
+import { billingPeriods, skus, usualPeriods, type BillingPeriod, type Price, type Sku } from '@zhisuan/contract/bill/catalogue'
 import { useId, useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useChange } from '../../../api/hooks.ts'
@@ -58,35 +58,37 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
         />
       </div>
       <div className="bc-periods">
-        {billingPeriods.map((period) => {
-          const price = sku.prices.find((one) => one.period === period) ?? null
-          return (
-            <div key={period} className="bc-period">
-              <div className="zs-line zs-line-narrow bc-between">
-                <span className="zs-soft">{t(`period.${period}`)}</span>
-                <Button
-                  size="small"
-                  aria-label={`${t('sku.setPrice')} ${sku.name} ${t(`period.${period}`)}`}
-                  onClick={() => setPricing({ period, from: price })}
-                >
-                  {t('sku.setPrice')}
-                </Button>
+        {billingPeriods
+          .filter((one) => usualPeriods.some((usual) => usual === one) || sku.prices.some(({ period }) => period === one))
+          .map((period) => {
+            const price = sku.prices.find((one) => one.period === period) ?? null
+            return (
+              <div key={period} className="bc-period">
+                <div className="zs-line zs-line-narrow bc-between">
+                  <span className="zs-soft">{t(`period.${period}`)}</span>
+                  <Button
+                    size="small"
+                    aria-label={`${t('sku.setPrice')} ${sku.name} ${t(`period.${period}`)}`}
+                    onClick={() => setPricing({ period, from: price })}
+                  >
+                    {t('sku.setPrice')}
+                  </Button>
+                </div>
+                {price === null ? (
+                  <p className="bc-none">{t('sku.unpriced')}</p>
+                ) : price.tiers.length === 1 ? (
+                  <p className="bc-price zs-number">{priceText(t, sku.meter, price)}</p>
+                ) : (
+                  <TierPicture name={sku.name} meter={sku.meter} period={period} tiers={price.tiers} />
+                )}
+                {price !== null && price.effective_to !== null && (
+                  <p className="zs-soft bc-small">
+                    {t('price.column.to')} {format.dateTime(price.effective_to)}
+                  </p>
+                )}
               </div>
-              {price === null ? (
-                <p className="bc-none">{t('sku.unpriced')}</p>
-              ) : price.tiers.length === 1 ? (
-                <p className="bc-price zs-number">{priceText(t, sku.meter, price)}</p>
-              ) : (
-                <TierPicture name={sku.name} meter={sku.meter} period={period} tiers={price.tiers} />
-              )}
-              {price !== null && price.effective_to !== null && (
-                <p className="zs-soft bc-small">
-                  {t('price.column.to')} {format.dateTime(price.effective_to)}
-                </p>
-              )}
-            </div>
-          )
-        })}
+            )
+          })}
       </div>
       {(ever_priced || planned_count > 0) && (
         <div className="zs-line zs-line-narrow">

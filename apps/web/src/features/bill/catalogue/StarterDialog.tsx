@@ -2,7 +2,7 @@ import Alert from 'antd/es/alert'
 import Checkbox from 'antd/es/checkbox'
 import Input from 'antd/es/input'
 import Skeleton from 'antd/es/skeleton'
-import { billingPeriods, priceLists, skus, type BillingPeriod } from '@zhisuan/contract/bill/catalogue'
+import { priceLists, skus, usualPeriods } from '@zhisuan/contract/bill/catalogue'
 import { useState } from 'react'
 import { useTranslation } from '../../../i18n.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -14,7 +14,7 @@ import { meterText, unitOf } from './catalogueText.ts'
 import { starterPrices, type StarterRow } from './starterPrices.ts'
 import { invalidatedByCatalogue } from './invalidated.ts'
 
-type Edited = Readonly<Record<string, { readonly use: boolean } & Readonly<Record<BillingPeriod, string>>>>
+type Edited = Readonly<Record<string, { readonly use: boolean } & Readonly<Record<(typeof usualPeriods)[number], string>>>>
 
 const priceRule = priceLists.import.body.shape.rows.element.shape.hour
 const isWrong = (text: string): boolean => text.trim() !== '' && !priceRule.safeParse(text).success
@@ -31,9 +31,9 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
   const offered = starterPrices.filter(({ meter }) => !taken.has(meter))
   const valuesOf = ({ meter, hour, month, year }: StarterRow) => edited[meter] ?? { use: true, hour, month, year }
   const chosen = offered.filter((row) => valuesOf(row).use)
-  const missing = (row: StarterRow): boolean => billingPeriods.every((period) => valuesOf(row)[period].trim() === '')
-  const wrong = chosen.some((row) => missing(row) || billingPeriods.some((period) => isWrong(valuesOf(row)[period])))
-  const count = chosen.reduce((sum, row) => sum + billingPeriods.filter((period) => valuesOf(row)[period].trim() !== '').length, 0)
+  const missing = (row: StarterRow): boolean => usualPeriods.every((period) => valuesOf(row)[period].trim() === '')
+  const wrong = chosen.some((row) => missing(row) || usualPeriods.some((period) => isWrong(valuesOf(row)[period])))
+  const count = chosen.reduce((sum, row) => sum + usualPeriods.filter((period) => valuesOf(row)[period].trim() !== '').length, 0)
 
   const price = (text: string): string | null => (text.trim() === '' ? null : text)
   const rowOf = (row: StarterRow) => {
@@ -74,7 +74,7 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
                 <tr>
                   <th scope="col">{t('starter.include')}</th>
                   <th scope="col">{t('starter.meter')}</th>
-                  {billingPeriods.map((period) => (
+                  {usualPeriods.map((period) => (
                     <th key={period} scope="col" className="bc-right">
                       {t(`starter.${period}`)}
                     </th>
@@ -101,13 +101,13 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
                             {t('starter.missing')}
                           </div>
                         )}
-                        {values.use && billingPeriods.some((period) => isWrong(values[period])) && (
+                        {values.use && usualPeriods.some((period) => isWrong(values[period])) && (
                           <div className="bc-wrong" role="alert">
                             {t('starter.wrong')}
                           </div>
                         )}
                       </th>
-                      {billingPeriods.map((period) => (
+                      {usualPeriods.map((period) => (
                         <td key={period} data-label={t(`starter.${period}`)}>
                           <Input
                             className="bc-right zs-number"

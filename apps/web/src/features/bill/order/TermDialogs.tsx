@@ -1,6 +1,8 @@
 import Form from 'antd/es/form'
 import Radio from 'antd/es/radio'
-import { orders, prepaids, prepaidKinds, type Order, type PrepaidKind } from '@zhisuan/contract/bill/order'
+import { orders, prepaids, prepaidKinds, type Order, type PrepaidKind, type PrepaidPeriod } from '@zhisuan/contract/bill/order'
+import { offerPeriods } from '@zhisuan/contract/market/offer'
+import { rentals } from '@zhisuan/contract/market/rental'
 import { eips } from '@zhisuan/contract/nextstack/eip'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
@@ -28,7 +30,9 @@ function TermFields({
   items,
   bpId,
   prepaidOnly,
+  type,
 }: {
+  readonly type: string
   readonly billing: Billing
   readonly bpId: string | null
   readonly items: readonly QuoteItem[]
@@ -38,7 +42,7 @@ function TermFields({
   return (
     <>
       <Form.Item name="billing" label={t('mode.label')} required>
-        <Term prepaidOnly={prepaidOnly} />
+        <Term prepaidOnly={prepaidOnly} {...(type === 'market.rental' && { periods: offerPeriods })} />
       </Form.Item>
       <p>
         {t('title')}：<Price items={items} period={periodOf(billing)} count={billing.count} bpId={bpId} />
@@ -48,8 +52,8 @@ function TermFields({
 }
 
 /** A form gives its control what it holds. */
-function Term({ value = month, onChange, prepaidOnly }: Controlled<Billing, { prepaidOnly: boolean }>) {
-  return <BillingMode value={value} onChange={(next) => onChange?.(next.mode === 'hour' ? { ...next, mode: 'month' } : next)} prepaidOnly={prepaidOnly} />
+function Term({ value = month, onChange, ...how }: Controlled<Billing, { prepaidOnly: boolean; periods?: readonly PrepaidPeriod[] }>) {
+  return <BillingMode value={value} onChange={(next) => onChange?.(next.mode === 'hour' ? { ...next, mode: 'month' } : next)} {...how} />
 }
 
 /** More time for what was ordered. */
@@ -79,7 +83,7 @@ export function RenewDialog({ order, onClose }: Dialog<{ order: Order }>) {
       onSubmit={(values) => renew.mutateAsync({ params: { id: order.id }, body: { period: periodOf(values.billing), count: values.billing.count } })}
     >
       <p>{data !== undefined && (data.ends_at === null ? t('renew.endsNow') : `${t('renew.until')}：${format.dateTime(data.ends_at)}`)}</p>
-      <TermFields billing={billing} items={items} bpId={order.bp_id} prepaidOnly />
+      <TermFields type={order.resource.type} billing={billing} items={items} bpId={order.bp_id} prepaidOnly />
       <p className="zs-soft">{t('renew.note')}</p>
     </FormDialog>
   )
@@ -140,6 +144,8 @@ export function PrepayDialog({ onClose }: Dialog) {
           <SearchSelect call={vms.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
         ) : type === 'nextstack.volume' ? (
           <SearchSelect call={volumes.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
+        ) : type === 'market.rental' ? (
+          <SearchSelect call={rentals.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
         ) : (
           <SearchSelect
             call={eips.list}
@@ -149,7 +155,7 @@ export function PrepayDialog({ onClose }: Dialog) {
           />
         )}
       </Field>
-      <TermFields billing={billing} items={items} bpId={null} prepaidOnly={false} />
+      <TermFields type={type} billing={billing} items={items} bpId={null} prepaidOnly={false} />
     </FormDialog>
   )
 }
