@@ -39,7 +39,7 @@ type Windows = typeof alarmWindows
 const alarmsMost = 100
 const windowsMost = 200
 const previewDays = 7
-const previewStepSeconds = 300
+const previewStepSeconds = 600
 const receiversMost = 20
 const zoneMs = 8 * 3_600_000
 const dayMs = 86_400_000
@@ -223,7 +223,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       await judgeRule(actor, rule)
       const seen = await keeper.past({ rule, bp_id: actor.bp_id }, now(), previewDays * 86_400, previewStepSeconds)
       const points = seen ?? []
-      const steps = Math.max(1, Math.ceil(for_seconds / previewStepSeconds))
+      const steps = Math.floor(for_seconds / previewStepSeconds) + 1
       // It begins where it was so for as long as it has to be.
       let [times, lasts] = [0, 0]
       for (const { count } of points) {
