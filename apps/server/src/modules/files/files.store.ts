@@ -5,6 +5,7 @@ import { tellsChanges } from '../../platform/changes.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
 import { insertsInto } from '../../platform/db/rows.ts'
+import { found } from '../../platform/errors.ts'
 import '../../platform/bytes/bytes.store.ts'
 import { spaceTexts } from './files.texts.ts'
 
@@ -262,9 +263,9 @@ export const getSpace = (on: Sql, holder: Holder, id: string): Promise<SpaceRow 
 export const publicSpace = (on: Sql): Promise<SpaceRow> => on.selectFrom('file_spaces').selectAll().where('kind', '=', 'public').executeTakeFirstOrThrow()
 /** Of whomever; for what goes on for somebody who asked before. */
 export const anySpace = (on: Sql, id: string): Promise<SpaceRow | undefined> => on.selectFrom('file_spaces').selectAll().where('id', '=', id).executeTakeFirst()
-/** Held against all other changes of what is in it: of its tree, and of what it counts. */
+/** Held against all other changes of what is in it: of its tree, and of what it counts. @throws Refusal notFound where it has gone with whose it was */
 export const lockSpace = async (tx: Tx, id: string): Promise<void> => {
-  await tx.selectFrom('file_spaces').select('id').where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
+  found(await tx.selectFrom('file_spaces').select('id').where('id', '=', id).forUpdate().executeTakeFirst())
 }
 export const countIn = async (tx: Tx, spaceId: string, by: { bytes: number; files: number }): Promise<void> => {
   await tx

@@ -579,11 +579,32 @@ describe('what is kept', () => {
     const person = { ...made, ...(await signIn(app, made)) }
     const [mine, ours] = [await put(person, 'mine.bin', randomBytes(1_000)), await put(person, 'ours.bin', randomBytes(500), {}, 'organisation')]
     await call(app, fileShares.create, { token: person.token, body: { entry_id: mine.id } })
+    // What is on its way goes too; what another server is just about to take finds no space.
+    const [begun, late] = [await announce(person, { name: 'begun.bin', size_bytes: 70 }), await announce(person, { name: 'late.bin', size_bytes: 10 })]
+    await app.platform.db.updateTable('byte_uploads').set({ user_id: head.id }).where('id', '=', late.id).execute()
     await call(app, users.delete, { token: head.token, params: { id: made.id } })
-    expect((await call(app, fileSpaces.list, { token: head.token })).usage.used_bytes).toBe(500)
+    expect((await call(app, fileSpaces.list, { token: head.token })).usage.used_bytes).toBe(510)
+    expect(await app.platform.db.selectFrom('byte_uploads').select('id').where('id', '=', begun.id).execute()).toEqual([])
+    const arrived = join(app.config.DATA_DIR, 'bytes', 'uploads', late.id)
+    await appendFile(arrived, randomBytes(10))
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: 10, status: 'verifying', updated_at: new Date(Date.now() - 120_000) })
+      .where('id', '=', late.id)
+      .execute()
+    // One that cannot be read keeps the clock from nothing else.
+    const broken = await announce(head, { name: 'broken.bin', size_bytes: 10 })
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: 10, status: 'verifying', updated_at: new Date(Date.now() - 180_000) })
+      .where('id', '=', broken.id)
+      .execute()
     expect(await call(app, fileEntries.get, { token: head.token, params: { id: ours.id } })).toMatchObject({ name: 'ours.bin' })
     await sweep()
     const lies = (sha256: string | null) => existsSync(join(app.config.DATA_DIR, 'bytes', 'contents', (sha256 ?? '').slice(0, 2), sha256 ?? ''))
     await vi.waitFor(() => expect([lies(mine.sha256), lies(ours.sha256)]).toEqual([false, true]), 10_000)
+    expect(await ended(head, late)).toMatchObject({ status: 'failed', entry_id: null })
+    expect(await call(app, fileUploads.get, { token: head.token, params: { id: broken.id } })).toMatchObject({ status: 'verifying' })
+    expect((await call(app, fileSpaces.list, { token: head.token })).usage.used_bytes).toBe(510)
   })
 })

@@ -108,6 +108,9 @@ export const getUpload = (on: Sql, id: string): Promise<UploadRow | undefined> =
   on.selectFrom('byte_uploads').selectAll().where('id', '=', id).executeTakeFirst()
 export const lockUpload = (tx: Tx, id: string): Promise<UploadRow | undefined> =>
   tx.selectFrom('byte_uploads').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** Of somebody all that have not ended. */
+export const lockUploadsOf = (tx: Tx, userId: string): Promise<UploadRow[]> =>
+  tx.selectFrom('byte_uploads').selectAll().where('user_id', '=', userId).where('status', 'in', ['uploading', 'verifying']).orderBy('id').forUpdate().execute()
 /** One’s own, the oldest first: those that go on, and those that failed since. */
 export const uploadsOf = (on: Sql, taker: string, userId: string, failedSince: Date): Promise<UploadRow[]> =>
   on
