@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { appendFile } from 'node:fs/promises'
+import { appendFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, inlineFileBytes, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
+import {
+  fileEntries,
+  fileShares,
+  fileSpaces,
+  fileTransfers,
+  fileUploads,
+  inlineFileBytes,
+  verifiedAtOnceBytes,
+  type FileEntry,
+  type FileUpload,
+} from '@zhisuan/contract/files/file'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
@@ -146,6 +156,22 @@ describe('an upload', () => {
       .where('id', '=', upload.id)
       .execute()
     await appendFile(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id), bytes)
+    await sweep()
+    expect(await ended(owner, upload)).toMatchObject({ status: 'done' })
+  })
+
+  it('that is large is verified although the queue has given it up', async () => {
+    const size_bytes = verifiedAtOnceBytes + 1
+    const upload = await announce(owner, { name: 'given-up.bin', size_bytes })
+    // All of it is a hole: nothing has to be sent.
+    const path = join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id)
+    await appendFile(path, '')
+    await truncate(path, size_bytes)
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: size_bytes, status: 'verifying', updated_at: new Date(Date.now() - 3_600_000) })
+      .where('id', '=', upload.id)
+      .execute()
     await sweep()
     expect(await ended(owner, upload)).toMatchObject({ status: 'done' })
   })

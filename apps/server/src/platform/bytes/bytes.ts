@@ -25,6 +25,8 @@ export const committedEveryBytes = 8 * 1024 * 1024
 /** What comes is gathered to so much before it is written. */
 const writtenBytes = 512 * 1024
 const uploadDays = 7
+/** Whoever verifies says so that often. */
+const verifyingEveryMs = 60_000
 const dayMs = 86_400_000
 
 /** As the environment says: in a bucket of an S3, else in the data directory. */
@@ -139,11 +141,18 @@ export function createBytes(
     if (upload?.status !== 'verifying') return
     // Of one of no bytes nothing was written.
     if (upload.size_bytes === 0) await (await uploads.open(id, 0)).close()
-    const sha256 = await uploads.hash(id, signal).catch(async (error: unknown) => {
-      // Another server was faster, and has taken it.
-      if ((await store.getUpload(db, id))?.status === 'verifying') throw error
-      return null
-    })
+    // Says that somebody is at it: what is large takes long.
+    const saying = setInterval(() => {
+      store.updateUpload(db, id, {}).catch((error: unknown) => log.debug({ err: error, upload: id }, 'nobody was told that an upload is being verified'))
+    }, verifyingEveryMs)
+    const sha256 = await uploads
+      .hash(id, signal)
+      .catch(async (error: unknown) => {
+        // Another server was faster, and has taken it.
+        if ((await store.getUpload(db, id))?.status === 'verifying') throw error
+        return null
+      })
+      .finally(() => clearInterval(saying))
     if (sha256 === null) return
     const wrong = (await uploads.size(id)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
     const fail = (reason: string): Promise<void> =>
@@ -195,7 +204,16 @@ export function createBytes(
   }
   const sweep = async (): Promise<void> => {
     await each(await store.wholeUploads(db), whole)
-    await each(await store.unverifiedUploads(db, verifiedAtOnceBytes), finish)
+    const unverified = await store.unverifiedUploads(db, verifiedAtOnceBytes)
+    const [small, large] = [unverified.filter(({ size_bytes }) => size_bytes <= verifiedAtOnceBytes), unverified.filter(({ size_bytes }) => size_bytes > verifiedAtOnceBytes)]
+    await each(small, finish)
+    // What the queue gave up after its tries is asked of it again.
+    await each(large, (id) =>
+      db.transaction().execute(async (tx) => {
+        await store.updateUpload(tx, id, {})
+        await jobs.send(tx, finishJob, { id })
+      }),
+    )
     await each(await store.expiredUploads(db, now()), async (id) => {
       await db.transaction().execute(async (tx) => {
         const upload = await store.lockUpload(tx, id)
