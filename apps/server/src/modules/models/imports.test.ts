@@ -125,6 +125,12 @@ describe('an import', () => {
     await begin(id)
     expect(await ended(id)).toMatchObject({ status: 'failed', error: '无法导入：“model.bin”与它的校验值不符' })
     expect(await call(app, models.get, { token: owner.token, params: { id } })).toMatchObject({ file_count: 0, revision: null })
+    // And of one that is listed twice nobody knows which it is.
+    hub.told.clear()
+    hub.twice = true
+    await begin(id)
+    expect(await ended(id)).toMatchObject({ status: 'failed', error: '无法导入：文件名“model.bin”重复' })
+    hub.twice = false
   })
 
   it('is cancelled, and taken up by the clock where a server was killed', async () => {
