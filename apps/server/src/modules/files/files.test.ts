@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { appendFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -416,6 +416,35 @@ describe('what is in a space', () => {
     expect(await refused(app, fileEntries.download, { token: colleague.token, body: { ids: [top.id, theirs.id] } })).toMatchObject({ status: 404 })
     const { path } = await call(app, fileEntries.download, { token: colleague.token, body: { ids: [top.id] } })
     await call(app, fileEntries.delete, { token: colleague.token, body: { ids: [top.id] } })
+    expect((await fetch(`${url}${path}`)).status).toBe(404)
+  })
+
+  it('is downloaded together however many things were chosen, as long as the link is good', async () => {
+    const person = await someone(app)
+    const one = await put(person, '一.txt', Buffer.from('one of many'))
+    const { db } = app.platform
+    const row = await db.selectFrom('file_entries').selectAll().where('id', '=', one.id).executeTakeFirstOrThrow()
+    const many = Array.from({ length: 999 }, (_, index) => ({ ...row, id: randomUUID(), name: `${index}.txt` }))
+    await db.insertInto('file_entries').values(many).execute()
+    const ids = [one.id, ...many.map(({ id }) => id)]
+    const { path, expires_at } = await call(app, fileEntries.download, { token: person.token, body: { ids } })
+    const archive = await fetch(`${url}${path}`)
+    const text = (await bytesOf(archive)).toString('latin1')
+    expect([archive.status, text.split('one of many').length - 1, text.includes('998.txt')]).toEqual([200, 1_000, true])
+    // What was asked for is kept no longer than that.
+    const kept = await db.selectFrom('file_archive_wishes').select('expires_at').execute()
+    expect(kept.some((wish) => wish.expires_at.toISOString() === expires_at)).toBe(true)
+    await db
+      .updateTable('file_archive_wishes')
+      .set({ expires_at: new Date(0) })
+      .execute()
+    const purge =
+      app.platform
+        .modules()
+        .flatMap(({ jobs = [] }) => jobs)
+        .find(({ name }) => name === 'files.bin.purge') ?? expect.fail('there is no such job')
+    await db.transaction().execute((tx) => app.platform.jobs.send(tx, purge, {}))
+    await vi.waitFor(async () => expect(await db.selectFrom('file_archive_wishes').select('id').execute()).toEqual([]), 10_000)
     expect((await fetch(`${url}${path}`)).status).toBe(404)
   })
 
