@@ -142,7 +142,8 @@ export function createFileDownloads(
 
 /**
  * Each once: what was chosen by itself and within a folder that was chosen too lies in that folder. What was chosen in several
- * folders and is called the same is told apart by a number, as where both are kept.
+ * folders and is called the same is told apart by a number, as where both are kept. A colon is a drive to whoever opens the
+ * archive on Windows, and no name there.
  */
 function placesOf(entries: readonly (EntryRow & { depth: number })[]): Map<EntryRow, string> {
   const once = new Map<string, EntryRow & { depth: number }>()
@@ -154,11 +155,12 @@ function placesOf(entries: readonly (EntryRow & { depth: number })[]): Map<Entry
   const [paths, taken] = [new Map<string, string>(), new Set<string>()]
   const places = new Map<EntryRow, string>()
   for (const entry of once.values()) {
-    let name = entry.depth === 0 ? entry.name : `${paths.get(entry.parent_id ?? '') ?? ''}/${entry.name}`
-    for (let number = 1; entry.depth === 0 && taken.has(name); number++) name = numbered(entry.name, number)
-    taken.add(name)
-    paths.set(entry.id, name)
-    places.set(entry, name)
+    const [start, name] = [entry.depth === 0 ? '' : `${paths.get(entry.parent_id ?? '') ?? ''}/`, entry.name.replaceAll(':', '_')]
+    let path = start + name
+    for (let number = 1; taken.has(path); number++) path = start + numbered(name, number)
+    taken.add(path)
+    paths.set(entry.id, path)
+    places.set(entry, path)
   }
   return places
 }

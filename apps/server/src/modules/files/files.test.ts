@@ -461,6 +461,12 @@ describe('what is in a space', () => {
     for (const text of [...texts, 'a.txt', 'a (1).txt', 'a (2).txt']) expect(found.includes(text)).toBe(true)
     const within = (await bytesOf(await download(person, [one.id, first.id]))).toString('latin1')
     expect([within.split('first text').length - 1, within.includes('one/a.txt')]).toEqual([1, true])
+    // What would be a drive on Windows is none, and takes no other's place.
+    const drives = await folder(person, 'C:')
+    for (const name of ['C:notes.txt', 'C_notes.txt']) await put(person, name, Buffer.from(name), { parent_id: drives.id })
+    const top = await put(person, 'C:notes.txt', Buffer.from('at the top'))
+    const renamed = (await bytesOf(await download(person, [drives.id, top.id]))).toString('latin1')
+    expect(['C_/C_notes.txt', 'C_/C_notes (1).txt', 'at the top'].filter((text) => !renamed.includes(text))).toEqual([])
   })
 
   it('is looked at without being run: what a browser would run is text, or is only saved', async () => {
