@@ -142,11 +142,7 @@ describe('an import', () => {
       await tx.updateTable('model_imports').set({ reserved_bytes: 0 }).where('id', '=', begun.id).execute()
       held.resolve()
       await said.promise
-      await tx
-        .updateTable('byte_accounts')
-        .set({ used_bytes: before })
-        .where('bp_id', '=', owner.bp_id)
-        .execute()
+      await tx.updateTable('byte_accounts').set({ used_bytes: before }).where('bp_id', '=', owner.bp_id).execute()
     })
     await held.promise
     const deleting = call(app, models.delete, { token: owner.token, params: { id } })

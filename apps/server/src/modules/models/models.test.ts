@@ -263,9 +263,10 @@ describe('a model', () => {
     ).toMatchObject({ code: 97807 })
     // Of two of one path one would be nowhere, and count for nobody.
     const twice = [upload_id, await stage(owner, model, Buffer.from('z'))].map((id) => ({ path: 'same', upload_id: id }))
-    expect(
-      await refused(app, modelRevisions.create, { token: owner.token, params: { id: model.id }, body: { message: 'x', add: twice } }),
-    ).toMatchObject({ code: 90001, fields: [{ field: 'add', message: '路径不能重复' }] })
+    expect(await refused(app, modelRevisions.create, { token: owner.token, params: { id: model.id }, body: { message: 'x', add: twice } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'add', message: '路径不能重复' }],
+    })
     // Two at once: one of them is the later one.
     const both = await Promise.allSettled([commit(owner, model, { one: Buffer.from('1') }), commit(owner, model, { two: Buffer.from('2') })])
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])

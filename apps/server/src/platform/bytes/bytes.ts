@@ -205,7 +205,10 @@ export function createBytes(
   const sweep = async (): Promise<void> => {
     await each(await store.wholeUploads(db), whole)
     const unverified = await store.unverifiedUploads(db, verifiedAtOnceBytes)
-    const [small, large] = [unverified.filter(({ size_bytes }) => size_bytes <= verifiedAtOnceBytes), unverified.filter(({ size_bytes }) => size_bytes > verifiedAtOnceBytes)]
+    const [small, large] = [
+      unverified.filter(({ size_bytes }) => size_bytes <= verifiedAtOnceBytes),
+      unverified.filter(({ size_bytes }) => size_bytes > verifiedAtOnceBytes),
+    ]
     await each(small, finish)
     // What the queue gave up after its tries is asked of it again.
     await each(large, (id) =>
