@@ -383,6 +383,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       await db.transaction().execute(async (tx) => {
         if ((await store.countOwn(tx, 'alarm_windows', actor.bp_id)) >= windowsMost)
           throw new Refusal('alarmWindowsTooMany', { values: { limit: windowsMost } })
+        await store.holdWindows(tx, actor.bp_id, true)
         await store.insertWindow(tx, { id, bp_id: actor.bp_id, ...windowOf(body), ...authoredBy(actor) })
       })
       return showWindow(actor, id)
@@ -391,6 +392,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       await db.transaction().execute(async (tx) => {
         const { bp_id } = found(await store.lockWindow(tx, scopeOf(actor), id))
         await judgeNodes(actor, body.node_ids, 'node_ids')
+        await store.holdWindows(tx, bp_id, true)
         await store.updateWindow(tx, id, windowOf(body))
         await store.releaseHeld(tx, bp_id, now())
       })
@@ -400,6 +402,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
     async deleteWindow(actor: Actor, id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const { bp_id } = found(await store.lockWindow(tx, scopeOf(actor), id))
+        await store.holdWindows(tx, bp_id, true)
         await store.removeWindow(tx, id)
         await store.releaseHeld(tx, bp_id, now())
       })
