@@ -5,7 +5,7 @@ import { EngineError, isEngineError } from '../errors.ts'
 import { refuseAborted } from '../signals.ts'
 import { parseChallenge } from './challenge.ts'
 import { registryError } from './errors.ts'
-import { acceptedManifests, manifestMostBytes } from './manifest.ts'
+import { acceptedManifests, jsonOf, manifestMostBytes } from './manifest.ts'
 import type { AskOptions, Registry, RegistryConnection, RegistryScope } from './types.ts'
 
 export interface Answer {
@@ -25,6 +25,8 @@ interface Ask extends AskOptions {
 }
 
 const listMostBytes = 16 * 2 ** 20
+/** Registries that heed no `n` answer all their names at once; who may be a stranger does not decide how long reading that takes. */
+const listMostValues = 250_000
 /** A registry of its own is asked no more at once than its disk gives. */
 const connections = 16
 /** Tokens are good for a minute at least (token authentication, "expires_in"). */
@@ -172,7 +174,8 @@ export function createRegistryWithMore(connection: RegistryConnection): { readon
       while (path !== undefined && items.length <= most) {
         const answer: Answer = await asked(`tags of ${repository}`, { ...optionsOf(options), method: 'GET', path, scopes: of(repository, 'pull') }, 404)
         if (answer.status === 404) return { items, more: false }
-        items.push(...(parsed(tagList, answer.body, 'tags').tags ?? []))
+        // One by one: as arguments of one call so many do not fit.
+        for (const tag of parsed(tagList, answer.body, 'tags').tags ?? []) items.push(tag)
         path = nextOf(answer.headers['link'])
       }
       return items.length > most ? { items: items.slice(0, most), more: true } : { items, more: path !== undefined }
@@ -278,8 +281,9 @@ export function createRegistryWithMore(connection: RegistryConnection): { readon
 
 export function parsed<T extends z.ZodType>(schema: T, body: Buffer, what: string): z.output<T> {
   try {
-    return schema.parse(JSON.parse(body.toString('utf8')))
+    return schema.parse(jsonOf(body, what, listMostValues))
   } catch (error) {
+    if (error instanceof EngineError) throw error
     throw new EngineError('bad_answer', `${what}: not what the API promises`, { cause: error })
   }
 }

@@ -54,7 +54,7 @@ export function createHarbor(connection: RegistryConnection): Registry {
         // A name with slashes is escaped twice ("repository_name", API 2.0).
         const path = `/api/v2.0/projects/${encodeURIComponent(of)}/repositories/${encodeURIComponent(encodeURIComponent(rest))}/artifacts`
         for await (const artifacts of pages(path, artifact, options)) {
-          items.push(...artifacts.flatMap(({ tags }) => (tags ?? []).map((tag) => tag.name)))
+          for (const { tags } of artifacts) for (const { name: tag } of tags ?? []) items.push(tag)
           if (items.length > most) return { items: items.slice(0, most), more: true }
         }
       } catch (error) {

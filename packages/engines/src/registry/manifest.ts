@@ -80,10 +80,13 @@ const shape = ({ digest, mediaType, size }: z.output<typeof descriptor>): Descri
 const valuesMost = 20_000
 const separators: ReadonlySet<number> = new Set(['{', '[', ',', ':'].map((one) => one.charCodeAt(0)))
 
-/** @throws EngineError `bad_answer` where it is none, or one of too many values */
-function jsonOf(bytes: Buffer, what: string): unknown {
+/**
+ * @param most so many values at most
+ * @throws EngineError `bad_answer` where it is none, or one of too many values
+ */
+export function jsonOf(bytes: Buffer, what: string, most: number = valuesMost): unknown {
   let values = 0
-  for (const byte of bytes) if (separators.has(byte) && ++values > valuesMost) throw new EngineError('bad_answer', `${what} of more than ${valuesMost} values`)
+  for (const byte of bytes) if (separators.has(byte) && ++values > most) throw new EngineError('bad_answer', `${what} of more than ${most} values`)
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch (error) {

@@ -75,6 +75,18 @@ describe('a registry in front of which something stands', () => {
     await Promise.all([registry.close(), other.close()])
   })
 
+  it('may answer so many names at once, and no more values than that', async () => {
+    const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `v${n}`)
+    const answers: Record<string, unknown> = { many: names(200_000), 'too-many': names(300_000), nested: names(300_000).map(() => []) }
+    const url = await serve((request, response) => {
+      response.end(JSON.stringify({ tags: answers[request.url?.split('/')[2] ?? ''] }))
+    })
+    const registry = createRegistry({ url, credentials: { kind: 'none' } })
+    expect((await registry.tags('many')).items).toHaveLength(200_000)
+    for (const name of ['too-many', 'nested']) await expect(registry.tags(name)).rejects.toMatchObject({ kind: 'bad_answer' })
+    await registry.close()
+  })
+
   it('that has been asked too much says when to come again', async () => {
     const url = await serve((_, response) =>
       response.writeHead(429, { 'retry-after': '12' }).end('{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}'),

@@ -15,8 +15,18 @@ const tokenSeconds = 3_600
 /**
  * By what a node may pull an image, for this pull only; undefined where it needs nothing, or nothing of ours is good for it.
  * @param bpId whose pull it is; null is the platform's
+ * @param nodeBpId whose node it is; null is the platform's
  */
-export type ImageAuth = (image: string, bpId: string | null) => Promise<RegistryAuth | undefined>
+export type ImageAuth = (image: string, bpId: string | null, nodeBpId: string | null) => Promise<RegistryAuth | undefined>
+
+/**
+ * The account that a node's Docker may be told, null where it may be told none: whoever has a node sees what its Docker is told.
+ * So an account is for nodes of whose it is; and for the platform's, which has it anyway, where it is its owner's pull.
+ */
+export function accountFor<T>(account: T | null, of: { readonly owner: string | null; readonly node: string | null; readonly pull: string | null }): T | null {
+  const isTheirs = of.node === of.owner || (of.node === null && of.pull === of.owner)
+  return isTheirs ? account : null
+}
 
 /** `registry.example.com:5000/team/app:1` in address and name. */
 export function imageParts(image: string): { readonly address: string; readonly name: string } | null {
@@ -37,9 +47,10 @@ export function createImageAuth({
   tokens: Tokens
   third: Pick<ThirdService, 'connectionOf'>
 }): ImageAuth {
-  return async (image, bpId) => {
+  return async (image, bpId, nodeBpId) => {
     const parts = imageParts(image)
     if (parts === null) return undefined
+    const of = { node: nodeBpId, pull: bpId }
     const { address, name } = parts
     const row = await registryAt(db, address)
     if (row?.status === 'active') {
@@ -49,7 +60,10 @@ export function createImageAuth({
       if (bpId !== null && project.bp_id !== bpId && project.visibility !== 'public') return undefined
       const { account, ours } = endpoints.connectionOf(row)
       // The account is the platform's, for all that is in it.
-      if (account !== null) return bpId === null ? { ...account, serverAddress: address } : undefined
+      if (account !== null) {
+        const told = bpId === null ? accountFor(account, { ...of, owner: null }) : null
+        return told === null ? undefined : { ...told, serverAddress: address }
+      }
       if (ours === null) return undefined
       const scopes = [{ type: 'repository', name, actions: ['pull'] }] as const
       const { token } = await tokens.sign({ registryId: ours, subject: platformSubject, scopes, seconds: tokenSeconds })
@@ -62,7 +76,7 @@ export function createImageAuth({
       .where('bp_id', 'is not distinct from', bpId)
       .where('username', 'is not', null)
       .executeTakeFirst()
-    const account = theirs === undefined ? null : third.connectionOf(theirs).account
+    const account = theirs === undefined ? null : accountFor(third.connectionOf(theirs).account, { ...of, owner: theirs.bp_id })
     return account === null ? undefined : { ...account, serverAddress: address }
   }
 }

@@ -132,7 +132,7 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
    * Whether the image is there or can be had, as far as the node knows now.
    * @throws Refusal 95108 where its registry says that it has none
    */
-  const noteOnImage = async (scope: Scope, node: Pick<Node, 'id' | 'name'>, image: string): Promise<string | null> => {
+  const noteOnImage = async (scope: Scope, node: Pick<Node, 'id' | 'name' | 'bp_id'>, image: string): Promise<string | null> => {
     const { docker } = await edges.reach({ everything: true }, node.id)
     const signal = AbortSignal.timeout(lookMs)
     try {
@@ -143,7 +143,7 @@ export function createFit(db: Db, parts: { edges: Pick<EdgeReach, 'reach'>; refu
     }
     const bpId = 'bp_id' in scope ? scope.bp_id : null
     const had = await hadBy(`${node.id} ${bpId} ${image}`, async () => {
-      const auth = await parts.imageAuth(image, bpId)
+      const auth = await parts.imageAuth(image, bpId, node.bp_id)
       return docker.images.inRegistry(image, { signal, ...(auth !== undefined && { auth }) })
     })
     if (had === false) throw new Refusal('containerImageMissing', { field: 'spec.image', values: { image, node: node.name } })

@@ -60,7 +60,7 @@ export function createPulling(imageAuth: ImageAuth, imageUse: ImageUse) {
     /** @param bpId whose it is to be for. @throws Refusal 95108 where it cannot be had */
     async pullMissing(at: At, image: string, bpId: string | null): Promise<void> {
       const anew = await refuseOthers(at, image, bpId)
-      if (anew || !(await isThere(at, image))) await pull(at, image, await imageAuth(image, bpId))
+      if (anew || !(await isThere(at, image))) await pull(at, image, await imageAuth(image, bpId, at.node.bp_id))
     },
 
     /**
@@ -70,7 +70,7 @@ export function createPulling(imageAuth: ImageAuth, imageUse: ImageUse) {
      */
     async pullWithAccount(at: At, image: string, bpId: string | null, anew: boolean): Promise<boolean> {
       const others = await refuseOthers(at, image, bpId)
-      const auth = await imageAuth(image, bpId)
+      const auth = await imageAuth(image, bpId, at.node.bp_id)
       if (auth === undefined && !others) return false
       if (anew || others || !(await isThere(at, image))) await pull(at, image, auth)
       return true

@@ -10,6 +10,7 @@ import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
+import { accountFor } from '../imageAuth.ts'
 import type { RefuseAlso } from '../imageRights.ts'
 import type { PreheatLayer } from '../ims.migrations.ts'
 import { platformSubject } from '../registry/registry.connection.ts'
@@ -60,12 +61,17 @@ export function createPreheatRunner(
   let again = false
 
   /** What the pull is let in by: told to the node's Docker for this one pull. */
-  const authFor = async (preheat: store.PreheatRow, image: string): Promise<RegistryAuth | undefined> => {
+  const authFor = async (preheat: store.PreheatRow, image: string, node: { readonly bp_id: string | null }): Promise<RegistryAuth | undefined> => {
+    const of = { node: node.bp_id, pull: preheat.bp_id }
     if (preheat.registry_id !== null) {
       const row = await getRegistry(db, preheat.registry_id)
       if (row === undefined || row.status !== 'active') throw new Refusal('registryUnknown')
       const { account, ours } = parts.endpoints.connectionOf(row)
-      if (account !== null) return { ...account, serverAddress: row.address }
+      if (account !== null) {
+        const told = accountFor(account, { ...of, owner: null })
+        // What is for everybody there is pulled without.
+        return told === null ? undefined : { ...told, serverAddress: row.address }
+      }
       if (ours === null) return undefined
       const name = image.slice(row.address.length + 1, image.lastIndexOf(':'))
       const { token } = await parts.tokens.sign({
@@ -78,7 +84,11 @@ export function createPreheatRunner(
     }
     const row = await thirdOf(preheat)
     const account = row === undefined ? null : parts.third.connectionOf(row).account
-    return account === null || row === undefined ? undefined : { ...account, serverAddress: row.address }
+    if (account === null || row === undefined) return undefined
+    const told = accountFor(account, { ...of, owner: row.bp_id })
+    // It had none when it was ordered.
+    if (told === null) throw new Refusal('registryThirdForeign')
+    return { ...told, serverAddress: row.address }
   }
   const thirdOf = async ({ third_registry_id: id }: store.PreheatRow) =>
     id === null ? undefined : db.selectFrom('third_registries').selectAll().where('id', '=', id).executeTakeFirst()
@@ -95,8 +105,8 @@ export function createPreheatRunner(
   }
 
   const pull = async (preheat: store.PreheatRow, target: store.TargetRow, signal: AbortSignal): Promise<'done' | 'there'> => {
-    const { docker } = await parts.edges.reach(platformScope, target.edge_id)
-    const auth = await authFor(preheat, target.image)
+    const { docker, row } = await parts.edges.reach(platformScope, target.edge_id)
+    const auth = await authFor(preheat, target.image, row)
     const layers = new Map<string, PreheatLayer>()
     let isThere = false
     let told = 0

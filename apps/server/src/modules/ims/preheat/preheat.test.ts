@@ -15,7 +15,7 @@ import { register, startAgent } from '../../ecrm/testing.ts'
 
 /** A registry of somebody else, by Basic, that may ask to be asked less. */
 async function thirdParty() {
-  const state = { slow: false, asked: 0 }
+  const state = { slow: false, asked: 0, open: false }
   const expected = `Basic ${Buffer.from('robot:right').toString('base64')}`
   const server: Server = createServer((request, response) => {
     state.asked++
@@ -24,7 +24,7 @@ async function thirdParty() {
         .writeHead(status, { 'content-type': 'application/json', 'docker-distribution-api-version': 'registry/2.0', ...headers })
         .end(JSON.stringify(body))
     if (state.slow) return end(429, { errors: [{ code: 'TOOMANYREQUESTS', message: 'slow down' }] }, { 'retry-after': '90' })
-    if (request.headers.authorization !== expected)
+    if (request.headers.authorization !== expected && !state.open)
       return end(401, { errors: [{ code: 'UNAUTHORIZED', message: 'who' }] }, { 'www-authenticate': 'Basic realm="third"' })
     if (request.url?.startsWith('/v2/_catalog') === true) return end(200, { repositories: ['library/nginx', 'library/redis'] })
     if (request.url?.startsWith('/v2/library/nginx/tags') === true) return end(200, { name: 'library/nginx', tags: ['2', '1'] })
@@ -296,5 +296,31 @@ describe('images that are brought to nodes', () => {
     const body = { images: [{ repository: 'library/nginx', tag: '1' }], nodes: { node_ids: [edge.id] } }
     expect(await refused(app, preheats.createThird, { token: owner.token, params: { id: shared.id }, body })).toMatchObject({ code: 97026 })
     expect(await refused(app, thirdRegistries.delete, { token: owner.token, params: { id: shared.id } })).toMatchObject({ code: 97027 })
+  })
+
+  it('by no account of the platform’s on a node that is not, whoever ordered it and whatever was so then', async () => {
+    const theirs = await thirdParty()
+    theirs.state.open = true
+    const body = { images: [{ repository: 'library/nginx', tag: '1' }], nodes: { node_ids: [edge.id] } }
+    const registered = await call(app, registries.create, {
+      token: admin.token,
+      body: { name: 'with-account', connection: { engine: 'distribution', url: theirs.url, account } },
+    })
+    const pulls = docker.state.auth.length
+    const ordered = await call(app, preheats.create, { token: admin.token, params: { id: registered.id }, body })
+    await vi.waitFor(async () =>
+      expect(await call(app, preheats.get, { token: admin.token, params: { id: ordered.id } })).toMatchObject({ status: 'succeeded' }),
+    )
+    expect(docker.state.auth.slice(pulls)).toEqual([null])
+    const later = await thirdParty()
+    later.state.open = true
+    const { id } = await call(app, thirdRegistries.create, { token: admin.token, body: { name: 'account-later', url: later.url } })
+    const starts_at = new Date(app.clock.now().getTime() + 60_000).toISOString()
+    const waiting = await call(app, preheats.createThird, { token: owner.token, params: { id }, body: { ...body, starts_at } })
+    await call(app, thirdRegistries.update, { token: admin.token, params: { id }, body: { name: 'account-now', url: later.url, account } })
+    app.clock.advance(61_000)
+    await becomes(waiting.id, { status: 'failed', targets: [{ error: '该仓库的凭据属于平台，只能用于平台自己的节点' }] })
+    expect(docker.state.auth).toHaveLength(pulls + 1)
+    for (const one of [theirs, later]) one.stop()
   })
 })

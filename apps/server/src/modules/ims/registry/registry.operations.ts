@@ -14,7 +14,13 @@ const nothing = z.object({})
 const collectInput = z.object({ program_id: z.uuid() })
 type CollectInput = z.output<typeof collectInput>
 /** The new certificate's authority and end, which count once the program has it. */
-const updateInput = z.object({ connection: keptConnection, tls_kind: z.enum(['ours', 'given']), ends_at: z.iso.datetime() })
+const updateInput = z.object({
+  connection: keptConnection,
+  tls_kind: z.enum(['ours', 'given']),
+  ends_at: z.iso.datetime(),
+  /** What it was before: one that was deactivated stays so. Begun by an older server it says nothing. */
+  status: z.enum(['active', 'deactive']).default('active'),
+})
 
 /** So long nobody pushes, at most. */
 const collectingMs = 60_000
@@ -62,7 +68,7 @@ export function createRegistryOperations(
     ended: async (tx, { resource_id, input }, refusal) => {
       await kept.settle(tx, resource_id, refusal)
       await store.updateRegistry(tx, resource_id, {
-        status: 'active',
+        status: input.status,
         error: failedWith(refusal),
         ...(refusal === null && {
           connection: endpoints.seal(resource_id, input.connection),

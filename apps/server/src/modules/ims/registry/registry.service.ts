@@ -168,6 +168,8 @@ export function createRegistryService(
 
   /** Has the program run with another certificate. */
   const certify = async (tx: Tx, row: store.RegistryRow, certificate: ServerCertificate, kind: RegistryTls['kind'], actor: Actor | null): Promise<void> => {
+    const { status } = row
+    if (status !== 'active' && status !== 'deactive') throw new Refusal('stateForbids')
     await kept.change(tx, row.id, withCertificate(await kept.wanted(tx, row.id), certificate))
     await store.updateRegistry(tx, row.id, { status: 'changing' })
     await platform.operations.begin(tx, operations.update, {
@@ -178,6 +180,7 @@ export function createRegistryService(
         connection: { ...endpoints.connectionOf(row), certificate_authority: certificate.authority },
         tls_kind: kind,
         ends_at: certificate.endsAt.toISOString(),
+        status,
       },
     })
   }

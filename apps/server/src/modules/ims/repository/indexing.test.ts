@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
 import { consumes } from '@zhisuan/contract/bill/consume'
-import { registryProjects, repositories, type RegistryProject } from '@zhisuan/contract/ims/project'
+import { registryProjects, repositories, tagBin, type RegistryProject } from '@zhisuan/contract/ims/project'
 import { registries, type Registry } from '@zhisuan/contract/ims/registry'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
@@ -35,7 +35,22 @@ async function hostileRegistry() {
   const byDigest = new Map<string, string>()
   /** What is asked about a tag is answered once this lets it: as it was when it was asked. */
   const holds = new Map<string, Promise<void>>()
-  const state = { broken: false }
+  /** `silent`: takes what would change it, and answers nothing. `takes`: pushes and deletions are taken. */
+  const state = { broken: false, silent: false, takes: false }
+  const take = async (request: IncomingMessage, path: string, end: (status: number, headers?: Record<string, string>) => void): Promise<void> => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+    const reference = /^\/v2\/team\/app\/manifests\/(.+)$/.exec(path)?.[1]
+    if (request.method === 'POST') return end(202, { location: path })
+    if (reference === undefined) return end(201)
+    if (request.method === 'PUT') {
+      ;(reference.startsWith('sha256:') ? byDigest : tags).set(reference, Buffer.concat(chunks).toString())
+      return end(201)
+    }
+    byDigest.delete(reference)
+    for (const [tag, manifest] of tags) if (digestOf(manifest) === reference) tags.delete(tag)
+    end(202)
+  }
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://registry').pathname
     const end = (status: number, body: string, type = 'application/json') =>
@@ -43,6 +58,9 @@ async function hostileRegistry() {
         .writeHead(status, { 'content-type': type, 'docker-distribution-api-version': 'registry/2.0', 'docker-content-digest': digestOf(body) })
         .end(request.method === 'HEAD' ? undefined : body)
     if (state.broken) return end(503, '{"errors":[{"code":"UNAVAILABLE","message":"backend is down"}]}')
+    const changes = request.method !== 'GET' && request.method !== 'HEAD'
+    if (changes && state.silent) return void request.destroy()
+    if (changes && state.takes) return void take(request, path, (status, headers = {}) => void response.writeHead(status, headers).end())
     if (path === '/v2/_catalog') return end(200, JSON.stringify({ repositories: ['team/app', '../../etc', 'UPPER/x', '_catalog', `team/${'x'.repeat(300)}`] }))
     if (path === '/v2/team/app/tags/list') return end(200, JSON.stringify({ name: 'team/app', tags: [...tags.keys()] }))
     const reference = /^\/v2\/team\/app\/manifests\/(.+)$/.exec(path)?.[1]
@@ -168,6 +186,31 @@ describe('the index of a registry', () => {
     there.tags.delete(tag)
     await reconcile()
     expect((await shown()).map((one) => one.name)).not.toContain(tag)
+  })
+
+  it.each([
+    ['that it was told of', true],
+    ['that nobody told of', false],
+  ] as const)('never takes away a push %s under a name whose deletion was not finished', async (_, isTold) => {
+    const bin = { id: registry.id, pid: project.id }
+    there.tags.set('again', image(5_000))
+    await tell('again')
+    there.state.silent = true
+    const params = { ...bin, name: 'app', tag: 'again' }
+    expect(await refused(app, repositories.deleteTag, { token: owner.token, params })).toMatchObject({ code: 97012 })
+    there.state.silent = false
+    there.state.takes = true
+    there.tags.set('again', image(5_100))
+    if (isTold) await tell('again')
+    const { items } = await call(app, tagBin.list, { token: owner.token, params: bin, query: {} })
+    const left = items.find(({ name, digest }) => name === 'again' && digest === digestOf(image(5_000)))
+    await call(app, tagBin.delete, { token: owner.token, params: { ...bin, bin_id: left?.id ?? '' } })
+    expect(there.tags.get('again')).toBe(image(5_100))
+    await reconcile()
+    expect(await shown()).toContainEqual(expect.objectContaining({ name: 'again', digest: digestOf(image(5_100)) }))
+    await call(app, repositories.deleteTag, { token: owner.token, params })
+    expect(there.tags.has('again')).toBe(false)
+    there.state.takes = false
   })
 
   it('says in Chinese why a registry could not be compared with it, until it could', async () => {

@@ -5,7 +5,7 @@ import { sizeText } from '@zhisuan/contract/resource'
 import { messageTexts } from '@zhisuan/contract/texts'
 import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import { mediaTypes } from '@zhisuan/engines/registry/manifest'
-import type { Registry as Client } from '@zhisuan/engines/registry/types'
+import type { Manifest, Registry as Client } from '@zhisuan/engines/registry/types'
 import { isConnectionError } from '../../../platform/db/connections.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
@@ -59,6 +59,15 @@ const each = async (all: readonly string[], act: (one: string) => Promise<void>)
     for (let one = all[at++]; one !== undefined; one = all[at++]) await act(one)
   }
   await Promise.all(Array.from({ length: atOnce }, next))
+}
+/** What nobody can read is none. */
+const isOurPlaceholder = (manifest: Manifest): boolean => {
+  try {
+    return isPlaceholder(manifest)
+  } catch (error) {
+    if (isEngineError(error, 'bad_answer')) return false
+    throw error
+  }
 }
 /** What nobody can read is left alone. */
 const ifUnderstood = async (act: () => Promise<void>): Promise<void> =>
@@ -158,11 +167,16 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     })
   }
 
-  /** Takes a name away and leaves what it led to, with its other names: puts something else under it, and deletes that. */
-  const untag = async (client: Client, name: string, tag: string): Promise<void> => {
+  /**
+   * Takes a name away and leaves what it led to, with its other names: puts something else under it, and deletes that.
+   * What somebody has pushed under it since stays.
+   * @param digest what it led to
+   */
+  const untag = async (client: Client, name: string, tag: string, digest: string): Promise<void> => {
+    const there = await client.manifest(name, tag)
+    if (there === null || (there.digest !== digest && !isOurPlaceholder(there))) return
     const config = Buffer.from('{}')
-    const digest = await client.putBlob(name, config)
-    const empty = { mediaType: mediaTypes.ociEmpty, digest, size: config.length }
+    const empty = { mediaType: mediaTypes.ociEmpty, digest: await client.putBlob(name, config), size: config.length }
     const bytes = Buffer.from(
       JSON.stringify({
         schemaVersion: 2,
@@ -222,10 +236,12 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       manifest = null
     }
     if (waiting !== undefined && pushed === null && (manifest === null || manifest.digest === waiting.digest)) {
-      if (manifest !== null) await untag(client, name, tag)
+      if (manifest !== null) await untag(client, name, tag, waiting.digest)
       await store.untagged(db, waiting.id, now())
       manifest = null
     }
+    // The name is another's by now: it is not the bin's to take away.
+    if (waiting !== undefined && manifest !== null && manifest.digest !== waiting.digest) await store.untagged(db, waiting.id, now())
     const immutable = before !== undefined && isMeantByAny(project.immutable_tags, tag)
     if (manifest === null) {
       if (known === null || before === undefined) return true

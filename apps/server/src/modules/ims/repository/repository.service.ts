@@ -78,7 +78,7 @@ export function createRepositories(
       await store.countRepository(tx, repository.id)
     })
     try {
-      await index.untag(client, nameOf(repository), tag.name)
+      await index.untag(client, nameOf(repository), tag.name, tag.digest)
       await store.untagged(db, tag.id, now())
     } catch (error) {
       // What became of it is seen when the registry is compared with the index; nothing was done where nobody heard of it.
@@ -105,7 +105,7 @@ export function createRepositories(
       .executeTakeFirst()
     if (at === undefined) return
     const client = await writerOf(at.registry_id)
-    if (row.untagged_at === null) await asking(async () => index.untag(client, nameOf(at), row.name))
+    if (row.untagged_at === null) await asking(async () => index.untag(client, nameOf(at), row.name, row.digest))
     await db.transaction().execute(async (tx) => {
       if ((await store.lockRepository(tx, row.repository_id)) === undefined) return
       await store.forgetTags(tx, [id])
