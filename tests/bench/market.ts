@@ -8,7 +8,6 @@ import { startEmbeddedPostgres } from '../../apps/server/src/platform/db/embedde
 import { register, someAddress } from '../browser/people.ts'
 import { asAdministrator, Client, startServer } from '../support/server.ts'
 import type { Figure } from './main.ts'
-import { benchReachable } from './market.reach.ts'
 import { percentile, timed } from './stats.ts'
 
 const nodes = 1_250
@@ -88,7 +87,6 @@ export async function benchMarket(data: string): Promise<Figure[]> {
     return [
       figure(`renting a machine among ${nodes * cardsOfEach} cards`, placing),
       figure(`what everybody is shown of ${nodes * cardsOfEach} cards, ${listed.perSecond} times a second`, await Promise.all(showing)),
-      await benchReachable(join(data, 'reach')),
     ]
   } finally {
     await sql.end()

@@ -5,12 +5,13 @@ import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { cards } from '@zhisuan/contract/market/card'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { startOwnDocker, type OwnDocker } from '../support/agent-docker.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { cardsEnvironment } from '../support/gpu/node.ts'
-import { Client, until } from '../support/server.ts'
+import { administratorPassword, Client, until } from '../support/server.ts'
 import { accessible, act, button, dialog, more, pick, rowOf, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
@@ -52,6 +53,9 @@ test.describe('the market, on a real Docker with cards that are not there', () =
     const environment = cardsEnvironment(data.path, 2)
     engine = await startOwnDocker(join(data.path, 'docker'), { environment })
     await importBusybox(engine.docker, image)
+    const administrator = new Client(stage().url, someAddress())
+    await administrator.signIn('admin', administratorPassword)
+    await administrator.call(configs.set, { body: { key: 'market_prepaid', value: '1' } })
     owner = await register(stage().url, newName('owner'), newName('cards'))
     const client = new Client(stage().url, someAddress())
     await client.signIn(owner.username, owner.password)

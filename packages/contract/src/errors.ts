@@ -561,6 +561,7 @@ export const errors = catalogue({
   appUnreachable: { code: 98023, status: 409, text: '镜像中没有 Python 或 nc，网页进不去，请改用终端' },
   appSilent: { code: 98024, status: 409, text: '机器的 127.0.0.1:{port} 没有程序在监听' },
   rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
+  offerPrepaidClosed: { code: 98026, status: 400, text: '平台没有开放预付价，请只填按小时的价格' },
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 
   // models: the warehouse

@@ -51,6 +51,7 @@ export const fieldTexts = {
   entryNameTooLong: '名称不能超过255个字节，一个汉字占3个字节',
   hubName: '只能包含字母、数字和单个的 - . _，须以字母或数字开头和结尾',
   modelPath: '请输入相对路径，例如 config.json 或 weights/model.safetensors',
+  pathTwice: '路径不能重复',
   hubUrl: '请输入以 http:// 或 https:// 开头的模型库地址',
   hubRepository: '请按“命名空间/名称”填写，如 Qwen/Qwen3-8B',
   hubRevision: '版本须为分支、标签或提交号',

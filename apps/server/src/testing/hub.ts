@@ -18,6 +18,8 @@ export interface Hub {
   readonly ranges: (string | undefined)[]
   /** How long it waits before each piece of a file, so that one can look on; 0: it does not. */
   paceMs: number
+  /** Whether each file is listed twice. */
+  twice: boolean
   close(): void
 }
 export async function startHub(): Promise<Hub> {
@@ -29,7 +31,7 @@ export async function startHub(): Promise<Hub> {
     if (pathname === '/api/models/team/model/revision/main') return answer({ sha: commit })
     if (pathname === `/api/models/team/model/tree/${commit}`)
       return answer(
-        [...files].map(([path, content]) => {
+        [...files, ...(hub.twice ? files : [])].map(([path, content]) => {
           const large = content.length > 1_000
           const git = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
           return {
@@ -63,6 +65,6 @@ export async function startHub(): Promise<Hub> {
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const hub: Hub = { url: `http://127.0.0.1:${port}`, files, told, breaks, ranges, paceMs: 0, close: () => void server.close() }
+  const hub: Hub = { url: `http://127.0.0.1:${port}`, files, told, breaks, ranges, paceMs: 0, twice: false, close: () => void server.close() }
   return hub
 }

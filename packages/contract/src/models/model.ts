@@ -385,6 +385,8 @@ export const modelRevisions = {
       add: z
         .array(z.object({ path: modelFilePath, upload_id: z.uuid() }))
         .max(1_000)
+        // Of two only one would be there, and the bytes of the other would lie about uncounted.
+        .refine((files) => new Set(files.map(({ path }) => path)).size === files.length, fieldTexts.pathTwice)
         .default([]),
       remove: z.array(modelFilePath).max(1_000).default([]),
     }),

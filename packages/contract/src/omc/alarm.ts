@@ -306,7 +306,7 @@ export const alarms = {
     summary: 'How often a rule would have fired in the last seven days: in how many places at each moment, and how many times it would have begun',
     access: tenants,
     audit: false,
-    perMinute: 60,
+    perMinute: 20,
     body: z.object({ rule: alarmRule, for_seconds: forSeconds }),
     response: z.object({
       /** Whether there is a Prometheus that could tell. */
@@ -323,6 +323,7 @@ export const alarms = {
     summary: 'Make an alarm. Its rule is tried first: what Prometheus does not understand is refused with what it says',
     access: tenants,
     status: 201,
+    perMinute: 60,
     body,
     response: alarm,
   }),
@@ -333,6 +334,7 @@ export const alarms = {
     path: `${alarmsPath}/{id}`,
     summary: 'Change an alarm',
     access: tenants,
+    perMinute: 60,
     body,
     response: alarm,
   }),
@@ -352,6 +354,7 @@ export const alarms = {
     path: `${alarmsPath}/{id}`,
     summary: 'Activate or deactivate an alarm; episodes of one that is deactivated end',
     access: tenants,
+    perMinute: 60,
     query: z.object({ action: z.enum(alarmStatuses) }),
     response: alarm,
   }),

@@ -56,6 +56,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^\d{1,6}(\.\d{1,4})?$/),
+  /** 1: cards may be offered by the day, week and month in advance. What is paid in advance is in no split yet: its providers are settled with by hand. */
+  market_prepaid: z
+    .string()
+    .trim()
+    .regex(/^[01]$/),
   /** For so many days messages are kept. */
   message_days: z
     .string()

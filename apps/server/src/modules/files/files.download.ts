@@ -22,7 +22,7 @@ import type { Transfers } from './transfers.ts'
 
 const kind = 'files.entry'
 
-/** Sealed in a link. `share`: by which share it was asked for, and which of its links this is; else whose spaces it is found in. */
+/** Wished for by a link. `share`: by which share it was asked for, and which of its links this is; else whose spaces it is found in. */
 const asked = z.object({
   ids: z.array(z.string()),
   inline: z.boolean(),
@@ -31,12 +31,14 @@ const asked = z.object({
   share: z.object({ id: z.string(), use: z.string() }).nullable(),
 })
 type Asked = z.output<typeof asked>
+/** Sealed in a link: all of it, or of many things only which row says it, since an address may not be of any length. */
+const ticket = z.union([z.object({ wish: z.uuid() }), asked])
 
 export type FileDownloads = ReturnType<typeof createFileDownloads>
 
 /** What goes out: a file as it is, with Range; several things as an archive that is written while it is read. */
 export function createFileDownloads(
-  { db, downloads, log }: Pick<Platform, 'db' | 'downloads' | 'log'>,
+  { db, downloads, log, now }: Pick<Platform, 'db' | 'downloads' | 'log' | 'now'>,
   { bytes, transfers, uses }: { bytes: Bytes; transfers: Transfers; uses: ShareUses },
 ) {
   /** Found anew each time a link is followed: what was deleted meanwhile, or is no longer theirs, is gone. */
@@ -95,7 +97,10 @@ export function createFileDownloads(
   }
 
   downloads.offer(kind, async (text) => {
-    const by = asked.parse(JSON.parse(text))
+    const given = ticket.parse(JSON.parse(text))
+    const row = 'wish' in given ? await store.archiveWish(db, given.wish) : undefined
+    if ('wish' in given && row === undefined) return null
+    const by = 'wish' in given ? asked.parse(row?.wish) : given
     const roots = await entries(by)
     const [first] = roots
     if (first === undefined || roots.length !== by.ids.length) return null
@@ -119,8 +124,14 @@ export function createFileDownloads(
       const roots = await entries(by)
       if (roots.length !== new Set(ids).size) throw new Refusal('notFound')
       if (inline && (roots.length > 1 || roots.some((entry) => entry.kind === 'folder' || previewOf(entry.name) === null))) throw new Refusal('fileNotShown')
-      return downloads.link(kind, JSON.stringify(by), actor)
+      if (ids.length === 1) return downloads.link(kind, JSON.stringify(by), actor)
+      const id = uuidv7()
+      const link = downloads.link(kind, JSON.stringify({ wish: id } satisfies z.input<typeof ticket>), actor)
+      await store.insertArchiveWish(db, { id, wish: by, expires_at: new Date(link.expires_at) })
+      return link
     },
+    /** Links of before lead nowhere any more. */
+    forget: (): Promise<void> => store.forgetArchiveWishes(db, now()),
     /** For whoever came by a share; whether it lets them was found out before. */
     linkOfShare(share: string, entryId: string, ip: string): ExportLink {
       const by: Asked = { ids: [entryId], inline: false, ip, holder: null, share: { id: share, use: uuidv7() } }
@@ -131,7 +142,8 @@ export function createFileDownloads(
 
 /**
  * Each once: what was chosen by itself and within a folder that was chosen too lies in that folder. What was chosen in several
- * folders and is called the same is told apart by a number, as where both are kept.
+ * folders and is called the same is told apart by a number, as where both are kept. A colon is a drive to whoever opens the
+ * archive on Windows, and no name there.
  */
 function placesOf(entries: readonly (EntryRow & { depth: number })[]): Map<EntryRow, string> {
   const once = new Map<string, EntryRow & { depth: number }>()
@@ -143,11 +155,12 @@ function placesOf(entries: readonly (EntryRow & { depth: number })[]): Map<Entry
   const [paths, taken] = [new Map<string, string>(), new Set<string>()]
   const places = new Map<EntryRow, string>()
   for (const entry of once.values()) {
-    let name = entry.depth === 0 ? entry.name : `${paths.get(entry.parent_id ?? '') ?? ''}/${entry.name}`
-    for (let number = 1; entry.depth === 0 && taken.has(name); number++) name = numbered(entry.name, number)
-    taken.add(name)
-    paths.set(entry.id, name)
-    places.set(entry, name)
+    const [start, name] = [entry.depth === 0 ? '' : `${paths.get(entry.parent_id ?? '') ?? ''}/`, entry.name.replaceAll(':', '_')]
+    let path = start + name
+    for (let number = 1; taken.has(path); number++) path = start + numbered(name, number)
+    taken.add(path)
+    paths.set(entry.id, path)
+    places.set(entry, path)
   }
   return places
 }

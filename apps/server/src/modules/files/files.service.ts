@@ -112,7 +112,9 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
   return {
     /** What was a person's alone goes with them. */
     async personDeleted(tx: Tx, userId: string): Promise<void> {
+      const uploads = await bytes.hold(tx, userId)
       const space = await store.deletePersonalSpace(tx, userId)
+      await bytes.leave(tx, uploads)
       if (space === undefined) return
       await bytes.give(tx, space.bp_id, space.used_bytes)
       await bytes.release(tx, space.sha256s)

@@ -5,6 +5,7 @@ import { tellsChanges } from '../../platform/changes.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
 import { insertsInto } from '../../platform/db/rows.ts'
+import { found } from '../../platform/errors.ts'
 import '../../platform/bytes/bytes.store.ts'
 import { spaceTexts } from './files.texts.ts'
 
@@ -67,6 +68,13 @@ interface FileShareUseTable {
   asked_bytes: number
   created_at: Generated<Date>
 }
+/** What a link leads to whose wish is longer than an address may be. */
+interface FileArchiveWishTable {
+  id: string
+  wish: unknown
+  /** As its link does. */
+  expires_at: Date
+}
 interface FileTransferTable {
   id: string
   kind: TransferKind
@@ -96,6 +104,7 @@ declare module '../../platform/db/database.ts' {
     file_entries: FileEntryTable
     file_shares: FileShareTable
     file_share_uses: FileShareUseTable
+    file_archive_wishes: FileArchiveWishTable
     file_transfers: FileTransferTable
   }
 }
@@ -212,6 +221,14 @@ export const fileMigrations: Migrations = {
     alter table file_transfers add column owner_id uuid;
     update file_transfers set owner_id = user_id where space_kind = 'personal';
   `),
+  '20261130_15_file_archive_wishes': migration(`
+    create table file_archive_wishes (
+      id uuid primary key,
+      wish jsonb not null,
+      expires_at timestamptz not null
+    );
+    create index file_archive_wishes_expires on file_archive_wishes (expires_at);
+  `),
 }
 
 /** Tells billing what spaces take up, as far as that is otherwise than it was told. */
@@ -262,9 +279,9 @@ export const getSpace = (on: Sql, holder: Holder, id: string): Promise<SpaceRow 
 export const publicSpace = (on: Sql): Promise<SpaceRow> => on.selectFrom('file_spaces').selectAll().where('kind', '=', 'public').executeTakeFirstOrThrow()
 /** Of whomever; for what goes on for somebody who asked before. */
 export const anySpace = (on: Sql, id: string): Promise<SpaceRow | undefined> => on.selectFrom('file_spaces').selectAll().where('id', '=', id).executeTakeFirst()
-/** Held against all other changes of what is in it: of its tree, and of what it counts. */
+/** Held against all other changes of what is in it: of its tree, and of what it counts. @throws Refusal notFound where it has gone with whose it was */
 export const lockSpace = async (tx: Tx, id: string): Promise<void> => {
-  await tx.selectFrom('file_spaces').select('id').where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
+  found(await tx.selectFrom('file_spaces').select('id').where('id', '=', id).forUpdate().executeTakeFirst())
 }
 export const countIn = async (tx: Tx, spaceId: string, by: { bytes: number; files: number }): Promise<void> => {
   await tx
@@ -440,6 +457,18 @@ export const giveBackShareUse = async (on: Sql, id: string, bytes: number): Prom
 }
 export const forgetShareUses = async (on: Sql, before: Date): Promise<void> => {
   await on.deleteFrom('file_share_uses').where('created_at', '<', before).execute()
+}
+
+export const insertArchiveWish = async (on: Sql, row: { readonly id: string; readonly wish: object; readonly expires_at: Date }): Promise<void> => {
+  await on
+    .insertInto('file_archive_wishes')
+    .values({ ...row, wish: JSON.stringify(row.wish) })
+    .execute()
+}
+export const archiveWish = (on: Sql, id: string): Promise<{ wish: unknown } | undefined> =>
+  on.selectFrom('file_archive_wishes').select('wish').where('id', '=', id).executeTakeFirst()
+export const forgetArchiveWishes = async (on: Sql, at: Date): Promise<void> => {
+  await on.deleteFrom('file_archive_wishes').where('expires_at', '<', at).execute()
 }
 
 export const insertTransfer = insertsInto('file_transfers')

@@ -1,8 +1,18 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { appendFile } from 'node:fs/promises'
+import { appendFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileEntries, fileShares, fileSpaces, fileTransfers, fileUploads, inlineFileBytes, type FileEntry, type FileUpload } from '@zhisuan/contract/files/file'
+import {
+  fileEntries,
+  fileShares,
+  fileSpaces,
+  fileTransfers,
+  fileUploads,
+  inlineFileBytes,
+  verifiedAtOnceBytes,
+  type FileEntry,
+  type FileUpload,
+} from '@zhisuan/contract/files/file'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
@@ -146,6 +156,22 @@ describe('an upload', () => {
       .where('id', '=', upload.id)
       .execute()
     await appendFile(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id), bytes)
+    await sweep()
+    expect(await ended(owner, upload)).toMatchObject({ status: 'done' })
+  })
+
+  it('that is large is verified although the queue has given it up', async () => {
+    const size_bytes = verifiedAtOnceBytes + 1
+    const upload = await announce(owner, { name: 'given-up.bin', size_bytes })
+    // All of it is a hole: nothing has to be sent.
+    const path = join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id)
+    await appendFile(path, '')
+    await truncate(path, size_bytes)
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: size_bytes, status: 'verifying', updated_at: new Date(Date.now() - 3_600_000) })
+      .where('id', '=', upload.id)
+      .execute()
     await sweep()
     expect(await ended(owner, upload)).toMatchObject({ status: 'done' })
   })
@@ -393,6 +419,35 @@ describe('what is in a space', () => {
     expect((await fetch(`${url}${path}`)).status).toBe(404)
   })
 
+  it('is downloaded together however many things were chosen, as long as the link is good', async () => {
+    const person = await someone(app)
+    const one = await put(person, '一.txt', Buffer.from('one of many'))
+    const { db } = app.platform
+    const row = await db.selectFrom('file_entries').selectAll().where('id', '=', one.id).executeTakeFirstOrThrow()
+    const many = Array.from({ length: 999 }, (_, index) => ({ ...row, id: randomUUID(), name: `${index}.txt` }))
+    await db.insertInto('file_entries').values(many).execute()
+    const ids = [one.id, ...many.map(({ id }) => id)]
+    const { path, expires_at } = await call(app, fileEntries.download, { token: person.token, body: { ids } })
+    const archive = await fetch(`${url}${path}`)
+    const text = (await bytesOf(archive)).toString('latin1')
+    expect([archive.status, text.split('one of many').length - 1, text.includes('998.txt')]).toEqual([200, 1_000, true])
+    // What was asked for is kept no longer than that.
+    const kept = await db.selectFrom('file_archive_wishes').select('expires_at').execute()
+    expect(kept.some((wish) => wish.expires_at.toISOString() === expires_at)).toBe(true)
+    await db
+      .updateTable('file_archive_wishes')
+      .set({ expires_at: new Date(0) })
+      .execute()
+    const purge =
+      app.platform
+        .modules()
+        .flatMap(({ jobs = [] }) => jobs)
+        .find(({ name }) => name === 'files.bin.purge') ?? expect.fail('there is no such job')
+    await db.transaction().execute((tx) => app.platform.jobs.send(tx, purge, {}))
+    await vi.waitFor(async () => expect(await db.selectFrom('file_archive_wishes').select('id').execute()).toEqual([]), 10_000)
+    expect((await fetch(`${url}${path}`)).status).toBe(404)
+  })
+
   it('loses nothing in an archive: what is called the same in several folders has a number, and what lies in a chosen folder is there once', async () => {
     const person = await someone(app)
     const [one, two] = [await folder(person, 'one'), await folder(person, 'two')]
@@ -406,6 +461,12 @@ describe('what is in a space', () => {
     for (const text of [...texts, 'a.txt', 'a (1).txt', 'a (2).txt']) expect(found.includes(text)).toBe(true)
     const within = (await bytesOf(await download(person, [one.id, first.id]))).toString('latin1')
     expect([within.split('first text').length - 1, within.includes('one/a.txt')]).toEqual([1, true])
+    // What would be a drive on Windows is none, and takes no other's place.
+    const drives = await folder(person, 'C:')
+    for (const name of ['C:notes.txt', 'C_notes.txt']) await put(person, name, Buffer.from(name), { parent_id: drives.id })
+    const top = await put(person, 'C:notes.txt', Buffer.from('at the top'))
+    const renamed = (await bytesOf(await download(person, [drives.id, top.id]))).toString('latin1')
+    expect(['C_/C_notes.txt', 'C_/C_notes (1).txt', 'at the top'].filter((text) => !renamed.includes(text))).toEqual([])
   })
 
   it('is looked at without being run: what a browser would run is text, or is only saved', async () => {
@@ -579,11 +640,32 @@ describe('what is kept', () => {
     const person = { ...made, ...(await signIn(app, made)) }
     const [mine, ours] = [await put(person, 'mine.bin', randomBytes(1_000)), await put(person, 'ours.bin', randomBytes(500), {}, 'organisation')]
     await call(app, fileShares.create, { token: person.token, body: { entry_id: mine.id } })
+    // What is on its way goes too; what another server is just about to take finds no space.
+    const [begun, late] = [await announce(person, { name: 'begun.bin', size_bytes: 70 }), await announce(person, { name: 'late.bin', size_bytes: 10 })]
+    await app.platform.db.updateTable('byte_uploads').set({ user_id: head.id }).where('id', '=', late.id).execute()
     await call(app, users.delete, { token: head.token, params: { id: made.id } })
-    expect((await call(app, fileSpaces.list, { token: head.token })).usage.used_bytes).toBe(500)
+    expect((await call(app, fileSpaces.list, { token: head.token })).usage.used_bytes).toBe(510)
+    expect(await app.platform.db.selectFrom('byte_uploads').select('id').where('id', '=', begun.id).execute()).toEqual([])
+    const arrived = join(app.config.DATA_DIR, 'bytes', 'uploads', late.id)
+    await appendFile(arrived, randomBytes(10))
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: 10, status: 'verifying', updated_at: new Date(Date.now() - 120_000) })
+      .where('id', '=', late.id)
+      .execute()
+    // One that cannot be read keeps the clock from nothing else.
+    const broken = await announce(head, { name: 'broken.bin', size_bytes: 10 })
+    await app.platform.db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: 10, status: 'verifying', updated_at: new Date(Date.now() - 180_000) })
+      .where('id', '=', broken.id)
+      .execute()
     expect(await call(app, fileEntries.get, { token: head.token, params: { id: ours.id } })).toMatchObject({ name: 'ours.bin' })
     await sweep()
     const lies = (sha256: string | null) => existsSync(join(app.config.DATA_DIR, 'bytes', 'contents', (sha256 ?? '').slice(0, 2), sha256 ?? ''))
     await vi.waitFor(() => expect([lies(mine.sha256), lies(ours.sha256)]).toEqual([false, true]), 10_000)
+    expect(await ended(head, late)).toMatchObject({ status: 'failed', entry_id: null })
+    expect(await call(app, fileUploads.get, { token: head.token, params: { id: broken.id } })).toMatchObject({ status: 'verifying' })
+    expect((await call(app, fileSpaces.list, { token: head.token })).usage.used_bytes).toBe(510)
   })
 })

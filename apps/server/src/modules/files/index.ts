@@ -44,6 +44,7 @@ export function createFilesModule(
         await files.purgeEnded()
         await transfers.forgetRunning()
         await uses.forget()
+        await downloads.forget()
       }),
     ],
     start: async () => copies.start(),

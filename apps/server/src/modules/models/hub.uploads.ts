@@ -241,6 +241,7 @@ async function readCommit(body: unknown): Promise<ContentChange> {
   const add: ContentChange['add'][number][] = []
   const remove: string[] = []
   const removeFolders: string[] = []
+  const paths = new Set<string>()
   let [index, characters] = [0, 0]
   for (const line of linesOf(typeof body === 'string' ? body : '')) {
     characters += line.length
@@ -249,7 +250,12 @@ async function readCommit(body: unknown): Promise<ContentChange> {
       await others()
     }
     if (line.trim() === '') continue
-    const { key, value } = read(operation, parsed(line), `lines.${index++}`)
+    const field = `lines.${index++}`
+    const { key, value } = read(operation, parsed(line), field)
+    if (key === 'file' || key === 'lfsFile') {
+      if (paths.has(value.path)) throw new Refusal('fieldsInvalid', { fields: [{ field: `${field}.value.path`, message: fieldTexts.pathTwice }] })
+      paths.add(value.path)
+    }
     if (key === 'header') header = value
     else if (key === 'file') add.push({ path: value.path, content: Buffer.from(value.content, value.encoding) })
     else if (key === 'lfsFile') add.push({ path: value.path, sha256: value.oid, size_bytes: value.size })

@@ -126,14 +126,10 @@ export const lockImport = (tx: Tx, id: string): Promise<(ImportRow & { bp_id: st
     .where('model_imports.status', 'in', ['waiting', 'running'])
     .forUpdate('model_imports')
     .executeTakeFirst()
-/** What of a model is counted that has not come. */
-export const reservedOf = async (on: Sql, modelId: string): Promise<number> =>
-  (
-    await on
-      .selectFrom('model_imports')
-      .select(sql<number>`coalesce(sum(reserved_bytes), 0)::bigint`.as('bytes'))
-      .where('model_id', '=', modelId)
-      .executeTakeFirstOrThrow()
-  ).bytes
+/** What of a model is counted that has not come; held, so that whoever ends an import meanwhile does not give back the same. */
+export const lockReserved = async (tx: Tx, modelId: string): Promise<number> => {
+  const rows = await tx.selectFrom('model_imports').select('reserved_bytes').where('model_id', '=', modelId).orderBy('id').forUpdate().execute()
+  return rows.reduce((sum, { reserved_bytes }) => sum + reserved_bytes, 0)
+}
 /** Of a model that something is brought into nothing that waits is forgotten. */
 export const importing = sql<boolean>`exists (select from model_imports where model_imports.model_id = model_staged.model_id and model_imports.status in ('waiting', 'running'))`

@@ -3,6 +3,7 @@ import { modelImports, type ModelImport } from '@zhisuan/contract/models/import'
 import { modelFiles, models } from '@zhisuan/contract/models/model'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { configs } from '@zhisuan/contract/sys/sys'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
@@ -117,6 +118,43 @@ describe('an import', () => {
     hub.paceMs = 0
   })
 
+  it('is cancelled while its model is deleted, and what has not come is given back once', async () => {
+    const id = await create()
+    hub.files.clear()
+    hub.files.set('a.bin', randomBytes(2_000))
+    const begun = await begin(id)
+    await ended(id)
+    const before = await used()
+    const { db } = app.platform
+    const reserve = (reserved_bytes: number) => db.updateTable('model_imports').set({ reserved_bytes }).where('id', '=', begun.id).execute()
+    const count = (by: number) =>
+      db
+        .updateTable('byte_accounts')
+        .set({ used_bytes: before + by })
+        .where('bp_id', '=', owner.bp_id)
+        .execute()
+    await reserve(1_000)
+    await count(1_000)
+    const said = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    // As a cancellation that has taken it back, and is about to say so.
+    const cancelling = db.transaction().execute(async (tx) => {
+      await tx.updateTable('model_imports').set({ reserved_bytes: 0 }).where('id', '=', begun.id).execute()
+      held.resolve()
+      await said.promise
+      await tx.updateTable('byte_accounts').set({ used_bytes: before }).where('bp_id', '=', owner.bp_id).execute()
+    })
+    await held.promise
+    const deleting = call(app, models.delete, { token: owner.token, params: { id } })
+    await vi.waitFor(async () => {
+      const waiting = await sql<{ count: number }>`select count(*)::int from pg_locks where not granted`.execute(db)
+      expect(waiting.rows[0]?.count).toBeGreaterThan(0)
+    }, 10_000)
+    said.resolve()
+    await Promise.all([cancelling, deleting])
+    expect(await used()).toBe(before - 2_000)
+  })
+
   it('of other bytes than the hub says fails, in words, and leaves the model as it was', async () => {
     const id = await create()
     hub.files.clear()
@@ -125,6 +163,12 @@ describe('an import', () => {
     await begin(id)
     expect(await ended(id)).toMatchObject({ status: 'failed', error: '无法导入：“model.bin”与它的校验值不符' })
     expect(await call(app, models.get, { token: owner.token, params: { id } })).toMatchObject({ file_count: 0, revision: null })
+    // And of one that is listed twice nobody knows which it is.
+    hub.told.clear()
+    hub.twice = true
+    await begin(id)
+    expect(await ended(id)).toMatchObject({ status: 'failed', error: '无法导入：文件名“model.bin”重复' })
+    hub.twice = false
   })
 
   it('is cancelled, and taken up by the clock where a server was killed', async () => {

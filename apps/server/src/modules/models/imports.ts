@@ -92,11 +92,14 @@ export function createImports(
     try {
       const { sha: commit } = info.parse((await ask(`${base}/revision/${encodeURIComponent(row.revision)}`, agent, signal)).body)
       const files: PlannedFile[] = []
+      const paths = new Set<string>()
       let next: string | null = `${base}/tree/${commit}?recursive=true`
       for (let pages = 0; next !== null && pages < pagesMost; pages++) {
         const page = await ask(next, agent, signal)
         for (const { type, path, size, oid = null, lfs } of listing.parse(page.body)) {
           if (type !== 'file') continue
+          if (paths.has(path)) throw failed(importTexts.twice(path))
+          paths.add(path)
           if (!modelFilePath.safeParse(path).success || size < 0 || size > fileBytesMost) throw failed(importTexts.path(path))
           files.push({ path, size_bytes: lfs?.size ?? size, sha256: lfs?.oid ?? null, git: lfs == null ? oid : null, done: false })
         }

@@ -18,7 +18,7 @@ import { contextOf } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { reservedOf } from './imports.store.ts'
+import { lockReserved } from './imports.store.ts'
 import * as store from './models.store.ts'
 import type { FileRow, ModelAbout, ModelRow, RevisionRow } from './models.store.ts'
 
@@ -272,7 +272,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       await db.transaction().execute(async (tx) => {
         const model = await held(tx, actor, id)
         const contents = await store.contentsOf(tx, id)
-        const reserved = await reservedOf(tx, id)
+        const reserved = await lockReserved(tx, id)
         await store.deleteModel(tx, id)
         await bytes.give(tx, model.bp_id, model.kept_bytes + reserved)
         await bytes.release(

@@ -261,6 +261,12 @@ describe('a model', () => {
         body: { message: 'x', add: [{ path: 'dir/file', upload_id }] },
       }),
     ).toMatchObject({ code: 97807 })
+    // Of two of one path one would be nowhere, and count for nobody.
+    const twice = [upload_id, await stage(owner, model, Buffer.from('z'))].map((id) => ({ path: 'same', upload_id: id }))
+    expect(await refused(app, modelRevisions.create, { token: owner.token, params: { id: model.id }, body: { message: 'x', add: twice } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'add', message: '路径不能重复' }],
+    })
     // Two at once: one of them is the later one.
     const both = await Promise.allSettled([commit(owner, model, { one: Buffer.from('1') }), commit(owner, model, { two: Buffer.from('2') })])
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
@@ -550,6 +556,8 @@ describe('the door of the hub', () => {
     expect(await committed(`${header}${'\n'.repeat(mebibytes)}`)).toEqual([413, 90028])
     expect(await committed(`${header}\n${'['.repeat(10_000)}`)).toEqual([413, 90028])
     expect(await committed(JSON.stringify({ key: 'header', value: { summary: 'x', more: Array.from({ length: 1_000 }, () => ({})) } }))).toEqual([413, 90028])
+    const file = (content: string) => JSON.stringify({ key: 'file', value: { path: 'same', content } })
+    expect(await committed([header, file('one'), file('two')].join('\n'))).toEqual([400, 90001])
     const keys = `{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":1`).join()}}`
     expect(await post(`${repository}.git/info/lfs/objects/batch`, 'application/vnd.git-lfs+json', keys)).toEqual([413, 90028])
     const files = JSON.stringify({ files: Array.from({ length: 1_001 }, () => ({})) })

@@ -1,6 +1,7 @@
 /** Chinese words of what the server itself writes about models. */
 export const importTexts = {
   path: (path: string): string => `文件名“${path.slice(0, 200)}”不能使用`,
+  twice: (path: string): string => `文件名“${path.slice(0, 200)}”重复`,
   empty: '该版本没有文件',
   unreadable: '对方的回答不是模型库的格式',
   wrong: (path: string): string => `“${path}”与它的校验值不符`,

@@ -108,6 +108,9 @@ export const getUpload = (on: Sql, id: string): Promise<UploadRow | undefined> =
   on.selectFrom('byte_uploads').selectAll().where('id', '=', id).executeTakeFirst()
 export const lockUpload = (tx: Tx, id: string): Promise<UploadRow | undefined> =>
   tx.selectFrom('byte_uploads').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** Of somebody all that have not ended. */
+export const lockUploadsOf = (tx: Tx, userId: string): Promise<UploadRow[]> =>
+  tx.selectFrom('byte_uploads').selectAll().where('user_id', '=', userId).where('status', 'in', ['uploading', 'verifying']).orderBy('id').forUpdate().execute()
 /** One’s own, the oldest first: those that go on, and those that failed since. */
 export const uploadsOf = (on: Sql, taker: string, userId: string, failedSince: Date): Promise<UploadRow[]> =>
   on
@@ -181,14 +184,17 @@ export const expiredUploads = (on: Sql, at: Date): Promise<UploadRow[]> =>
 export const wholeUploads = (on: Sql): Promise<{ id: string }[]> =>
   on.selectFrom('byte_uploads').select('id').where('status', '=', 'uploading').whereRef('offset_bytes', '=', 'size_bytes').execute()
 
-/** No larger than that, and not verified although their last byte came a while ago: who was at it was killed. */
-export const unverifiedUploads = (on: Sql, sizeMost: number): Promise<{ id: string }[]> =>
+/**
+ * Not verified although their last byte came a while ago: who was at it was killed, or the queue gave it up.
+ * @param small of those no larger a minute is long, of others what the queue takes for its tries
+ */
+export const unverifiedUploads = (on: Sql, small: number): Promise<{ id: string; size_bytes: number }[]> =>
   on
     .selectFrom('byte_uploads')
-    .select('id')
+    .select(['id', 'size_bytes'])
     .where('status', '=', 'verifying')
-    .where('size_bytes', '<=', sizeMost)
-    .where(sql<boolean>`updated_at < now() - interval '1 minute'`)
+    .where(sql<boolean>`updated_at < now() - case when size_bytes <= ${small} then interval '1 minute' else interval '10 minutes' end`)
+    .orderBy('updated_at')
     .limit(500)
     .execute()
 

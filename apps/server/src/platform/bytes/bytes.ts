@@ -25,6 +25,8 @@ export const committedEveryBytes = 8 * 1024 * 1024
 /** What comes is gathered to so much before it is written. */
 const writtenBytes = 512 * 1024
 const uploadDays = 7
+/** Whoever verifies says so that often. */
+const verifyingEveryMs = 60_000
 const dayMs = 86_400_000
 
 /** As the environment says: in a bucket of an S3, else in the data directory. */
@@ -139,11 +141,18 @@ export function createBytes(
     if (upload?.status !== 'verifying') return
     // Of one of no bytes nothing was written.
     if (upload.size_bytes === 0) await (await uploads.open(id, 0)).close()
-    const sha256 = await uploads.hash(id, signal).catch(async (error: unknown) => {
-      // Another server was faster, and has taken it.
-      if ((await store.getUpload(db, id))?.status === 'verifying') throw error
-      return null
-    })
+    // Says that somebody is at it: what is large takes long.
+    const saying = setInterval(() => {
+      store.updateUpload(db, id, {}).catch((error: unknown) => log.debug({ err: error, upload: id }, 'nobody was told that an upload is being verified'))
+    }, verifyingEveryMs)
+    const sha256 = await uploads
+      .hash(id, signal)
+      .catch(async (error: unknown) => {
+        // Another server was faster, and has taken it.
+        if ((await store.getUpload(db, id))?.status === 'verifying') throw error
+        return null
+      })
+      .finally(() => clearInterval(saying))
     if (sha256 === null) return
     const wrong = (await uploads.size(id)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
     const fail = (reason: string): Promise<void> =>
@@ -189,10 +198,26 @@ export function createBytes(
     }
   }
 
+  /** One of them that cannot be done keeps nobody from the others. */
+  const each = async (uploadIds: readonly { readonly id: string }[], act: (id: string) => Promise<void>): Promise<void> => {
+    for (const { id } of uploadIds) await act(id).catch((error: unknown) => log.warn({ err: error, upload: id }, 'an upload is left for the next time'))
+  }
   const sweep = async (): Promise<void> => {
-    for (const { id } of await store.wholeUploads(db)) await whole(id)
-    for (const { id } of await store.unverifiedUploads(db, verifiedAtOnceBytes)) await finish(id)
-    for (const { id } of await store.expiredUploads(db, now())) {
+    await each(await store.wholeUploads(db), whole)
+    const unverified = await store.unverifiedUploads(db, verifiedAtOnceBytes)
+    const [small, large] = [
+      unverified.filter(({ size_bytes }) => size_bytes <= verifiedAtOnceBytes),
+      unverified.filter(({ size_bytes }) => size_bytes > verifiedAtOnceBytes),
+    ]
+    await each(small, finish)
+    // What the queue gave up after its tries is asked of it again.
+    await each(large, (id) =>
+      db.transaction().execute(async (tx) => {
+        await store.updateUpload(tx, id, {})
+        await jobs.send(tx, finishJob, { id })
+      }),
+    )
+    await each(await store.expiredUploads(db, now()), async (id) => {
       await db.transaction().execute(async (tx) => {
         const upload = await store.lockUpload(tx, id)
         if (upload === undefined || upload.status === 'verifying' || upload.expires_at > now()) return
@@ -200,7 +225,7 @@ export function createBytes(
         else await store.deleteUpload(tx, id)
       })
       await uploads.drop(id)
-    }
+    })
     await dropReleased()
     // What a server left that was killed between the row and its file.
     for (const id of await uploads.ids()) if ((await store.getUpload(db, id)) === undefined) await uploads.drop(id)
@@ -279,6 +304,12 @@ export function createBytes(
       for (const [response, of] of open) if (of === id) response.destroy()
       await uploads.drop(id)
     },
+    /** Those of somebody that have not ended, held until the transaction ends. Before all else is held: whoever takes one does it in this order too. */
+    hold: store.lockUploadsOf,
+    /** Ends those that are held, whatever has come of them: who sent them is gone. Their files go by the clock. */
+    async leave(tx: Tx, held: readonly UploadRow[]): Promise<void> {
+      for (const upload of held) await end(tx, upload, 'cancelled', texts.left)
+    },
     /** The tus door (HEAD and PATCH), for whoever has found that the upload is theirs. */
     async door(upload: UploadRow, request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { id } = upload
@@ -335,7 +366,7 @@ export function createBytes(
 
 /** What each status of tus is to the person who sends. */
 const refusals = { 409: 'changedMeanwhile', 410: 'notFound', 413: 'bodyTooLarge' } as const
-const texts = { expired: '超过7天没有继续，已自动清理', discarded: '已放弃' } as const
+const texts = { expired: '超过7天没有继续，已自动清理', discarded: '已放弃', left: '上传者已被删除' } as const
 
 /** By another connection than the one that holds the lock: the database says whether something refers to it. */
 async function deleteUnreferenced(db: Sql, sha256: string): Promise<boolean> {

@@ -72,6 +72,8 @@ export function createOffers(
     async create(actor: Actor, { edge_id, ...terms }: BodyOf<Calls['create']>): Promise<Offer> {
       refuseOwnerless(scopeOf(actor))
       await refuseBelowFloor(toMinor(terms.card_price), 'card_price')
+      const inAdvance = offerPeriods.find((period) => terms[`${period}_price`] !== null)
+      if (inAdvance !== undefined && (await settings.get('market_prepaid')) !== '1') throw new Refusal('offerPrepaidClosed', { field: `${inAdvance}_price` })
       for (const period of offerPeriods) await refusePeriodBelowFloor(terms[`${period}_price`], period)
       const id = uuidv7()
       await db.transaction().execute(async (tx) => {

@@ -30,6 +30,7 @@ beforeAll(async () => {
   const [first, second] = nodes as [CardNode, CardNode]
   await providing(app, owner, admin, [first], '华东算力')
   await providing(app, neighbour, admin, [second], '华南算力')
+  await call(app, configs.set, { token: admin.token, body: { key: 'market_prepaid', value: '1' } })
   offer = await listed(app, owner, admin)
   theirs = await listed(app, neighbour, admin)
 })

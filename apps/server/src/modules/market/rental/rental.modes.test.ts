@@ -6,6 +6,7 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { offers, type Offer } from '@zhisuan/contract/market/offer'
 import { rentals, type Rental } from '@zhisuan/contract/market/rental'
 import { messages } from '@zhisuan/contract/sys/message'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
@@ -31,6 +32,12 @@ beforeAll(async () => {
   other = await someone(app)
   node = await cardNode(app, owner.token)
   await providing(app, owner, admin, [node], '华东算力')
+  // Until the platform says so, nobody pays in advance.
+  expect(await refused(app, offers.create, { token: owner.token, body: someTerms({ day_price: '200' }) })).toMatchObject({
+    code: 98026,
+    fields: [{ field: 'day_price' }],
+  })
+  await call(app, configs.set, { token: admin.token, body: { key: 'market_prepaid', value: '1' } })
   offer = await listed(app, owner, admin, { day_price: '200', week_price: '1000' })
   interruptible = await listed(app, owner, admin, { mode: 'interruptible', card_price: '5', grace_seconds: 60 })
   for (const { bp_id } of [renter, other]) await call(app, accounts.charge, { token: admin.token, params: { id: bp_id ?? '' }, body: { amount: '5000' } })

@@ -39,7 +39,7 @@ type Windows = typeof alarmWindows
 const alarmsMost = 100
 const windowsMost = 200
 const previewDays = 7
-const previewStepSeconds = 300
+const previewStepSeconds = 600
 const receiversMost = 20
 const zoneMs = 8 * 3_600_000
 const dayMs = 86_400_000
@@ -223,7 +223,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       await judgeRule(actor, rule)
       const seen = await keeper.past({ rule, bp_id: actor.bp_id }, now(), previewDays * 86_400, previewStepSeconds)
       const points = seen ?? []
-      const steps = Math.max(1, Math.ceil(for_seconds / previewStepSeconds))
+      const steps = Math.floor(for_seconds / previewStepSeconds) + 1
       // It begins where it was so for as long as it has to be.
       let [times, lasts] = [0, 0]
       for (const { count } of points) {
@@ -383,6 +383,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       await db.transaction().execute(async (tx) => {
         if ((await store.countOwn(tx, 'alarm_windows', actor.bp_id)) >= windowsMost)
           throw new Refusal('alarmWindowsTooMany', { values: { limit: windowsMost } })
+        await store.holdWindows(tx, actor.bp_id, true)
         await store.insertWindow(tx, { id, bp_id: actor.bp_id, ...windowOf(body), ...authoredBy(actor) })
       })
       return showWindow(actor, id)
@@ -391,6 +392,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       await db.transaction().execute(async (tx) => {
         const { bp_id } = found(await store.lockWindow(tx, scopeOf(actor), id))
         await judgeNodes(actor, body.node_ids, 'node_ids')
+        await store.holdWindows(tx, bp_id, true)
         await store.updateWindow(tx, id, windowOf(body))
         await store.releaseHeld(tx, bp_id, now())
       })
@@ -400,6 +402,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
     async deleteWindow(actor: Actor, id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const { bp_id } = found(await store.lockWindow(tx, scopeOf(actor), id))
+        await store.holdWindows(tx, bp_id, true)
         await store.removeWindow(tx, id)
         await store.releaseHeld(tx, bp_id, now())
       })

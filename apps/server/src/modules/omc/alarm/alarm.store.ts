@@ -70,6 +70,8 @@ interface AlertLogTable {
   /** Whoever is to be told is not told before, and why. */
   held_until: ColumnType<Date | null, Date | null | undefined, Date | null>
   held_why: ColumnType<HoldReason | null, HoldReason | null | undefined, HoldReason | null>
+  /** When anybody was told that it began. */
+  told_first_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   escalated_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 interface ReceiverTable {
@@ -222,6 +224,7 @@ export const alarmMigrations: Migrations = {
     alter table alert_logs
       add column held_until timestamptz,
       add column held_why text check (held_why in ('maintenance', 'node')),
+      add column told_first_at timestamptz,
       add column escalated_at timestamptz;
     create index alert_logs_held on alert_logs (held_until) where held_until is not null;
     alter table alarm_deliveries drop constraint alarm_deliveries_what_check;
@@ -445,6 +448,15 @@ export const openEpisodes = (tx: Tx, of: { alarmId: string } | { toldBefore: Dat
     .forUpdate()
     .execute()
 
+/** In one transaction; whoever takes some asks for more until there are none. */
+export const laterAtOnce = 200
+/** Held by whoever looks whether nobody is to be told, and alone by whoever changes when that is. */
+export async function holdWindows(tx: Tx, bpId: string | null, alone: boolean): Promise<void> {
+  const key = `omc.alarmWindow ${bpId ?? ''}`
+  await (
+    alone ? sql`select pg_advisory_xact_lock(hashtextextended(${key}, 11))` : sql`select pg_advisory_xact_lock_shared(hashtextextended(${key}, 11))`
+  ).execute(tx)
+}
 /** Those that go on whose time to be told has come. */
 export const heldDue = (tx: Tx, now: Date): Promise<AlertLogRow[]> =>
   tx.selectFrom('alert_logs').selectAll().where('status', '=', 'firing').where('held_until', '<=', now).orderBy('id').limit(1_000).forUpdate().execute()
@@ -459,9 +471,17 @@ export const toEscalate = (tx: Tx, now: Date): Promise<AlertLogRow[]> =>
     .where('alert_logs.escalated_at', 'is', null)
     .where('alert_logs.held_until', 'is', null)
     .where((of) => of.or([of('alert_logs.silenced_until', 'is', null), of('alert_logs.silenced_until', '<=', now)]))
-    .where(sql<boolean>`alert_logs.starts_at + alarms.escalate_after_minutes * interval '1 minute' <= ${now}`)
+    .where(sql<boolean>`alert_logs.told_first_at + alarms.escalate_after_minutes * interval '1 minute' <= ${now}`)
+    // Whoever is told more is not told during maintenance either.
+    .where(
+      sql<boolean>`not exists (
+        select from alarm_windows as w
+        where w.bp_id is not distinct from alert_logs.bp_id and w.starts_at <= ${now} and w.ends_at > ${now}
+          and (w.node_ids = '{}' or alert_logs.labels ->> 'node_id' = any(w.node_ids::text[]))
+      )`,
+    )
     .orderBy('alert_logs.id')
-    .limit(1_000)
+    .limit(laterAtOnce)
     .forUpdate('alert_logs')
     .execute()
 /** Until when nobody of an organisation is told of something that is on a node; undefined: they are told. */
@@ -506,7 +526,7 @@ const shownWindows = (on: Sql) =>
       bpName('alarm_windows').as('bp_name'),
       sql<
         Named[]
-      >`(select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'name', e.name) order by e.name), '[]') from edges as e where e.id = any(alarm_windows.node_ids))`.as(
+      >`(select coalesce(jsonb_agg(jsonb_build_object('id', of.id, 'name', coalesce(e.name, of.id::text)) order by e.name), '[]') from unnest(alarm_windows.node_ids) as of (id) left join edges as e on e.id = of.id)`.as(
         'nodes',
       ),
     ])
@@ -583,6 +603,13 @@ export function listDeliveries(on: Sql, receiverId: string, query: QueryOf<typeo
 }
 export const getDelivery = (on: Sql, receiverId: string, id: string): Promise<DeliveryRow | undefined> =>
   on.selectFrom('alarm_deliveries').selectAll().where('receiver_id', '=', receiverId).where('id', '=', id).executeTakeFirst()
+/** What was to be told before of the same episode still waits: that it is over is never told first. */
+const isBehind = (table: string, now: Date): RawBuilder<boolean> =>
+  sql<boolean>`exists (
+    select from alarm_deliveries as before
+    where before.receiver_id = ${sql.ref(`${table}.receiver_id`)} and before.alert_log_id = ${sql.ref(`${table}.alert_log_id`)}
+      and before.status = 'waiting' and before.id < ${sql.ref(`${table}.id`)} and before.next_at > ${now}
+  )`
 export interface Claimed {
   readonly receiver: ReceiverRow
   readonly deliveries: readonly DeliveryRow[]
@@ -600,6 +627,7 @@ export async function claimDue(tx: Tx, now: Date, until: Date, most: (kind: Rece
       sql<boolean>`exists (
         select from alarm_deliveries as d
         where d.receiver_id = alarm_receivers.id and d.status = 'waiting' and d.next_at <= ${now} and (d.claimed_until is null or d.claimed_until < ${now})
+          and not ${isBehind('d', now)}
       )`,
     )
     .limit(1)
@@ -614,6 +642,7 @@ export async function claimDue(tx: Tx, now: Date, until: Date, most: (kind: Rece
     .where('status', '=', 'waiting')
     .where('next_at', '<=', now)
     .where((of) => of.or([of('claimed_until', 'is', null), of('claimed_until', '<', now)]))
+    .where(sql<boolean>`not ${isBehind('alarm_deliveries', now)}`)
     .orderBy(severityOrder('alarm_deliveries'), 'desc')
     .orderBy('created_at')
     .orderBy('id')

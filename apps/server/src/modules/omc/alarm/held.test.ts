@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { claimDue } from './alarm.store.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 
 const minute = 60_000
@@ -129,10 +130,12 @@ describe('alarms that nobody is told of at once', () => {
     const escalation = { after_minutes: 10, receiver_ids: [ids.second] }
     const [left, taken] = [await make({ escalation }), await make({ escalation })]
     expect(left.escalation).toEqual({ after_minutes: 10, receivers: [{ id: ids.second, name: 'second' }] })
-    // Since before it was told: what counts is when it began, and these did so long ago.
+    // They began long ago: what counts is since when somebody was told.
     for (const alarm of [left, taken]) await told(alarm)
     await call(app, alertLogs.process, { token: owner.token, params: { id: (await log(taken))?.id ?? '' }, body: { note: '在看' } })
-    for (let times = 0; times < 2; times++) await later(11 * minute)
+    await later(9 * minute)
+    expect(await sent(left, 'second')).toEqual([])
+    for (let times = 0; times < 2; times++) await later(2 * minute)
     expect([await sent(left, 'second'), await sent(taken, 'second')]).toEqual([['escalated'], []])
     expect(await log(left)).toMatchObject({ escalated_at: expect.any(String) as string })
     for (const alarm of [left, taken]) await told(alarm, true)
@@ -146,6 +149,43 @@ describe('alarms that nobody is told of at once', () => {
       code: 98623,
       fields: [{ field: 'escalation.receiver_ids' }],
     })
+  })
+
+  it('are over only after they began, for whoever has not been reached yet', async () => {
+    const alarm = await make()
+    await told(alarm)
+    await told(alarm, true)
+    const rows = () => app.platform.db.selectFrom('alarm_deliveries').selectAll().where('summary', 'like', `%${alarm.name}%`).orderBy('id').execute()
+    const claimed = async (): Promise<string[]> => {
+      await app.platform.db.updateTable('alarm_receivers').set({ next_at: null }).execute()
+      const found = await app.platform.db.transaction().execute((tx) => claimDue(tx, app.clock.now(), app.clock.now(), () => 500))
+      return (found?.deliveries ?? []).flatMap(({ what, summary }) => (summary.includes(alarm.name) ? [what] : []))
+    }
+    const [first] = await rows()
+    const late = new Date(app.clock.now().getTime() + minute)
+    await app.platform.db
+      .updateTable('alarm_deliveries')
+      .set({ next_at: late })
+      .where('id', '<>', first?.id ?? '')
+      .where('status', '=', 'waiting')
+      .execute()
+    await app.platform.db
+      .updateTable('alarm_deliveries')
+      .set({ next_at: app.clock.now() })
+      .where('alert_log_id', '=', first?.alert_log_id ?? '')
+      .execute()
+    await app.platform.db
+      .updateTable('alarm_deliveries')
+      .set({ next_at: late })
+      .where('id', '=', first?.id ?? '')
+      .execute()
+    expect(await claimed()).toEqual([])
+    await app.platform.db
+      .updateTable('alarm_deliveries')
+      .set({ next_at: app.clock.now() })
+      .where('id', '=', first?.id ?? '')
+      .execute()
+    expect(await claimed()).toEqual(['firing', 'resolved'])
   })
 
   it('wait for the hours of who is told', async () => {

@@ -54,10 +54,10 @@ export type Inbox = ReturnType<typeof createInbox>
 export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>) {
   const deliver = async (tx: Tx, row: store.AlertLogRow, what: 'firing' | 'resolved' | 'escalated', receiverIds: readonly string[]): Promise<void> => {
     const at = now()
-    const hoursOf = new Map((await store.receiversByIds(tx, receiverIds)).map(({ id, hours }) => [id, hours]))
     await store.insertDeliveries(
       tx,
-      receiverIds.map((receiver_id) => ({
+      // One of them may have gone meanwhile.
+      (await store.receiversByIds(tx, receiverIds)).map(({ id: receiver_id, hours }) => ({
         id: uuidv7(),
         receiver_id,
         bp_id: row.bp_id,
@@ -67,7 +67,7 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         summary: row.summary,
         status: 'waiting',
         error: null,
-        next_at: toldAt(hoursOf.get(receiver_id) ?? null, row.severity, at),
+        next_at: toldAt(hours, row.severity, at),
         claimed_until: null,
         sent_at: null,
       })),
@@ -77,23 +77,32 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
   const holdOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow): Promise<{ until: Date; why: store.HoldReason } | null> => {
     const at = now()
     const nodeId = byId.safeParse({ id: row.labels['node_id'] }).data?.id ?? null
+    await store.holdWindows(tx, alarm.bp_id, false)
     const until = await store.windowOver(tx, alarm.bp_id, nodeId, at)
     if (until !== undefined) return { until, why: 'maintenance' }
     const isOfNode = nodeId !== null && !(alarm.rule.kind === 'metric' && alarm.rule.metric === 'node_down')
     if (isOfNode && (await store.isNodeDown(tx, nodeId, alarm.bp_id))) return { until: new Date(at.getTime() + lookAgainMs), why: 'node' }
     return null
   }
-  /** What begins while it is held is told when it is held no more; of what is over by then nobody is told. */
-  const tellOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined, news: 'firing' | 'resolved'): Promise<void> => {
-    if (alarm === undefined || (row.silenced_until !== null && row.silenced_until > now())) return
+  /**
+   * What begins while it is held is told when it is held no more; of what is over by then nobody is told.
+   * @returns whether anybody is told
+   */
+  const tellOf = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined, news: 'firing' | 'resolved'): Promise<boolean> => {
+    if (alarm === undefined || (row.silenced_until !== null && row.silenced_until > now())) return false
     if (news === 'resolved') {
-      if (row.held_until === null)
-        await deliver(tx, row, news, [...new Set([...alarm.receiver_ids, ...(row.escalated_at === null ? [] : alarm.escalate_receiver_ids)])])
-      return
+      if (row.held_until !== null) return false
+      await deliver(tx, row, news, [...new Set([...alarm.receiver_ids, ...(row.escalated_at === null ? [] : alarm.escalate_receiver_ids)])])
+      return true
     }
     const hold = await holdOf(tx, row, alarm)
-    if (hold !== null || row.held_until !== null) await store.updateAlertLog(tx, row.id, { held_until: hold?.until ?? null, held_why: hold?.why ?? null })
+    await store.updateAlertLog(
+      tx,
+      row.id,
+      hold === null ? { held_until: null, held_why: null, told_first_at: now() } : { held_until: hold.until, held_why: hold.why },
+    )
     if (hold === null) await deliver(tx, row, news, alarm.receiver_ids)
+    return hold === null
   }
 
   const end = async (tx: Tx, row: store.AlertLogRow, alarm: store.AlarmRow | undefined): Promise<void> => {
@@ -120,9 +129,9 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         for (const { alarm, episode } of some) {
           const recorded = await store.recordEpisode(tx, episode)
           if (recorded === null) continue
-          await tellOf(tx, recorded.row, alarm, recorded.news)
+          const isTold = await tellOf(tx, recorded.row, alarm, recorded.news)
           // It began and was over while nobody here was told.
-          if (recorded.news === 'firing' && recorded.row.status === 'resolved') await tellOf(tx, recorded.row, alarm, 'resolved')
+          if (isTold && recorded.news === 'firing' && recorded.row.status === 'resolved') await tellOf(tx, recorded.row, alarm, 'resolved')
         }
       })
     try {
@@ -157,17 +166,29 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     },
     /** Tells of what is held no more, and more people of what nobody took up. */
     async tellLater(): Promise<void> {
-      await db.transaction().execute(async (tx) => {
-        const held = await store.heldDue(tx, now())
-        const late = await store.toEscalate(tx, now())
-        const alarms = new Map(
-          (await store.alarmsByIds(tx, [...new Set([...held, ...late].flatMap(({ alarm_id }) => alarm_id ?? []))])).map((one) => [one.id, one]),
-        )
-        for (const row of held) await tellOf(tx, row, row.alarm_id === null ? undefined : alarms.get(row.alarm_id), 'firing')
-        for (const row of late) {
+      const alarmsOf = async (tx: Tx, rows: readonly store.AlertLogRow[]) =>
+        new Map((await store.alarmsByIds(tx, [...new Set(rows.flatMap(({ alarm_id }) => alarm_id ?? []))])).map((one) => [one.id, one]))
+      const untilFew = async (work: (tx: Tx) => Promise<number>): Promise<void> => {
+        while ((await db.transaction().execute(work)) === store.laterAtOnce);
+      }
+      await untilFew(async (tx) => {
+        const rows = await store.heldDue(tx, now())
+        const alarms = await alarmsOf(tx, rows)
+        for (const row of rows) {
+          const alarm = row.alarm_id === null ? undefined : alarms.get(row.alarm_id)
+          if (alarm === undefined) await store.updateAlertLog(tx, row.id, { held_until: null, held_why: null })
+          else await tellOf(tx, row, alarm, 'firing')
+        }
+        return rows.length
+      })
+      await untilFew(async (tx) => {
+        const rows = await store.toEscalate(tx, now())
+        const alarms = await alarmsOf(tx, rows)
+        for (const row of rows) {
           await store.updateAlertLog(tx, row.id, { escalated_at: now() })
           await deliver(tx, row, 'escalated', alarms.get(row.alarm_id ?? '')?.escalate_receiver_ids ?? [])
         }
+        return rows.length
       })
     },
     /** Ends what nobody tells any more, though whoever told it answers. @param answers whether a Prometheus would tell, or none is there any more */

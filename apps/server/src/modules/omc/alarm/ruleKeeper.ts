@@ -24,6 +24,10 @@ const input = z.object({ alarm_ids: z.array(z.uuid()), new_ids: z.array(z.uuid()
 type Input = z.output<typeof input>
 
 const loadedWithinMs = 20_000
+/** Whatever takes longer is no rule. */
+const triedMs = 1_500
+/** At this server at once, of rules that people write: what evaluates rules is not kept from it. */
+const tryingMost = 4
 const lookEveryMs = 500
 
 export type RuleKeeper = ReturnType<typeof createRuleKeeper>
@@ -84,11 +88,22 @@ export function createRuleKeeper(
     },
   }
 
+  let trying = 0
+  /** @throws Refusal `queriesTooMany` */
+  const inTurn = async <T>(ask: () => Promise<T>): Promise<T> => {
+    if (trying >= tryingMost) throw new Refusal('queriesTooMany', { values: { limit: tryingMost } })
+    trying++
+    try {
+      return await ask()
+    } finally {
+      trying--
+    }
+  }
   /** Whether Prometheus would evaluate it. @throws Refusal where it would not, EngineError where it does not answer */
   const tried = async (client: Prometheus, alarm: Parameters<typeof questionsOf>[0]): Promise<void> => {
     for (const question of questionsOf(alarm)) {
       try {
-        const { type } = await client.query(question, { timeoutMs: 1_500, mostBytes: 8 * 2 ** 20 })
+        const { type } = await client.query(question, { timeoutMs: triedMs, mostBytes: 8 * 2 ** 20 })
         if (type !== 'vector') throw new Refusal('alarmNotVector', { field: 'rule.query' })
       } catch (error) {
         if (isEngineError(error, 'invalid')) throw new Refusal('queryInvalid', { field: 'rule.query', values: { reason: error.message }, cause: error })
@@ -161,7 +176,7 @@ export function createRuleKeeper(
       questionsOf(alarm)
       const target = await row()
       if (target === undefined || target.status === 'installing' || target.status === 'error') return
-      await tried(endpoints.opened(target), alarm).catch((error: unknown) => {
+      await inTurn(() => tried(endpoints.opened(target), alarm)).catch((error: unknown) => {
         if (!isEngineError(error)) throw error
       })
     },
@@ -175,8 +190,8 @@ export function createRuleKeeper(
       if (target === undefined || target.status === 'installing' || target.status === 'error') return null
       const end = Math.floor(until.getTime() / 1_000 / step) * step
       try {
-        const options = { timeoutMs: 5_000, mostBytes: 8 * 2 ** 20 }
-        const { series } = await endpoints.opened(target).queryRange(question, { start: end - seconds, end, step }, options)
+        const options = { timeoutMs: triedMs, mostBytes: 8 * 2 ** 20 }
+        const { series } = await inTurn(() => endpoints.opened(target).queryRange(question, { start: end - seconds, end, step }, options))
         return (series[0]?.points ?? []).map(([at, value]) => ({ at: new Date(at * 1_000), count: Number(value) }))
       } catch (error) {
         if (isEngineError(error, 'invalid')) throw new Refusal('queryInvalid', { field: 'rule.query', values: { reason: error.message }, cause: error })

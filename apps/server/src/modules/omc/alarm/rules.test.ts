@@ -135,16 +135,25 @@ describe('rules of alarms', () => {
       rule: { kind: 'metric' as const, metric: 'node_memory' as const, comparison: '>' as const, threshold: 90, node_ids: [] },
     })
     const of = '{job="node",bp_id="0198c7a4-0000-7000-8000-000000000001",node_id="n"}'
+    const gone = of.replace('node_id="n"', 'node_id="gone"')
     const input_series = [
       { series: `zhisuan_node_memory_used_bytes${of}`, values: '950x5 _x20 100x10' },
       { series: `zhisuan_node_memory_total_bytes${of}`, values: '1000x5 _x20 1000x10' },
+      { series: `up${of}`, values: '1x5 0x20 1x10' },
+      // Another, that is one of ours no more after a while.
+      { series: `zhisuan_node_memory_used_bytes${gone}`, values: '950x5' },
+      { series: `zhisuan_node_memory_total_bytes${gone}`, values: '1000x5' },
+      { series: `up${gone}`, values: '1x5 0x5 stale' },
     ]
-    const labels = (id: string) => ({ job: 'node', bp_id: '0198c7a4-0000-7000-8000-000000000001', node_id: 'n', zhisuan_alarm: id, severity: 'info' })
-    const fires = (id: string, value: string) => [{ exp_labels: labels(id), exp_annotations: { value, name: id } }]
+    const fires = (id: string, value: string, ...nodes: string[]) =>
+      nodes.map((node_id) => ({
+        exp_labels: { job: 'node', bp_id: '0198c7a4-0000-7000-8000-000000000001', node_id, zhisuan_alarm: id, severity: 'info' },
+        exp_annotations: { value, name: id },
+      }))
     const alert_rule_test = [
-      { eval_time: '3m', alertname: 'keep', exp_alerts: fires('keep', '95') },
-      { eval_time: '3m', alertname: 'recover', exp_alerts: fires('recover', '95') },
-      { eval_time: '20m', alertname: 'keep', exp_alerts: fires('keep', 'NaN') },
+      { eval_time: '3m', alertname: 'keep', exp_alerts: fires('keep', '95', 'n', 'gone') },
+      { eval_time: '3m', alertname: 'recover', exp_alerts: fires('recover', '95', 'n', 'gone') },
+      { eval_time: '20m', alertname: 'keep', exp_alerts: fires('keep', 'NaN', 'n') },
       { eval_time: '20m', alertname: 'recover', exp_alerts: [] },
       { eval_time: '30m', alertname: 'keep', exp_alerts: [] },
     ]

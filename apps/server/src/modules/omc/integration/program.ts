@@ -79,6 +79,8 @@ export function wantedPrometheus(source: ScrapeSource, { port, secret, settings 
       '--query.timeout=30s',
       // What we did not take is told again so soon.
       '--rules.alert.resend-delay=15s',
+      // What went on when it was started anew goes on, and does not begin again.
+      '--rules.alert.for-grace-period=0s',
       '--log.level=warn',
     ],
     files: [
