@@ -21,6 +21,7 @@ import type { EntryRow, SpaceRow } from './files.store.ts'
 import { spaceTexts } from './files.texts.ts'
 import type { Transfers } from './transfers.ts'
 import * as tree from './files.tree.ts'
+import { refuseWithin, type Asked } from './within.ts'
 
 type Spaces = typeof fileSpaces
 type Entries = typeof fileEntries
@@ -69,16 +70,18 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     actor: Actor,
     to: SpaceRow,
     wish: { readonly ids: readonly string[]; readonly parent_id: string | null; readonly conflict: ConflictWay },
+    asked: Asked,
   ): Promise<EntryRow[]> => {
     const roots = await store.entriesOf(tx, actor, wish.ids)
     if (roots.length !== new Set(wish.ids).size || roots.some(({ bin_id }) => bin_id !== null)) throw new Refusal('notFound')
+    await refuseWithin(tx, actor, asked, ['files.entry.copy'], wish.ids)
     await tree.folderAt(tx, to.id, wish.parent_id)
     const all = await store.treeOf(tx, wish.ids, null, archiveEntriesMost + 1)
     if (all.length > archiveEntriesMost) throw new Refusal('fileTooMany', { values: { limit: archiveEntriesMost } })
     // A root's own folder is a level; of one that lies in another of them the copy is a copy of its own.
     await tree.refuseTooDeep(tx, wish.parent_id, Math.max(...all.map(({ depth, kind }) => depth + (kind === 'folder' ? 1 : 0))))
     const size = all.reduce((sum, entry) => sum + (entry.size_bytes ?? 0), 0)
-    await bytes.take(tx, to.bp_id, size)
+    await bytes.take(tx, to, size)
     for (const root of roots) {
       const copies = new Map<string, string>()
       const rows = []
@@ -98,11 +101,11 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
   }
 
   /** Deletes for good what one deletion took. */
-  const purge = async (tx: Tx, space: Pick<SpaceRow, 'id' | 'bp_id'>, binId: string): Promise<void> => {
+  const purge = async (tx: Tx, space: Pick<SpaceRow, 'id' | 'bp_id' | 'project_id'>, binId: string): Promise<void> => {
     const gone = await store.purgeTree(tx, binId)
     const size = gone.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
     await store.countIn(tx, space.id, { bytes: -size, files: -gone.length })
-    await bytes.give(tx, space.bp_id, size)
+    await bytes.give(tx, space, size)
     await bytes.release(
       tx,
       gone.map(({ sha256 }) => sha256),
@@ -114,16 +117,18 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     async personDeleted(tx: Tx, userId: string): Promise<void> {
       const uploads = await bytes.hold(tx, userId)
       const space = await store.deletePersonalSpace(tx, userId)
-      await bytes.leave(tx, uploads)
+      await bytes.leave(tx, uploads, 'left')
       if (space === undefined) return
-      await bytes.give(tx, space.bp_id, space.used_bytes)
+      await bytes.give(tx, space, space.used_bytes)
       await bytes.release(tx, space.sha256s)
     },
 
     async spaces(actor: Actor): Promise<ResponseOf<Spaces['list']>> {
       const spaces = await store.spacesOf(db, actor, uuidv7)
-      const usage = await bytes.account(db, actor.bp_id)
-      return { items: spaces.map((space) => shapeSpace(actor, space)), usage }
+      const usage = await bytes.account(db, { bp_id: actor.bp_id, project_id: null })
+      const items: FileSpace[] = []
+      for (const space of spaces) items.push({ ...shapeSpace(actor, space), project: space.project_id === null ? null : await bytes.account(db, space) })
+      return { items, usage }
     },
 
     async list(actor: Actor, id: string, query: QueryOf<Spaces['entries']>) {
@@ -158,9 +163,10 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       return shown(actor, id)
     },
 
-    async move(actor: Actor, body: BodyOf<Entries['move']>): Promise<void> {
+    async move(actor: Actor, body: BodyOf<Entries['move']>, asked: Asked): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const { space, entries } = await chosen(tx, actor, body.ids, false)
+        await refuseWithin(tx, actor, asked, ['files.entry.move'], body.ids)
         const to = { space_id: space.id, parent_id: body.parent_id }
         await tree.folderAt(tx, space.id, body.parent_id)
         const above = body.parent_id === null ? [] : [body.parent_id, ...(await store.pathOf(tx, body.parent_id)).map((folder) => folder.id)]
@@ -173,27 +179,28 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       })
     },
 
-    async copy(actor: Actor, { space_id, ...wish }: BodyOf<Entries['copy']>): Promise<void> {
+    async copy(actor: Actor, { space_id, ...wish }: BodyOf<Entries['copy']>, asked: Asked): Promise<void> {
       await db.transaction().execute(async (tx) => {
-        await copyInto(tx, actor, await writable(tx, actor, space_id, 'space_id'), wish)
+        await copyInto(tx, actor, await writable(tx, actor, space_id, 'space_id'), wish, asked)
       })
     },
 
     /** Whether they may is said by a policy: the public space is else only the platform’s to change. */
-    async publish(actor: Actor, body: BodyOf<Entries['publish']>, ip: string): Promise<void> {
+    async publish(actor: Actor, body: BodyOf<Entries['publish']>, asked: Asked): Promise<void> {
       await store.spacesOf(db, actor, uuidv7)
       await db.transaction().execute(async (tx) => {
         const space = await store.publicSpace(tx)
         await store.lockSpace(tx, space.id)
-        const roots = await copyInto(tx, actor, space, body)
+        const roots = await copyInto(tx, actor, space, body, asked)
         for (const { name, size_bytes, sha256 } of roots)
-          await transfers.told(tx, actor, { kind: 'publish', name, space_kind: 'public', size_bytes, sha256, ip })
+          await transfers.told(tx, actor, { kind: 'publish', name, space_kind: 'public', size_bytes, sha256, ip: asked.ip })
       })
     },
 
-    async delete(actor: Actor, { ids }: BodyOf<Entries['delete']>): Promise<void> {
+    async delete(actor: Actor, { ids }: BodyOf<Entries['delete']>, asked: Asked): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const { entries } = await chosen(tx, actor, ids, false)
+        await refuseWithin(tx, actor, asked, ['files.entry.delete'], ids)
         const all = new Set(ids)
         for (const entry of entries) {
           // It goes with a folder of the same choice.
@@ -203,9 +210,10 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       })
     },
 
-    async restore(actor: Actor, body: BodyOf<Entries['restore']>): Promise<void> {
+    async restore(actor: Actor, body: BodyOf<Entries['restore']>, asked: Asked): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const { space, entries } = await chosen(tx, actor, body.ids, true)
+        await refuseWithin(tx, actor, asked, ['files.entry.restore'], body.ids, true)
         for (const entry of entries) {
           const parent = entry.parent_id === null ? undefined : await store.folderIn(tx, space.id, entry.parent_id)
           const to = { space_id: space.id, parent_id: parent?.id ?? null }
@@ -217,9 +225,10 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       })
     },
 
-    async purge(actor: Actor, { ids }: BodyOf<Entries['purge']>): Promise<void> {
+    async purge(actor: Actor, { ids }: BodyOf<Entries['purge']>, asked: Asked): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const { space, entries } = await chosen(tx, actor, ids, true)
+        await refuseWithin(tx, actor, asked, ['files.entry.purge', 'files.entry.delete'], ids, true)
         for (const entry of entries) await purge(tx, space, entry.id)
       })
     },
@@ -239,10 +248,10 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
   }
 }
 
-const shapeSpace = (actor: Actor, space: SpaceRow): FileSpace => ({
+const shapeSpace = (actor: Actor, space: store.ShownSpace): Omit<FileSpace, 'project'> => ({
   id: space.id,
   kind: space.kind,
-  name: spaceTexts[space.kind],
+  name: space.project_name ?? spaceTexts[space.kind],
   writable: mayWrite(actor, space),
   file_count: space.file_count,
   used_bytes: space.used_bytes,

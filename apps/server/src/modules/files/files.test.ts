@@ -13,7 +13,11 @@ import {
   type FileEntry,
   type FileUpload,
 } from '@zhisuan/contract/files/file'
+import { grants } from '@zhisuan/contract/iam/grant'
+import { keptProjects } from '@zhisuan/contract/iam/project'
+import { modelFiles, models } from '@zhisuan/contract/models/model'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
+import { auth } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -22,7 +26,8 @@ import { sweepJob } from '../../platform/bytes/bytes.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { breakOff, offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
+import { deny, keeping } from '../../testing/policies.ts'
+import { breakOff, offsetOf, sendPiece, sendSlowly, sha256Of } from '../../testing/uploads.ts'
 
 let app: TestApp
 let url: string
@@ -47,7 +52,7 @@ afterAll(() => app.close())
 /** What the clock does each five minutes. */
 const sweep = (): Promise<void> => app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, sweepJob, {}))
 
-type Kind = 'personal' | 'organisation' | 'public'
+type Kind = 'personal' | 'organisation' | 'project' | 'public'
 const spaceOf = async (who: SignedIn, kind: Kind = 'personal'): Promise<string> => {
   const { items } = await call(app, fileSpaces.list, { token: who.token })
   return items.find((space) => space.kind === kind)?.id ?? ''
@@ -207,6 +212,29 @@ describe('an upload', () => {
     )
   })
 
+  it('ends in the middle of a piece with the session that sends it, and with the right to', async () => {
+    const { makePolicy, give } = keeping(app)
+    const end: Readonly<Record<string, (who: Person & SignedIn) => Promise<unknown>>> = {
+      session: (who) => call(app, auth.logout, { token: who.token }),
+      right: async (who) => give(admin, await makePolicy(admin, [deny('files.space.upload')]), { user_id: who.id }),
+    }
+    for (const [what, over] of Object.entries(end)) {
+      const who = await someone(app)
+      const bytes = randomBytes(3 * 2 ** 20)
+      const upload = await announce(who, { name: 'long.bin', size_bytes: 10 * bytes.length })
+      const sending = sendSlowly(url, who.token, upload, 0, 10 * bytes.length)
+      for (let piece = 0; piece < 2; piece++) await sending.give(bytes)
+      await vi.waitFor(async () => expect(await offsetOf(url, who.token, upload)).toBeGreaterThan(0))
+      await over(who)
+      await sending.give(bytes)
+      const status = what === 'session' ? 401 : 403
+      expect([status, null]).toContain(await sending.status)
+      expect((await sendPiece(url, who.token, upload, 0, new Uint8Array(bytes))).status).toBe(status)
+      const row = await app.platform.db.selectFrom('byte_uploads').select('offset_bytes').where('id', '=', upload.id).executeTakeFirst()
+      expect(row?.offset_bytes).toBeLessThanOrEqual(3 * bytes.length)
+    }
+  })
+
   it('of no bytes is a file', async () => {
     expect(await put(owner, 'empty.txt', Buffer.alloc(0))).toMatchObject({ size_bytes: 0, sha256: sha256Of(Buffer.alloc(0)) })
   })
@@ -344,6 +372,36 @@ describe('a space', () => {
 })
 
 describe('what is in a space', () => {
+  it('and denied to somebody by itself is not theirs by its folder either', async () => {
+    const { makePolicy, give } = keeping(app)
+    const person = await someone(app)
+    const other = await folder(person, '别处')
+    const top = await folder(person, '合同')
+    const denied = await put(person, '底价.xlsx', randomBytes(10), { parent_id: top.id, folders: ['内'] })
+    const actions = ['download', 'copy', 'move', 'delete', 'restore', 'purge'].map((name) => `files.entry.${name}`)
+    const granted = await give(admin, await makePolicy(admin, [deny([...actions, 'files.share.create'], { Resource: `zrn:files:*:entry/${denied.id}` })]), {
+      user_id: person.id,
+    })
+    const { token } = person
+    const ids = [top.id]
+    const refusal = { status: 403, code: 97618, message: '其中的“底价.xlsx”不允许您这样操作' }
+    expect(await refused(app, fileEntries.download, { token, body: { ids } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.copy, { token, body: { ids, space_id: top.space_id, parent_id: other.id } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.move, { token, body: { ids, parent_id: other.id } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.delete, { token, body: { ids } })).toMatchObject(refusal)
+    expect(await refused(app, fileShares.create, { token, body: { entry_id: top.id } })).toMatchObject(refusal)
+    // Whoever does not see the folder learns no name of what is in it.
+    expect(await refused(app, fileEntries.download, { token: stranger.token, body: { ids } })).toMatchObject({ status: 404 })
+    await call(app, grants.delete, { token: admin.token, params: { id: granted.id } })
+    await call(app, fileEntries.delete, { token, body: { ids } })
+    await give(admin, await makePolicy(admin, [deny(actions, { Resource: `zrn:files:*:entry/${denied.id}` })]), { user_id: person.id })
+    expect(await refused(app, fileEntries.restore, { token, body: { ids } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.purge, { token, body: { ids } })).toMatchObject(refusal)
+    // Beside it all is as it was; and who names one thing twice is given it once.
+    const link = await call(app, fileEntries.download, { token, body: { ids: [other.id, other.id] } })
+    expect((await fetch(`${url}${link.path}`)).status).toBe(200)
+  })
+
   it('is renamed, moved and copied, all or none, and never into itself', async () => {
     const [a, b] = [await folder(stranger, 'a'), await folder(stranger, 'b')]
     const inner = await folder(stranger, 'inner', a.id)
@@ -632,6 +690,49 @@ describe('what is kept', () => {
       limit: null,
       own: true,
     })
+  })
+
+  it('for a project is shared by those who work in it, and counts in its quota as in the organisation’s', async () => {
+    const head = await someone(app)
+    const body = { key: 'vision', name: '视觉', bp_id: head.bp_id }
+    const project = await call(app, keptProjects.create, { token: head.token, body })
+    const people = await Promise.all([0, 1].map(() => makeUser(app, { kind: 4, organisation: head.bp_id })))
+    const [member, other] = await Promise.all(people.map(async (one) => ({ ...one, ...(await signIn(app, one)) })))
+    if (member === undefined || other === undefined) return expect.fail('they were made')
+    await call(app, keptProjects.addMember, { token: head.token, params: { id: project.id }, body: { user_id: member.id } })
+    const of = async (who: SignedIn) => (await call(app, fileSpaces.list, { token: who.token })).items.filter(({ kind }) => kind === 'project')
+    const limit = (project_id: string | null, file_bytes: number | null) =>
+      call(app, quotas.set, { token: admin.token, params: { bp_id: head.bp_id ?? '' }, body: { project_id, limits: { file_bytes } } })
+    await limit(project.id, 1_000)
+    expect([await of(other), await of(stranger)]).toEqual([[], []])
+    const [space] = await of(member)
+    expect(space).toMatchObject({ name: '视觉', writable: true, project: { used_bytes: 0, quota_bytes: 1_000 } })
+    expect(await refused(app, fileSpaces.entries, { token: other.token, params: { id: space?.id ?? '' } })).toMatchObject({ status: 404 })
+    const file = await put(member, 'set.bin', randomBytes(600), {}, 'project')
+    expect(await list(head, {}, 'project')).toEqual(['set.bin'])
+    const params = { id: space?.id ?? '' }
+    // A model of the project counts too.
+    await limit(null, 1_500)
+    const model = await call(app, models.create, { token: member.token, body: { namespace: 'vision', name: 'm', title: 'm', project_id: project.id } })
+    const upload = await call(app, modelFiles.upload, { token: member.token, params: { id: model.id }, body: { size_bytes: 300 } })
+    expect((await of(member))[0]).toMatchObject({ used_bytes: 600, project: { used_bytes: 900 } })
+    expect(await refused(app, fileSpaces.upload, { token: member.token, params, body: { name: 'more.bin', size_bytes: 101 } })).toMatchObject({ code: 97619 })
+    await announce(member, { name: 'mine.bin', size_bytes: 550 })
+    expect(await refused(app, fileSpaces.upload, { token: member.token, params, body: { name: 'more.bin', size_bytes: 100 } })).toMatchObject({ code: 97604 })
+    await limit(null, null)
+    const answers = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, at) => call(app, fileSpaces.upload, { token: member.token, params, body: { name: `n${at}`, size_bytes: 40 } })),
+    )
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    expect((await call(app, keptProjects.contents, { token: head.token, params: { id: project.id } })).items).toContainEqual({
+      resource: 'file_bytes',
+      count: 980,
+    })
+    // Whoever works in it no more reads it no more.
+    await call(app, keptProjects.removeMember, { token: head.token, params: { id: project.id, user_id: member.id } })
+    expect(await refused(app, fileEntries.get, { token: member.token, params: { id: file.id } })).toMatchObject({ status: 404 })
+    expect(await refused(app, keptProjects.delete, { token: head.token, params: { id: project.id } })).toMatchObject({ code: 91116 })
+    expect(upload.size_bytes).toBe(300)
   })
 
   it('of a person alone goes with them, and is counted and paid for no more; what is the organisation’s stays', async () => {

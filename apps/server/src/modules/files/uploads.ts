@@ -1,7 +1,7 @@
 import { errors } from '@zhisuan/contract/errors'
 import { conflictWays, type FileUpload, type fileSpaces, type fileUploads } from '@zhisuan/contract/files/file'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
-import { fileUploads as uploadCalls, filesPath } from '@zhisuan/contract/files/file'
+import { fileSpaces as spaceCalls, fileUploads as uploadCalls, filesPath } from '@zhisuan/contract/files/file'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
@@ -13,7 +13,7 @@ import { found, Refusal } from '../../platform/errors.ts'
 import type { Authorising } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { FileService } from './files.service.ts'
+import { mayWrite, type FileService } from './files.service.ts'
 import * as store from './files.store.ts'
 import * as tree from './files.tree.ts'
 import type { Transfers } from './transfers.ts'
@@ -44,6 +44,13 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
   const mine = async (actor: Actor, id: string): Promise<UploadRow> => {
     const upload = await bytes.upload(db, id)
     return found(upload?.taker === taker && upload.user_id === actor.user_id ? upload : undefined)
+  }
+
+  /** One's own, into a space that one may still change. */
+  const sent = async (actor: Actor, id: string): Promise<UploadRow> => {
+    const upload = await mine(actor, id)
+    if (!mayWrite(actor, found(await store.getSpace(db, actor, wishOf(upload).space_id)))) throw new Refusal('fileSpaceReadOnly')
+    return upload
   }
 
   /** It has come: where its folder went meanwhile, to the top, since who sent it would look in vain for nothing. */
@@ -82,6 +89,7 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     const id = await bytes.announce(tx, {
       taker,
       bp_id: space.bp_id,
+      project_id: space.project_id,
       user_id,
       size_bytes: body.size_bytes,
       sha256: body.sha256 ?? null,
@@ -165,7 +173,7 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
             }
           }
           const sum = here.reduce((all, { size_bytes }) => all + size_bytes, 0)
-          await bytes.take(tx, space.bp_id, sum)
+          await bytes.take(tx, space, sum)
           await store.countIn(tx, spaceId, { bytes: sum, files: here.length })
           await bytes.release(tx, digestsOf(unwanted))
           return made
@@ -197,7 +205,13 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
 
     /** Where their bytes come in, by tus 1.0.0. */
     serve: (http: FastifyInstance, authorising: Authorising): Promise<void> =>
-      serveUploads(http, authorising, { path: uploadPath(':id'), call: uploadCalls.get, bytes, uploadOf: mine }),
+      serveUploads(http, authorising, {
+        path: uploadPath(':id'),
+        call: uploadCalls.get,
+        bytes,
+        uploadOf: sent,
+        within: (upload) => ({ call: spaceCalls.upload, id: wishOf(upload).space_id }),
+      }),
   }
 
   function shape(upload: UploadRow): FileUpload {

@@ -13,6 +13,7 @@ interface ByteUploadTable {
   /** Whose it is: whoever takes what was received. */
   taker: string
   bp_id: string | null
+  project_id: string | null
   user_id: string
   size_bytes: number
   /** As the sender announced it. */
@@ -29,9 +30,13 @@ interface ByteUploadTable {
   updated_at: Generated<Date>
   expires_at: Date
 }
-/** What an organisation keeps, with what is on its way; one row without an organisation is for all who have none. */
+/**
+ * What an organisation keeps, with what is on its way; one row without an organisation is for all who have none. Of each of its
+ * projects a row of its own, which counts in the organisation's too.
+ */
 interface ByteAccountTable {
   bp_id: string | null
+  project_id: string | null
   used_bytes: Generated<number>
 }
 /** Contents that something referred to and does not any more: whether nothing else does is found out. */
@@ -91,13 +96,26 @@ export const byteMigrations: Migrations = {
     on conflict do nothing;
     alter table byte_accounts drop column quota_bytes;
   `),
+  '20261201_10_byte_projects': migration(`
+    alter table byte_accounts add column project_id uuid references projects on delete cascade;
+    alter table byte_accounts drop constraint byte_accounts_bp_id_key;
+    alter table byte_accounts add constraint byte_accounts_owner unique nulls not distinct (bp_id, project_id);
+    alter table byte_uploads add column project_id uuid;
+  `),
+}
+
+/** Whose bytes are: an organisation's, or, within it, a project's. */
+export interface ByteOwner {
+  readonly bp_id: string | null
+  readonly project_id: string | null
 }
 
 export type UploadRow = Selectable<ByteUploadTable>
+const wishes = (wish: object) => sql<boolean>`wish @> ${JSON.stringify(wish)}::jsonb`
 
 export const insertUpload = async (
   tx: Tx,
-  row: Pick<UploadRow, 'id' | 'taker' | 'bp_id' | 'user_id' | 'size_bytes' | 'sha256' | 'expires_at'> & { wish: object },
+  row: Pick<UploadRow, 'id' | 'taker' | 'bp_id' | 'project_id' | 'user_id' | 'size_bytes' | 'sha256' | 'expires_at'> & { wish: object },
 ): Promise<void> => {
   await tx
     .insertInto('byte_uploads')
@@ -111,13 +129,25 @@ export const lockUpload = (tx: Tx, id: string): Promise<UploadRow | undefined> =
 /** Of somebody all that have not ended. */
 export const lockUploadsOf = (tx: Tx, userId: string): Promise<UploadRow[]> =>
   tx.selectFrom('byte_uploads').selectAll().where('user_id', '=', userId).where('status', 'in', ['uploading', 'verifying']).orderBy('id').forUpdate().execute()
+/** All of one taker that have not ended and whose wish says this. */
+export const lockUploadsFor = (tx: Tx, taker: string, wish: object): Promise<UploadRow[]> =>
+  tx
+    .selectFrom('byte_uploads')
+    .selectAll()
+    .where('taker', '=', taker)
+    .where(wishes(wish))
+    .where('status', 'in', ['uploading', 'verifying'])
+    .orderBy('id')
+    .forUpdate()
+    .execute()
 /** One’s own, the oldest first: those that go on, and those that failed since. */
-export const uploadsOf = (on: Sql, taker: string, userId: string, failedSince: Date): Promise<UploadRow[]> =>
+export const uploadsOf = (on: Sql, taker: string, userId: string, failedSince: Date, wish: object = {}): Promise<UploadRow[]> =>
   on
     .selectFrom('byte_uploads')
     .selectAll()
     .where('taker', '=', taker)
     .where('user_id', '=', userId)
+    .where(wishes(wish))
     .where((where) =>
       where.or([where('status', 'in', ['uploading', 'verifying']), where.and([where('status', '=', 'failed'), where('updated_at', '>', failedSince)])]),
     )
@@ -143,7 +173,7 @@ export const waitingUploads = (on: Sql, { taker, user_id, wish }: { taker: strin
     .where('taker', '=', taker)
     .where('user_id', '=', user_id)
     .where('status', '=', 'uploading')
-    .where(sql<boolean>`wish @> ${JSON.stringify(wish)}::jsonb`)
+    .where(wishes(wish))
     .execute()
 export type Lease = Pick<UploadRow, 'lease' | 'offset_bytes' | 'size_bytes'>
 /** Takes it over from whoever writes it. Undefined where nothing is to be written any more. @param from where it begins anew, whatever came before */
@@ -223,33 +253,35 @@ export const deleteContent = async (on: Sql, sha256: string): Promise<void> => {
   await on.deleteFrom('byte_contents').where('sha256', '=', sha256).execute()
 }
 
-/** What organisations keep, as quotas count it; projects keep nothing. */
+/** What organisations and their projects keep, as quotas count it. */
 export const byteCounter = {
   resources: ['file_bytes'] as const,
   count: async (on: Sql, of: { bp_id: string | null; project_id: string | null }): Promise<{ file_bytes: number }> => {
-    if (of.project_id !== null) return { file_bytes: 0 }
-    const all = on.selectFrom('byte_accounts').select(sql<number>`coalesce(sum(used_bytes), 0)::bigint`.as('used'))
+    const all = on
+      .selectFrom('byte_accounts')
+      .select(sql<number>`coalesce(sum(used_bytes), 0)::bigint`.as('used'))
+      .where(sql<boolean>`project_id is not distinct from ${of.project_id}`)
     return { file_bytes: (await (of.bp_id === null ? all : all.where('bp_id', '=', of.bp_id)).executeTakeFirstOrThrow()).used }
   },
 }
 
 export type AccountRow = Selectable<ByteAccountTable>
-const ofAccount = (bpId: string | null) => sql<boolean>`bp_id is not distinct from ${bpId}`
+const ofAccount = ({ bp_id, project_id }: ByteOwner) => sql<boolean>`bp_id is not distinct from ${bp_id} and project_id is not distinct from ${project_id}`
 /** Held against other changes until the transaction ends. */
-export const lockAccount = async (tx: Tx, bpId: string | null): Promise<AccountRow> => {
+export const lockAccount = async (tx: Tx, { bp_id, project_id }: ByteOwner): Promise<AccountRow> => {
   await tx
     .insertInto('byte_accounts')
-    .values({ bp_id: bpId })
+    .values({ bp_id, project_id })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  return tx.selectFrom('byte_accounts').selectAll().where(ofAccount(bpId)).forUpdate().executeTakeFirstOrThrow()
+  return tx.selectFrom('byte_accounts').selectAll().where(ofAccount({ bp_id, project_id })).forUpdate().executeTakeFirstOrThrow()
 }
-export const getAccount = (on: Sql, bpId: string | null): Promise<AccountRow | undefined> =>
-  on.selectFrom('byte_accounts').selectAll().where(ofAccount(bpId)).executeTakeFirst()
-export const addUsed = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
+export const getAccount = (on: Sql, owner: ByteOwner): Promise<AccountRow | undefined> =>
+  on.selectFrom('byte_accounts').selectAll().where(ofAccount(owner)).executeTakeFirst()
+export const addUsed = async (tx: Tx, owner: ByteOwner, bytes: number): Promise<void> => {
   await tx
     .updateTable('byte_accounts')
     .set({ used_bytes: sql`used_bytes + ${bytes}` })
-    .where(ofAccount(bpId))
+    .where(ofAccount(owner))
     .execute()
 }
