@@ -15,6 +15,8 @@ import { iso, type Sql, type Tx } from '../../platform/db/database.ts'
 import { shapedPage } from '../../platform/db/page.ts'
 import { found, Refusal } from '../../platform/errors.ts'
 import { uuidv7 } from '../../platform/ids.ts'
+import { createOneAtATime } from '../../platform/oneAtATime.ts'
+import { workInTurn } from '../../platform/bytes/inTurn.ts'
 import type { Platform } from '../../platform/platform.ts'
 import * as store from './files.store.ts'
 import type { EntryRow, SpaceRow } from './files.store.ts'
@@ -27,6 +29,10 @@ type Spaces = typeof fileSpaces
 type Entries = typeof fileEntries
 
 const dayMs = 86_400_000
+/** Changes of spaces at a server: fewer than it has connections to the database. */
+const changesAtOnce = 4
+/** Deletions whose days are over, in one look. */
+const endedAtOnce = 500
 
 export type FileService = ReturnType<typeof createFiles>
 
@@ -34,7 +40,16 @@ export type FileService = ReturnType<typeof createFiles>
 export const mayWrite = (actor: Pick<Actor, 'kind'>, space: Pick<SpaceRow, 'kind'>): boolean => space.kind !== 'public' || isPlatformKind(actor.kind)
 
 /** Spaces, and what is in them: the tree is ours, its bytes the storage core's. All changes of a space are one after the other. */
-export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, transfers }: { bytes: Bytes; transfers: Transfers }) {
+export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>, { bytes, transfers }: { bytes: Bytes; transfers: Transfers }) {
+  const oneAtATime = createOneAtATime()
+  const few = workInTurn(changesAtOnce)
+  /** A change of one space: who waits for others that change the same one, or for many that change others, holds no connection to the database. */
+  const within = <T>(spaceId: string, act: (tx: Tx) => Promise<T>): Promise<T> => oneAtATime(spaceId, () => few(() => db.transaction().execute(act)))
+  /** In the space of what was chosen. @throws Refusal notFound */
+  const withinThat = async <T>(actor: Actor, ids: readonly string[], act: (tx: Tx) => Promise<T>): Promise<T> => {
+    const [first] = await store.entriesOf(db, actor, ids.slice(0, 1))
+    return within(found(first).space_id, act)
+  }
   const spaceOf = async (on: Sql, actor: Actor, id: string, field?: string): Promise<SpaceRow> => {
     const space = await store.getSpace(on, actor, id)
     if (space === undefined && field !== undefined) throw new Refusal('fileParentGone', { field })
@@ -143,7 +158,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
 
     async createFolder(actor: Actor, spaceId: string, body: BodyOf<Spaces['createFolder']>): Promise<FileEntry> {
       const id = uuidv7()
-      await db.transaction().execute(async (tx) => {
+      await within(spaceId, async (tx) => {
         const space = await writable(tx, actor, spaceId)
         await tree.folderAt(tx, spaceId, body.parent_id)
         await tree.refuseTooDeep(tx, body.parent_id, 1)
@@ -154,7 +169,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     },
 
     async rename(actor: Actor, id: string, { name }: BodyOf<Entries['rename']>): Promise<FileEntry> {
-      await db.transaction().execute(async (tx) => {
+      await withinThat(actor, [id], async (tx) => {
         const { entries } = await chosen(tx, actor, [id], false)
         const entry = found(entries[0])
         if (entry.name === name) return
@@ -164,7 +179,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     },
 
     async move(actor: Actor, body: BodyOf<Entries['move']>, asked: Asked): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+      await withinThat(actor, body.ids, async (tx) => {
         const { space, entries } = await chosen(tx, actor, body.ids, false)
         await refuseWithin(tx, actor, asked, ['files.entry.move'], body.ids)
         const to = { space_id: space.id, parent_id: body.parent_id }
@@ -180,7 +195,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     },
 
     async copy(actor: Actor, { space_id, ...wish }: BodyOf<Entries['copy']>, asked: Asked): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+      await within(space_id, async (tx) => {
         await copyInto(tx, actor, await writable(tx, actor, space_id, 'space_id'), wish, asked)
       })
     },
@@ -188,8 +203,8 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     /** Whether they may is said by a policy: the public space is else only the platform’s to change. */
     async publish(actor: Actor, body: BodyOf<Entries['publish']>, asked: Asked): Promise<void> {
       await store.spacesOf(db, actor, uuidv7)
-      await db.transaction().execute(async (tx) => {
-        const space = await store.publicSpace(tx)
+      const space = await store.publicSpace(db)
+      await within(space.id, async (tx) => {
         await store.lockSpace(tx, space.id)
         const roots = await copyInto(tx, actor, space, body, asked)
         for (const { name, size_bytes, sha256 } of roots)
@@ -198,7 +213,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     },
 
     async delete(actor: Actor, { ids }: BodyOf<Entries['delete']>, asked: Asked): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+      await withinThat(actor, ids, async (tx) => {
         const { entries } = await chosen(tx, actor, ids, false)
         await refuseWithin(tx, actor, asked, ['files.entry.delete'], ids)
         const all = new Set(ids)
@@ -211,7 +226,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     },
 
     async restore(actor: Actor, body: BodyOf<Entries['restore']>, asked: Asked): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+      await withinThat(actor, body.ids, async (tx) => {
         const { space, entries } = await chosen(tx, actor, body.ids, true)
         await refuseWithin(tx, actor, asked, ['files.entry.restore'], body.ids, true)
         for (const entry of entries) {
@@ -226,24 +241,33 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     },
 
     async purge(actor: Actor, { ids }: BodyOf<Entries['purge']>, asked: Asked): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+      await withinThat(actor, ids, async (tx) => {
         const { space, entries } = await chosen(tx, actor, ids, true)
         await refuseWithin(tx, actor, asked, ['files.entry.purge', 'files.entry.delete'], ids, true)
         for (const entry of entries) await purge(tx, space, entry.id)
       })
     },
 
-    /** What has been in the bin for its days goes. */
-    async purgeEnded(): Promise<void> {
-      const ended = await store.binnedBefore(db, new Date(now().getTime() - fileBinDays * dayMs))
-      for (const { id, space_id } of ended) {
-        await db.transaction().execute(async (tx) => {
-          await store.lockSpace(tx, space_id)
-          const [space, entry] = [await store.anySpace(tx, space_id), await store.anyEntry(tx, id)]
-          if (space !== undefined && entry !== undefined && entry.deleted_at !== null) await purge(tx, space, id)
-        })
+    /** What has been in the bin for its days goes, some at a time, until nothing is due. One that cannot be deleted keeps no other. */
+    async purgeEnded(signal?: AbortSignal): Promise<void> {
+      const before = new Date(now().getTime() - fileBinDays * dayMs)
+      const isOver = (): boolean => signal?.aborted === true
+      for (;;) {
+        let gone = 0
+        for (const { id, space_id } of await store.binnedBefore(db, before, endedAtOnce)) {
+          if (isOver()) return
+          await within(space_id, async (tx) => {
+            await store.lockSpace(tx, space_id)
+            const [space, entry] = [await store.anySpace(tx, space_id), await store.anyEntry(tx, id)]
+            if (space !== undefined && entry !== undefined && entry.deleted_at !== null) await purge(tx, space, id)
+            gone++
+          }).catch((error: unknown) => log.warn({ err: error, entry: id }, 'what was in the bin is left for the next time'))
+        }
+        if (gone === 0) return
       }
     },
+    /** A change of one space. Who waits for others holds no connection to the database. */
+    within,
     writable,
   }
 }

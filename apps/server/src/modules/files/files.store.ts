@@ -291,6 +291,9 @@ const readBy = (holder: Holder): RawBuilder<boolean> =>
     or (file_spaces.kind = 'organisation' and file_spaces.bp_id = ${holder.bp_id})
     or (file_spaces.kind = 'project' and ${worksIn(holder, 'file_spaces.bp_id', 'file_spaces.project_id')}))`
 
+/** Whether somebody is told what an entry is called: what lies in a personal space only whose that is. */
+export const toldTo = (userId: string | null): RawBuilder<boolean> =>
+  sql<boolean>`not exists (select from file_spaces where file_spaces.id = file_entries.space_id and file_spaces.kind = 'personal' and file_spaces.user_id is distinct from ${userId}::uuid)`
 export type ShownSpace = SpaceRow & { project_name: string | null }
 /**
  * Makes those that somebody has and that are not there yet, and answers them: the personal one, then the organisation's, those of
@@ -398,6 +401,15 @@ export const folderIn = (on: Sql, spaceId: string, id: string): Promise<EntryRow
 export const entryNamed = (on: Sql, spaceId: string, parentId: string | null, name: string): Promise<EntryRow | undefined> =>
   inFolder(on, spaceId, parentId).selectAll().where('name', '=', name).executeTakeFirst()
 
+/** Which of these names are taken there. */
+export async function namesTaken(on: Sql, spaceId: string, parentId: string | null, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await inFolder(on, spaceId, parentId)
+    .select('name')
+    .where(sql<boolean>`name = any(${names}::text[])`)
+    .execute()
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** Folders that something lies in, the outermost first, without itself. */
 export async function pathOf(on: Sql, id: string): Promise<{ id: string; name: string }[]> {
   const { rows } = await sql<{ id: string; name: string }>`
@@ -445,8 +457,8 @@ export const updateEntry = async (
     .execute()
 }
 /** In the bin for longer than that. */
-export const binnedBefore = (on: Sql, at: Date): Promise<EntryRow[]> =>
-  on.selectFrom('file_entries').selectAll().where('deleted_at', '<', at).orderBy('deleted_at').limit(500).execute()
+export const binnedBefore = (on: Sql, at: Date, limit: number): Promise<EntryRow[]> =>
+  on.selectFrom('file_entries').selectAll().where('deleted_at', '<', at).orderBy('deleted_at').limit(limit).execute()
 
 export const insertShare = insertsInto('file_shares')
 export type ShownShare = ShareRow & { entry_name: string; entry_kind: 'folder' | 'file' }

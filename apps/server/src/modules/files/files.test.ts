@@ -13,13 +13,16 @@ import {
   type FileEntry,
   type FileUpload,
 } from '@zhisuan/contract/files/file'
+import { audits } from '@zhisuan/contract/iam/audit'
 import { grants } from '@zhisuan/contract/iam/grant'
 import { keptProjects } from '@zhisuan/contract/iam/project'
 import { modelFiles, models } from '@zhisuan/contract/models/model'
+import { apiEvents } from '@zhisuan/contract/omc/log'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { sweepJob } from '../../platform/bytes/bytes.ts'
@@ -424,6 +427,70 @@ describe('what is in a space', () => {
     expect(own?.used_bytes).toBe(usage.used_bytes)
   })
 
+  it('is copied by twelve at once, each under a number of its own, and none of them waits with a connection to the database in hand', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    const top = await folder(person, '数据')
+    const files = Array.from({ length: 100 }, (_, at) => ({ name: `${at}.txt`, size_bytes: 1, content: Buffer.from('x').toString('base64') }))
+    for (const part of ['a', 'b', 'c'])
+      await call(app, fileSpaces.uploadMany, {
+        token: person.token,
+        params: { id },
+        body: { parent_id: top.id, files: files.map((file) => ({ ...file, folders: [part] })) },
+      })
+    let most = 0
+    const copying = Promise.all(
+      Array.from({ length: 12 }, () =>
+        call(app, fileEntries.copy, { token: person.token, body: { ids: [top.id], space_id: id, parent_id: null, conflict: 'keep_both' } }),
+      ),
+    ).then(() => true)
+    for (let over = false; !over;) {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event <> 'extend'
+      `.execute(app.platform.db)
+      most = Math.max(most, rows[0]?.count ?? 0)
+      over = await Promise.race([copying, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 20))])
+    }
+    expect(most).toBeLessThanOrEqual(1)
+    const numbers = Array.from({ length: 12 }, (_, at) => `数据 (${at + 1})`)
+    expect((await list(person)).toSorted()).toEqual(['数据', ...numbers].toSorted())
+    expect((await call(app, fileSpaces.list, { token: person.token })).usage.used_bytes).toBe(13 * 300)
+  })
+
+  it('leaves the bin by the clock, however much is due', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    const count = 510
+    const row = { space_id: id, bp_id: person.bp_id, parent_id: null, kind: 'folder' as const, sha256: null, size_bytes: null, created_by: person.id }
+    const ids = Array.from({ length: count }, () => randomUUID())
+    for (let at = 0; at < count; at += 255)
+      await app.platform.db
+        .insertInto('file_entries')
+        .values(
+          ids.slice(at, at + 255).map((one) => ({
+            ...row,
+            id: one,
+            name: one,
+            created_by_name: person.name,
+            bin_id: one,
+            deleted_at: new Date(app.clock.now().getTime() - 8 * 86_400_000),
+            deleted_by_name: person.name,
+            deleted_from: '/',
+          })),
+        )
+        .execute()
+    const purge =
+      app.platform
+        .modules()
+        .flatMap(({ jobs = [] }) => jobs)
+        .find(({ name }) => name === 'files.bin.purge') ?? expect.fail('there is no such job')
+    await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, purge, {}))
+    await vi.waitFor(
+      async () => expect((await app.platform.db.selectFrom('file_entries').select('id').where('space_id', '=', id).execute()).length).toBe(0),
+      15_000,
+    )
+  })
+
   it('rests in the bin, comes back with all that was in it, and goes for good', async () => {
     const person = await someone(app)
     const top = await folder(person, 'top')
@@ -672,6 +739,26 @@ describe('records', () => {
     expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: '自己的' } })).items).toMatchObject([
       { name: '自己的.pdf', sha256: mine.sha256 },
     ])
+  })
+})
+
+describe('the audit log', () => {
+  it('says of what lies in a personal space that something was done, and to nobody else what it is called', async () => {
+    const head = await someone(app)
+    const made = await makeUser(app, { kind: 4, organisation: head.bp_id })
+    const person = { ...made, ...(await signIn(app, made)) }
+    const [mine, ours] = [await folder(person, '离职申请'), await folder(person, '共享', null, 'organisation')]
+    for (const { id } of [mine, ours]) await call(app, fileEntries.rename, { token: person.token, params: { id }, body: { name: `${id}-x` } })
+    const named = async (who: SignedIn, { id }: FileEntry) =>
+      (await call(app, audits.list, { token: who.token, query: { call: 'files.entry.rename', object_id: id } })).items.map(({ object_name }) => object_name)
+    for (const who of [admin, head]) expect([await named(who, mine), await named(who, ours)]).toEqual([[null], [`${ours.id}-x`]])
+    const { events } = await call(app, apiEvents.list, { token: admin.token, query: { page_size: 100 } }).then(({ items }) => ({
+      events: JSON.stringify(items),
+    }))
+    expect([events.includes(`${mine.id}-x`), events.includes(`${ours.id}-x`)]).toEqual([false, true])
+    const own = await folder(head, '自己的')
+    await call(app, fileEntries.rename, { token: head.token, params: { id: own.id }, body: { name: '自己改的' } })
+    expect(await named(head, own)).toEqual(['自己改的'])
   })
 })
 

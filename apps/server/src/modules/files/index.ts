@@ -7,7 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { createFileDownloads } from './files.download.ts'
 import { filesRoutes } from './files.routes.ts'
 import { createFiles } from './files.service.ts'
-import { fileMigrations, tellUsage } from './files.store.ts'
+import { fileMigrations, tellUsage, toldTo } from './files.store.ts'
 import type { Machines } from './machine/machine.ts'
 import { createMachineCopies } from './machine/machine.service.ts'
 import { machineMigrations } from './machine/machine.store.ts'
@@ -34,15 +34,15 @@ export function createFilesModule(
   return {
     transfers,
     migrations: { ...fileMigrations, ...machineMigrations },
-    kinds: { 'files.space': {}, 'files.entry': { table: 'file_entries' }, 'files.transfer': { table: 'file_transfers' } },
+    kinds: { 'files.space': {}, 'files.entry': { table: 'file_entries', toldTo }, 'files.transfer': { table: 'file_transfers' } },
     handlers: filesRoutes({ files, uploads, downloads, shares, transfers, copies }),
     personDeleted: files.personDeleted,
     jobs: [purgeJob, usageJob, ...copies.jobs],
     jobHandlers: [
       ...copies.jobHandlers,
       handleJob(usageJob, () => tellUsage(platform.db)),
-      handleJob(purgeJob, async () => {
-        await files.purgeEnded()
+      handleJob(purgeJob, async (_, { signal }) => {
+        await files.purgeEnded(signal)
         await transfers.forgetRunning()
         await uses.forget()
         await downloads.forget()

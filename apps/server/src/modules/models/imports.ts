@@ -260,7 +260,8 @@ export function createImports(
       if (stopping.aborted) return
       const cancelled = error instanceof Cancelled || over.signal.aborted
       // An outcome that nobody can know of beforehand, such as a database that is away, is tried again by the clock.
-      const refusal = error instanceof Refusal ? error : (fetchRefusal(error) ?? (isConnection(error) ? fetchFailed(fetchReason(error), {}, error) : null))
+      const refused = error instanceof Refusal ? error : (fetchRefusal(error) ?? (isConnection(error) ? fetchFailed(fetchReason(error), {}, error) : null))
+      const refusal = refused === null ? null : inWords(refused)
       if (refusal === null && !cancelled) {
         log.warn({ err: error, import: id }, 'an import broke off')
         return
@@ -322,6 +323,11 @@ export function createImports(
 const plain = (url: string): string => url.trim().replace(/\/+$/, '').toLowerCase()
 const sum = (files: readonly PlannedFile[]): number => files.reduce((all, { size_bytes }) => all + size_bytes, 0)
 const failed = (reason: string, cause?: unknown): Refusal => new Refusal('modelImportFailed', { values: { reason }, cause })
+/** What is fetched elsewhere is an image; here it is a model. */
+const inWords = (refusal: Refusal): Refusal => {
+  if (refusal.refusal === 'imageAddressForbidden') return failed(importTexts.elsewhere, refusal)
+  return refusal.refusal === 'imageFetchFailed' ? failed(String(refusal.values['reason'] ?? ''), refusal) : refusal
+}
 /** What a request failed with that did not get anywhere. */
 const isConnection = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(?:UND_ERR|E(?:CONN|HOST|NET|NOTFOUND|AI_|PIPE|TIMEDOUT))/.test(error.code)

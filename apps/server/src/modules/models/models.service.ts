@@ -522,46 +522,33 @@ export function createModels(
       // Before any of them is written.
       if (change.add.length > filesMost) throw new Refusal('modelTooManyFiles', { values: { limit: filesMost } })
       const small = change.add.flatMap((file) => ('content' in file ? [file.content] : []))
-      let kept: Content[] = []
-      try {
-        return await db.transaction().execute(async (tx) => {
-          // Before the model is held: whoever takes an upload does it in this order too.
-          kept = await bytes.keep(tx, small)
-          const model = await held(tx, actor, id)
-          const here = new Set((await store.contentsOf(tx, id)).map(keyOf))
-          let next = 0
-          const told: Told[] = []
-          const add = change.add.map((file) => {
-            if ('content' in file) {
-              const came = { path: file.path, ...found(kept[next++]) }
-              told.push(record('upload', model, ip, { ...came, outcome: 'done' }))
-              return came
-            }
-            if (!here.has(keyOf(file))) throw new Refusal('modelUploadUnready', { values: { path: file.path } })
-            return file
-          })
-          const folders = change.removeFolders.map((folder) => `${folder}/`)
-          const before = folders.length === 0 || model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
-          const within = before.filter(({ path }) => folders.some((folder) => path.startsWith(folder))).map(({ path }) => path)
-          // What it adds has left the waiting room by then: it counts once.
-          await store.dropStagedContents(
-            tx,
-            id,
-            add.map(({ sha256 }) => sha256),
-          )
-          await transfers.toldAll(tx, actor, told)
-          return commit(tx, actor, model, { message: change.message, parent: change.parent, add, remove: [...change.remove, ...within] })
+      return bytes.keep(small, async (tx, kept) => {
+        // Before the model is held: whoever takes an upload does it in this order too.
+        const model = await held(tx, actor, id)
+        const here = new Set((await store.contentsOf(tx, id)).map(keyOf))
+        let next = 0
+        const told: Told[] = []
+        const add = change.add.map((file) => {
+          if ('content' in file) {
+            const came = { path: file.path, ...found(kept[next++]) }
+            told.push(record('upload', model, ip, { ...came, outcome: 'done' }))
+            return came
+          }
+          if (!here.has(keyOf(file))) throw new Refusal('modelUploadUnready', { values: { path: file.path } })
+          return file
         })
-      } catch (error) {
-        // Nothing may refer to them.
-        await db.transaction().execute((tx) =>
-          bytes.release(
-            tx,
-            kept.map(({ sha256 }) => sha256),
-          ),
+        const folders = change.removeFolders.map((folder) => `${folder}/`)
+        const before = folders.length === 0 || model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
+        const within = before.filter(({ path }) => folders.some((folder) => path.startsWith(folder))).map(({ path }) => path)
+        // What it adds has left the waiting room by then: it counts once.
+        await store.dropStagedContents(
+          tx,
+          id,
+          add.map(({ sha256 }) => sha256),
         )
-        throw error
-      }
+        await transfers.toldAll(tx, actor, told)
+        return commit(tx, actor, model, { message: change.message, parent: change.parent, add, remove: [...change.remove, ...within] })
+      })
     },
 
     async download(asker: Asker, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {
@@ -584,8 +571,7 @@ export function createModels(
      * @throws Refusal fileQuotaExceeded, notFound
      */
     async stageFile(id: string, path: string, content: Content, counted: (tx: Tx) => Promise<number>): Promise<void> {
-      await db.transaction().execute(async (tx) => {
-        await bytes.adopt(tx, path, content)
+      await bytes.adopt(path, content, async (tx) => {
         const model = found(await store.lockAnyModel(tx, id))
         const before = await counted(tx)
         await store.insertStaged(tx, { upload_id: uuidv7(), model_id: id, user_id: null, path: null, ...content })

@@ -3,6 +3,7 @@ export const importTexts = {
   path: (path: string): string => `文件名“${path.slice(0, 200)}”不能使用`,
   twice: (path: string): string => `文件名“${path.slice(0, 200)}”重复`,
   empty: '该版本没有文件',
+  elsewhere: '对方转到了不允许的地址',
   tooLong: '对方的回答过长',
   givenUp: '一周内没有完成，已放弃',
   modelGone: '模型已被删除',

@@ -42,6 +42,8 @@ interface ByteAccountTable {
 /** Contents that something referred to and does not any more: whether nothing else does is found out. */
 interface ByteReleasedTable {
   sha256: string
+  /** Not looked at before: while its bytes are being kept nothing refers to it yet. */
+  due_at: Generated<Date>
 }
 declare module '../db/database.ts' {
   interface Tables {
@@ -101,6 +103,9 @@ export const byteMigrations: Migrations = {
     alter table byte_accounts drop constraint byte_accounts_bp_id_key;
     alter table byte_accounts add constraint byte_accounts_owner unique nulls not distinct (bp_id, project_id);
     alter table byte_uploads add column project_id uuid;
+  `),
+  '20261201_17_byte_released_due': migration(`
+    alter table byte_released add column due_at timestamptz not null default now();
   `),
 }
 
@@ -232,22 +237,52 @@ export const unverifiedUploads = (on: Sql, small: number): Promise<{ id: string;
 export const lockContent = async (tx: Tx, sha256: string): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`byte_contents ${sha256}`}, 0))`.execute(tx)
 }
-export const insertContent = async (tx: Tx, sha256: string, sizeBytes: number): Promise<void> => {
+/** The same of many, one after the other. */
+export const lockContents = async (tx: Tx, sha256s: readonly string[]): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(hashtextextended('byte_contents ' || digest, 0))
+    from (select digest from unnest(${sha256s}::text[]) with ordinality as asked (digest, number) order by number) as sorted`.execute(tx)
+}
+export const insertContents = async (tx: Tx, contents: readonly Pick<Selectable<ByteContentTable>, 'sha256' | 'size_bytes'>[]): Promise<void> => {
   await tx
     .insertInto('byte_contents')
-    .values({ sha256, size_bytes: sizeBytes })
+    .values([...contents])
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
-export const getContent = (on: Sql, sha256: string): Promise<Selectable<ByteContentTable> | undefined> =>
-  on.selectFrom('byte_contents').selectAll().where('sha256', '=', sha256).executeTakeFirst()
+/** Since when there are these; what is not there is left out. */
+export async function contentsSince(on: Sql, sha256s: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await on
+    .selectFrom('byte_contents')
+    .select(['sha256', 'created_at'])
+    .where(sql<boolean>`sha256 = any(${sha256s}::text[])`)
+    .execute()
+  return new Map(rows.map(({ sha256, created_at }) => [sha256, created_at.getTime()]))
+}
 export const release = async (tx: Tx, sha256s: readonly string[]): Promise<void> => {
   if (sha256s.length === 0) return
-  await sql`insert into byte_released (sha256) select distinct unnest(${sha256s}::text[]) on conflict do nothing`.execute(tx)
+  await sql`insert into byte_released (sha256) select distinct unnest(${sha256s}::text[])
+    on conflict (sha256) do update set due_at = least(byte_released.due_at, excluded.due_at)`.execute(tx)
 }
-export const released = (on: Sql): Promise<{ sha256: string }[]> => on.selectFrom('byte_released').selectAll().limit(1_000).execute()
-export const forgetReleased = async (on: Sql, sha256: string): Promise<void> => {
-  await on.deleteFrom('byte_released').where('sha256', '=', sha256).execute()
+/** Nothing refers to it yet, and something is about to. */
+export const releaseLater = async (tx: Tx, sha256s: readonly string[], at: Date): Promise<void> => {
+  await tx
+    .insertInto('byte_released')
+    .values(sha256s.map((sha256) => ({ sha256, due_at: at })))
+    .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ due_at: at }))
+    .execute()
+}
+export const released = (on: Sql): Promise<{ sha256: string }[]> =>
+  on
+    .selectFrom('byte_released')
+    .select('sha256')
+    .where(sql<boolean>`due_at <= now()`)
+    .limit(1_000)
+    .execute()
+export const forgetReleased = async (on: Sql, sha256s: readonly string[]): Promise<void> => {
+  await on
+    .deleteFrom('byte_released')
+    .where(sql<boolean>`sha256 = any(${sha256s}::text[])`)
+    .execute()
 }
 export const deleteContent = async (on: Sql, sha256: string): Promise<void> => {
   await on.deleteFrom('byte_contents').where('sha256', '=', sha256).execute()

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Sql, Tx } from '../db/database.ts'
+import { unrecorded } from '../db/recording.ts'
 import { Refusal } from '../errors.ts'
 import { problemOf } from '../http/problems.ts'
 import { refuseMisplaced } from '../http/tus.ts'
@@ -28,6 +29,10 @@ const lookedEveryMs = 30_000
 /** What comes is gathered to so much before it is written. */
 const writtenBytes = 512 * 1024
 const uploadDays = 7
+/** So long bytes may take to be kept before what refers to them is there; what nobody went on with is dropped then. */
+const keptWithinMs = 12 * 3_600_000
+/** Tries at keeping what others drop meanwhile. */
+const keepingTries = 5
 /** Whoever verifies says so that often. */
 const verifyingEveryMs = 60_000
 const dayMs = 86_400_000
@@ -46,6 +51,12 @@ export interface Taker {
   readonly take: (tx: Tx, upload: UploadRow, content: { readonly sha256: string; readonly size_bytes: number }) => Promise<void>
   /** It has ended without that: given up, expired, or not what was announced. */
   readonly ended: (tx: Tx, upload: UploadRow, outcome: 'failed' | 'cancelled', reason: string) => Promise<void>
+}
+
+/** Bytes, by their digest. */
+export interface Kept {
+  readonly sha256: string
+  readonly size_bytes: number
 }
 
 /** @throws Refusal where whoever sends may not any more */
@@ -158,6 +169,45 @@ export function createBytes(
     finishing.set(id, running)
     return running
   }
+  /**
+   * Keeps bytes, and then, in one transaction, what refers to them: no connection to the database is held while they are copied,
+   * which takes long where they lie elsewhere. Where one of them was dropped in between, as nothing referred to it yet, all is done again.
+   */
+  const keeping = async <T>(contentsOf: readonly (Kept & { readonly put: () => Promise<void> })[], act: (tx: Tx) => Promise<T>): Promise<T> => {
+    // In the order of their digests, so that no two wait for each other.
+    const all = [...new Map(contentsOf.map((one) => [one.sha256, one])).values()].toSorted((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
+    if (all.length === 0) return db.transaction().execute(act)
+    const digests = all.map(({ sha256 }) => sha256)
+    for (let tries = 1; ; tries++) {
+      const since = await unrecorded(() =>
+        db.transaction().execute(async (tx) => {
+          await store.lockContents(tx, digests)
+          await store.insertContents(
+            tx,
+            all.map(({ sha256, size_bytes }) => ({ sha256, size_bytes })),
+          )
+          await store.releaseLater(tx, digests, new Date(Date.now() + keptWithinMs))
+          return store.contentsSince(tx, digests)
+        }),
+      )
+      try {
+        for (const { put } of all) await put()
+        const done = await db.transaction().execute(async (tx) => {
+          await store.lockContents(tx, digests)
+          const still = await store.contentsSince(tx, digests)
+          if (digests.some((digest) => still.get(digest) !== since.get(digest))) return null
+          await store.forgetReleased(tx, digests)
+          return { answer: await act(tx) }
+        })
+        if (done !== null) return done.answer
+        if (tries >= keepingTries) throw new Error('what was kept was dropped again and again')
+      } catch (error) {
+        // Nothing may refer to them.
+        await unrecorded(() => db.transaction().execute((tx) => store.release(tx, digests)))
+        throw error
+      }
+    }
+  }
   const verify = async (id: string, signal?: AbortSignal): Promise<void> => {
     const upload = await store.getUpload(db, id)
     if (upload?.status !== 'verifying') return
@@ -185,20 +235,17 @@ export function createBytes(
     if (wrong) await fail(new Refusal('fileUploadWrong').message)
     else {
       try {
-        await db.transaction().execute(async (tx) => {
-          await store.lockContent(tx, sha256)
+        const content = { sha256, size_bytes: upload.size_bytes }
+        await keeping([{ ...content, put: () => contents.keep(uploads.pathOf(id), sha256) }], async (tx) => {
           const locked = await store.lockUpload(tx, id)
-          if (locked?.status !== 'verifying') return
-          await contents.keep(uploads.pathOf(id), sha256)
-          await store.insertContent(tx, sha256, upload.size_bytes)
-          await takerOf(upload).take(tx, locked, { sha256, size_bytes: upload.size_bytes })
+          // It ended meanwhile, or another server has taken it.
+          if (locked?.status !== 'verifying') return store.release(tx, [sha256])
+          await takerOf(upload).take(tx, locked, content)
           await store.updateUpload(tx, id, { status: 'done', expires_at: new Date(now().getTime() + dayMs) })
         })
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         await fail(error.message)
-        // Nothing refers to it, where it was new.
-        await db.transaction().execute((tx) => store.release(tx, [sha256]))
       }
     }
     await uploads.drop(id)
@@ -214,7 +261,7 @@ export function createBytes(
           await store.lockContent(tx, sha256)
           const gone = await deleteUnreferenced(db, sha256)
           if (gone) await contents.drop(sha256)
-          await store.forgetReleased(tx, sha256)
+          await store.forgetReleased(tx, [sha256])
         })
         .catch((error: unknown) => log.warn({ err: error, sha256 }, 'a content could not be dropped'))
     }
@@ -296,22 +343,18 @@ export function createBytes(
       if (status === 'failed' || status === 'uploading') throw new Refusal('fileUploadWrong')
       if (status !== 'done') throw new Refusal('fileUploadOver')
     },
-    /** Keeps what is small enough to be at hand, in the transaction whose rows refer to it. In the order of their digests, so that no two wait for each other. */
-    async keep(tx: Tx, small: readonly Buffer[]): Promise<{ sha256: string; size_bytes: number }[]> {
+    /** Keeps what is small enough to be at hand, then what refers to it, in one transaction: what nothing refers to then is released by `act`. */
+    async keep<T>(small: readonly Buffer[], act: (tx: Tx, kept: readonly Kept[]) => Promise<T>): Promise<T> {
       const kept = small.map((content) => ({ content, sha256: createHash('sha256').update(content).digest('hex'), size_bytes: content.length }))
-      for (const { content, sha256, size_bytes } of kept.toSorted((one, other) => (one.sha256 < other.sha256 ? -1 : 1))) {
-        await store.lockContent(tx, sha256)
-        await contents.store(sha256, content)
-        await store.insertContent(tx, sha256, size_bytes)
-      }
-      return kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
+      const all = kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
+      return keeping(
+        kept.map(({ content, ...one }) => ({ ...one, put: () => contents.store(one.sha256, content) })),
+        (tx) => act(tx, all),
+      )
     },
-    /** Keeps a file of ours on the same file system, whose digest its caller made, in the transaction whose rows refer to it. */
-    async adopt(tx: Tx, path: string, { sha256, size_bytes }: { readonly sha256: string; readonly size_bytes: number }): Promise<void> {
-      await store.lockContent(tx, sha256)
-      await contents.keep(path, sha256)
-      await store.insertContent(tx, sha256, size_bytes)
-    },
+    /** Keeps a file of ours on the same file system, whose digest its caller made, then what refers to it. */
+    adopt: <T>(path: string, { sha256, size_bytes }: Kept, act: (tx: Tx) => Promise<T>): Promise<T> =>
+      keeping([{ sha256, size_bytes, put: () => contents.keep(path, sha256) }], act),
     upload: (on: Sql, id: string) => store.getUpload(on, id),
     /** Those of somebody that wait for their bytes, by what was announced of them. */
     waiting: store.waitingUploads,
