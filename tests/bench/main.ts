@@ -16,6 +16,7 @@ import { benchPolicy } from './policy.ts'
 import { benchPush } from './push.ts'
 import { benchRegistry } from './registry.ts'
 import { benchResources } from './resources.ts'
+import { benchSplit } from './split.ts'
 import { benchStart } from './start.ts'
 
 /** A figure against its floor, measured in the same run. */
@@ -47,6 +48,7 @@ const parts = {
   registry: benchRegistry,
   push: benchPush,
   market: benchMarket,
+  split: benchSplit,
   calls: benchCalls,
   openstack: benchOpenStack,
 }
