@@ -158,7 +158,9 @@ export async function killAtStatements(url: string, statements: readonly number[
     for (const [statement, answered] of plan) {
       // A line of the month before is given back, so that there is something of each kind.
       await client.query(
-        `update usage_lines set voided_at = now() where id = (select min(usage_line_id) from split_lines join split_runs on split_runs.id = run_id where contract_id = $1 and kind = 'use' and usage_line_id in (select id from usage_lines where voided_at is null))`,
+        `update usage_lines set voided_at = now() where id = (
+           select min(usage_line_id) from split_lines join split_runs on split_runs.id = run_id
+           where contract_id = $1 and kind = 'use' and usage_line_id in (select id from usage_lines where voided_at is null))`,
         [contract],
       )
       await client.query(
