@@ -17,6 +17,7 @@ import { benchPush } from './push.ts'
 import { benchReach } from './reach.ts'
 import { benchRegistry } from './registry.ts'
 import { benchResources } from './resources.ts'
+import { benchSplit } from './split.ts'
 import { benchStart } from './start.ts'
 
 /** A figure against its floor, measured in the same run. */
@@ -49,6 +50,7 @@ const parts = {
   push: benchPush,
   market: benchMarket,
   reach: benchReach,
+  split: benchSplit,
   calls: benchCalls,
   openstack: benchOpenStack,
 }
