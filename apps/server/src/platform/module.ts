@@ -75,6 +75,8 @@ export interface KindParts {
   readonly name?: string
   /** Of what is somebody's alone: whether its row is one whose name this person is told. Left out: all who see that there is one are. */
   readonly toldTo?: (userId: string | null) => RawBuilder<boolean>
+  /** What somebody sees of one, by its name, where whose it is stands in no `bp_id` of its rows: undefined where they see none. */
+  readonly seen?: (on: Sql, actor: Actor, id: string) => Promise<string | undefined>
   /** Whose page tells of it where it has none, and the column of that one's id: of an image that a node pulls the node. */
   readonly page?: { readonly kind: Kind; readonly id: string }
   /** To what of another kind it belongs, and its column of that one's id: a snapshot to an instance. */

@@ -14,7 +14,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell }): Mo
     migrations: splitMigrations,
     kinds: {
       'split.contract': { table: 'split_contracts' },
-      'split.run': { table: 'split_runs', name: 'period' },
+      'split.run': { table: 'split_runs', name: 'period', seen: split.seen },
       'split.provider': { table: 'market_providers' },
     },
     handlers: [
@@ -40,6 +40,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell }): Mo
       handle(splitProviders.bind, ({ params, body }) => split.bind(params.id, body.user_id)),
       handle(splitProviders.unbind, ({ params }) => split.unbind(params.id, params.user_id)),
       handle(splitFigures.mine, ({ actor, query }) => split.mine(actor, query.days)),
+      handle(splitFigures.lines, ({ actor, query }) => split.figureLines(actor, query)),
       handle(splitFigures.get, ({ query }) => split.figures(query.days, query.provider_id, query.model)),
     ],
     jobs: split.jobs,

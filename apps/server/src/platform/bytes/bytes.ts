@@ -477,8 +477,14 @@ async function write(db: Sql, uploads: UploadDirectory, source: AsyncIterable<Bu
   let [came, written, committed] = [leased.offset_bytes, leased.offset_bytes, leased.offset_bytes]
   let pieces: Buffer[] = []
   let writing: Promise<void> = Promise.resolve()
+<<<<<<< HEAD
   let counting: Promise<void> | null = null
   let looked = { bytes: leased.offset_bytes, at: performance.now() }
+=======
+  let counting: Promise<unknown> | null = null
+  /** Of what went on beside: a disk may say only once that it failed. */
+  let failure: { readonly error: unknown } | null = null
+>>>>>>> main
 
   const commit = async (upTo: number, last: boolean): Promise<void> => {
     if (upTo === committed) return
@@ -503,15 +509,18 @@ async function write(db: Sql, uploads: UploadDirectory, source: AsyncIterable<Bu
   const count = async (): Promise<void> => {
     if (counting === null && written - committed >= committedEveryBytes / 2) {
       await writing
-      counting = commit(written, false).finally(() => (counting = null))
-      counting.catch(() => undefined)
+      counting = commit(written, false)
+        .catch((error: unknown) => (failure ??= { error }))
+        .finally(() => (counting = null))
     }
     if (counting !== null && came - committed >= committedEveryBytes) await counting
+    if (failure !== null) throw failure.error
   }
   const settle = async (): Promise<number> => {
     await flush()
     await writing
     await counting
+    if (failure !== null) throw failure.error
     await commit(written, true)
     return committed
   }

@@ -1,10 +1,14 @@
-import { splitContracts, splitRuns, type ContractStatus, type RunStatus, type SplitTerms } from '@zhisuan/contract/split/contract'
+import { splitContracts, type splitMeters, splitRuns, type ContractStatus, type RunStatus, type SplitTerms } from '@zhisuan/contract/split/contract'
 import { splitProviders, type SplitProvider } from '@zhisuan/contract/split/provider'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
 
 export const runTones: Readonly<Record<RunStatus, StatusTone>> = { stated: 'warning', disputed: 'bad', confirmed: 'busy', paid: 'good' }
 export const contractTones: Readonly<Record<ContractStatus, StatusTone>> = { draft: 'rest', active: 'good', ended: 'rest' }
 export const providerTones: Readonly<Record<SplitProvider['status'], StatusTone>> = { pending: 'warning', verified: 'good', disabled: 'bad' }
+
+/** What of a machine was used. */
+export const meterText = (t: (key: 'meter.card' | 'meter.disk' | 'meter.stoppedDisk') => string, meter: (typeof splitMeters)[number]): string =>
+  t(({ 'market.card': 'meter.card', 'market.disk': 'meter.disk', 'market.stoppedDisk': 'meter.stoppedDisk' } as const)[meter])
 
 export const invalidatedBySplit = [splitContracts.list, splitContracts.get, splitRuns.list, splitRuns.get, splitProviders.list, splitProviders.get]
 
