@@ -477,14 +477,10 @@ async function write(db: Sql, uploads: UploadDirectory, source: AsyncIterable<Bu
   let [came, written, committed] = [leased.offset_bytes, leased.offset_bytes, leased.offset_bytes]
   let pieces: Buffer[] = []
   let writing: Promise<void> = Promise.resolve()
-<<<<<<< HEAD
-  let counting: Promise<void> | null = null
-  let looked = { bytes: leased.offset_bytes, at: performance.now() }
-=======
   let counting: Promise<unknown> | null = null
   /** Of what went on beside: a disk may say only once that it failed. */
   let failure: { readonly error: unknown } | null = null
->>>>>>> main
+  let looked = { bytes: leased.offset_bytes, at: performance.now() }
 
   const commit = async (upTo: number, last: boolean): Promise<void> => {
     if (upTo === committed) return
