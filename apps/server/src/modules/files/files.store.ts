@@ -232,6 +232,10 @@ export const fileMigrations: Migrations = {
     );
     create index file_archive_wishes_expires on file_archive_wishes (expires_at);
   `),
+  '20261201_18_file_entries_counted': migration(`
+    -- How many there are in a folder: all of one look the same here, so that a hundred thousand take little room.
+    create index file_entries_counted on file_entries (space_id, parent_id) where bin_id is null;
+  `),
   '20261201_15_file_transfers_of_models': migration(`
     alter table file_transfers drop constraint file_transfers_kind_check;
     alter table file_transfers add constraint file_transfers_kind_check
