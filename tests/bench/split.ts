@@ -46,8 +46,8 @@ export async function benchSplit(data: string): Promise<Figure[]> {
     await sql.query('create table bare (like split_lines)')
     const bare = await timed(() =>
       sql.query(
-        `insert into bare (id, run_id, period, kind, usage_line_id, version_number, "from", meter, model, cards, rental_id, rental_name, payer, base, amounts)
-         select id, gen_random_uuid(), '${month}', 'use', id, 1, "from", meter, attributes -> 'cards' -> 0 ->> 'model',
+        `insert into bare (id, run_id, line, period, kind, usage_line_id, version_number, "from", meter, model, cards, rental_id, rental_name, payer, base, amounts)
+         select id, gen_random_uuid(), id, '${month}', 'use', id, 1, "from", meter, attributes -> 'cards' -> 0 ->> 'model',
            (select array_agg(card ->> 'uuid') from jsonb_array_elements(attributes -> 'cards') as card), resource_id, '', '', amount, array[amount, 0::numeric]
          from usage_lines`,
       ),
