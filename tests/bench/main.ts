@@ -14,6 +14,7 @@ import { benchOpenStack } from './openstack.ts'
 import { benchPages } from './pages.ts'
 import { benchPolicy } from './policy.ts'
 import { benchPush } from './push.ts'
+import { benchReach } from './reach.ts'
 import { benchRegistry } from './registry.ts'
 import { benchResources } from './resources.ts'
 import { benchSplit } from './split.ts'
@@ -48,6 +49,7 @@ const parts = {
   registry: benchRegistry,
   push: benchPush,
   market: benchMarket,
+  reach: benchReach,
   split: benchSplit,
   calls: benchCalls,
   openstack: benchOpenStack,
