@@ -98,10 +98,13 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, imageUse, mayMake }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
-    createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
+    createBytes(platform, {
+      quotaBytes: (on, bpId, projectId) => quotas.limit(on, bpId, 'file_bytes', projectId),
+      mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }),
+    }),
   )
-  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
-  add(createModelsModule(platform, { bytes, settings }))
+  const { transfers } = add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
+  add(createModelsModule(platform, { bytes, settings, actorOf, transfers }))
   add(createSplitModule(platform, { tell }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(

@@ -532,6 +532,8 @@ export const errors = catalogue({
   machineCopyRefused: { code: 97615, status: 400, text: '机器拒绝了：{said}' },
   machineCopiesTooMany: { code: 97616, status: 409, text: '您所在的组织已有{limit}项传送在等待或进行，请等其中一些结束后再试' },
   machineCopyStalled: { code: 97617, status: 409, text: '传送已有{minutes}分钟没有进展，已停止。请确认机器正常后重试' },
+  fileWithinDenied: { code: 97618, status: 403, text: '其中的“{name}”不允许您这样操作' },
+  fileProjectQuotaExceeded: { code: 97619, status: 400, text: '项目的空间不足：已用{used}，配额为{limit}，还需要{wanted}' },
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },

@@ -3,6 +3,7 @@ import type { Call, Tags } from '@zhisuan/contract/define'
 import type { Kind } from '@zhisuan/contract/kind'
 import type { Offer } from '@zhisuan/contract/offer'
 import type { FastifyInstance } from 'fastify'
+import type { RawBuilder } from 'kysely'
 import type { Actor, Scope } from './auth/actor.ts'
 import type { Migrations, Sql, Tables, Tx } from './db/database.ts'
 import type { Authorising } from './http/bind.ts'
@@ -72,6 +73,8 @@ export interface KindParts {
   readonly table?: keyof Tables
   /** Column of what people call it, where that is not `name`. */
   readonly name?: string
+  /** Of what is somebody's alone: whether its row is one whose name this person is told. Left out: all who see that there is one are. */
+  readonly toldTo?: (userId: string | null) => RawBuilder<boolean>
   /** What somebody sees of one, by its name, where whose it is stands in no `bp_id` of its rows: undefined where they see none. */
   readonly seen?: (on: Sql, actor: Actor, id: string) => Promise<string | undefined>
   /** Whose page tells of it where it has none, and the column of that one's id: of an image that a node pulls the node. */

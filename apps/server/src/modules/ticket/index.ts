@@ -59,6 +59,12 @@ export function createTicketModule(platform: Platform, parts: { bytes: Bytes; te
     jobs: tickets.jobs,
     jobHandlers: tickets.jobHandlers,
     serve: (http, authorising) =>
-      serveUploads(http, authorising, { path: ticketUploadPath(':id'), call: calls.uploaded, bytes: parts.bytes, uploadOf: tickets.upload }),
+      serveUploads(http, authorising, {
+        path: ticketUploadPath(':id'),
+        call: calls.uploaded,
+        bytes: parts.bytes,
+        uploadOf: tickets.upload,
+        within: () => ({ call: calls.upload }),
+      }),
   }
 }

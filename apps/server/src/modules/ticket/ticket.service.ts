@@ -396,7 +396,7 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
         )
           throw new Refusal('ticketFilesTooMany', { values: { limit: waitingFilesMost } })
         // The platform keeps them: an organisation whose room is used up has to be able to say so.
-        return bytes.announce(tx, { taker, bp_id: null, user_id: actor.user_id, size_bytes, sha256: null, wish: { name }, keptMs: dayMs })
+        return bytes.announce(tx, { taker, bp_id: null, project_id: null, user_id: actor.user_id, size_bytes, sha256: null, wish: { name }, keptMs: dayMs })
       })
       return { id, upload_path: ticketUploadPath(id) }
     },
