@@ -39,7 +39,8 @@ import { splitTexts as texts } from './split.texts.ts'
 type Contracts = typeof splitContracts
 type Runs = typeof splitRuns
 
-const linesAtOnce = 1_000
+/** Few enough that they are gone before they are old: what is kept of many pages, the process keeps. */
+const linesAtOnce = 250
 const dayMs = 86_400_000
 const clockJob = defineJob({ name: 'split.clock', input: z.object({}), concurrency: 1, schedule: '13 * * * *' })
 
@@ -301,23 +302,20 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       count += lines.length
       return lines
     }
-    /** Each is kept as it is read: however many there are, some of them are in memory. */
-    async function* written(of: MonthPlan<VersionRow>): AsyncGenerator<readonly LineRow[]> {
+    async function* sharesOf(of: MonthPlan<VersionRow>): AsyncGenerator<Parameters<typeof store.insertUses>[2]> {
       for (let after = 0; ;) {
         const rows = await store.takenAfter(tx, after, linesAtOnce)
-        if (rows.length === 0) break
+        if (rows.length === 0) return
         after = rows.at(-1)?.id ?? after
-        yield counted(
-          await store.insertUses(
-            tx,
-            { run_id: id, after: count },
-            rows.flatMap((one) => {
-              const share = of.share(one)
-              return share === undefined ? [] : [{ ...share, usage_line_id: one.id }]
-            }),
-          ),
-        )
+        yield rows.flatMap((one) => {
+          const share = of.share(one)
+          return share === undefined ? [] : [{ ...share, usage_line_id: one.id }]
+        })
       }
+    }
+    /** Each is kept as it is read: however many there are, some of them are in memory. */
+    async function* written(of: MonthPlan<VersionRow>): AsyncGenerator<readonly LineRow[]> {
+      for await (const shares of ahead(sharesOf(of))) yield counted(await store.insertUses(tx, { run_id: id, after: count }, shares))
       for (let after = 0; ;) {
         const rows = await store.noUseAnyMore(tx, row.id, after, linesAtOnce)
         if (rows.length === 0) break

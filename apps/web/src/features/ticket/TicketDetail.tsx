@@ -136,9 +136,9 @@ export function useTicketFacts(): (ticket: Detail) => readonly Fact[] {
           ticket.about === null ? (
             format.nothing
           ) : (
-            <>
+            <span>
               {kindText(ticket.about.kind)} {page === null ? ticket.about.name : <Link to={page}>{ticket.about.name}</Link>}
-            </>
+            </span>
           ),
       },
       { key: 'by', label: t('column.by'), value: ticket.bp_name === null ? ticket.created_by : `${ticket.created_by}（${ticket.bp_name}）` },
