@@ -564,6 +564,10 @@ export const errors = catalogue({
   appSilent: { code: 98024, status: 409, text: '机器的 127.0.0.1:{port} 没有程序在监听' },
   rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
   offerPrepaidClosed: { code: 98026, status: 400, text: '平台没有开放预付价，请只填按小时的价格' },
+  nodeHasRentals: { code: 98027, status: 409, text: '节点“{node}”上还有{count}台租用中的机器，不能解绑；请先停止上架，等它们释放' },
+  cardRented: { code: 98028, status: 409, text: '该卡正在出租，机器停止后才能确认恢复' },
+  rentalUnpaid: { code: 98029, status: 409, text: '可用余额{available}元，不足以支付租用中的机器和这台机器{hours}小时的费用{needed}元，请先充值' },
+  cardTestFailed: { code: 98030, status: 409, text: '该卡没有通过自检：{checks}，请检修后再试' },
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 
   // models: the warehouse
