@@ -74,7 +74,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(
     createUms(platform, { settings, rules, limits, refused, tell }),
   )
-  const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
+  const { mayMake, mayBegin, spendable, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys, quotas, machines: instances, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
@@ -117,6 +117,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       usesCards,
       rented,
       mayMake,
+      spendable,
       sumsOfProvider,
       personOf,
       actorOf,

@@ -61,6 +61,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^[01]$/),
+  /** Who rents in the market has enough for so many hours of all that they rent; 0: nobody asks. */
+  market_hours_ahead: z
+    .string()
+    .trim()
+    .regex(/^\d{1,3}$/),
   /** For so many days messages are kept. */
   message_days: z
     .string()
