@@ -720,6 +720,7 @@ export const errors = catalogue({
   splitPartiesFixed: { code: 98206, status: 400, text: '已签署的合同不能增减分账方，请结束后另立合同' },
   splitOwnPayment: { code: 98207, status: 409, text: '不能由分账的经办人登记付款，请由另一位人员登记' },
   splitAccountUnfit: { code: 98208, status: 400, text: '该账号没有供应商角色' },
+  splitOwnApproval: { code: 98209, status: 409, text: '提出的人不能自己批准，请由另一位人员批准' },
 
   // 986xx: operations
   monitorNameTaken: { code: 98600, status: 400, text: '监控组件名称已存在' },

@@ -168,6 +168,7 @@ export const kindTexts = {
     contract: '分账合同',
     run: '分账单',
     provider: '供应商',
+    bankDetail: '收款账户',
     figure: '运营数据',
   },
   ticket: {

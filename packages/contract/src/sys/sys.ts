@@ -61,6 +61,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^[01]$/),
+  /** Hours until a provider's new bank details count, where nobody else approves them. */
+  split_bank_hours: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,2}$/),
   /** For so many days messages are kept. */
   message_days: z
     .string()

@@ -1,21 +1,30 @@
+import { splitBankDetails } from '@zhisuan/contract/split/bank'
 import { splitContracts, splitRuns } from '@zhisuan/contract/split/contract'
 import { splitFigures, splitProviders } from '@zhisuan/contract/split/provider'
 import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
+import type { Settings } from '../sys/settings/settings.service.ts'
+import { createBanks, type Prove } from './bank/bank.service.ts'
+import { bankMigrations } from './bank/bank.store.ts'
+import { movementMigrations } from './ledger/movements.ts'
+import { createProviderTelling, type SplitMail } from './provider.tell.ts'
 import { createSplit } from './split.service.ts'
 import { splitMigrations } from './split.store.ts'
 
 /** The split centre. */
-export function createSplitModule(platform: Platform, parts: { tell: Tell }): ModuleParts {
+export function createSplitModule(platform: Platform, parts: { tell: Tell; mail: SplitMail; settings: Pick<Settings, 'get'>; prove: Prove }): ModuleParts {
   const split = createSplit(platform, parts)
+  const telling = createProviderTelling(platform, parts)
+  const banks = createBanks(platform, { ...parts, ...telling })
   return {
-    migrations: splitMigrations,
+    migrations: { ...splitMigrations, ...bankMigrations, ...movementMigrations },
     kinds: {
       'split.contract': { table: 'split_contracts' },
       'split.run': { table: 'split_runs', name: 'period' },
       'split.provider': { table: 'market_providers' },
+      'split.bankDetail': { table: 'split_bank_details', name: 'bank' },
     },
     handlers: [
       handle(splitContracts.list, ({ query }) => split.contracts(query)),
@@ -41,8 +50,12 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell }): Mo
       handle(splitProviders.unbind, ({ params }) => split.unbind(params.id, params.user_id)),
       handle(splitFigures.mine, ({ actor, query }) => split.mine(actor, query.days)),
       handle(splitFigures.get, ({ query }) => split.figures(query.days, query.provider_id, query.model)),
+      handle(splitBankDetails.list, ({ actor, params }) => banks.list(actor, params.id)),
+      handle(splitBankDetails.create, ({ actor, params, body }) => banks.create(actor, params.id, body)),
+      handle(splitBankDetails.approve, ({ actor, params, body }) => banks.approve(actor, params.id, body.password)),
+      handle(splitBankDetails.withdraw, ({ actor, params }) => banks.withdraw(actor, params.id)),
     ],
-    jobs: split.jobs,
-    jobHandlers: split.jobHandlers,
+    jobs: [...split.jobs, telling.job],
+    jobHandlers: [...split.jobHandlers, telling.jobHandler],
   }
 }

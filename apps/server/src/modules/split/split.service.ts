@@ -18,7 +18,6 @@ import {
 import type { SplitFigures, SplitProvider } from '@zhisuan/contract/split/provider'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
-import { isPlatformKind } from '@zhisuan/contract/roles'
 import { z } from 'zod'
 import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../platform/db/database.ts'
@@ -30,9 +29,11 @@ import { uuidv7 } from '../../platform/ids.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
+import { postConfirmed, postNoted, postStated } from './ledger/movements.ts'
+import { scopeFor, type SplitScope } from './scope.ts'
 import { adjustmentFor, shared, stepReached } from './shares.ts'
 import * as store from './split.store.ts'
-import type { LineRow, RunRow, ShownContract, ShownRun, SplitScope, UsageRow, VersionRow } from './split.store.ts'
+import type { LineRow, RunRow, ShownContract, ShownRun, UsageRow, VersionRow } from './split.store.ts'
 import { splitTexts as texts } from './split.texts.ts'
 
 type Contracts = typeof splitContracts
@@ -48,11 +49,6 @@ export type SplitService = ReturnType<typeof createSplit>
 export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>, { tell }: { tell: Tell }) {
   /** A month of Beijing. */
   const periodNow = (): string => iso(new Date(now().getTime() + 8 * 3_600_000)).slice(0, 7)
-  const scopeFor = async (actor: Actor): Promise<SplitScope> => {
-    if (isPlatformKind(actor.kind) || actor.roles.includes('ADMIN') || actor.roles.includes('OPERATION_SUPPORTER')) return { everything: true }
-    const provider_id = await store.providerOf(db, actor.user_id)
-    return provider_id === null ? null : { provider_id }
-  }
   const providerActive = async (on: Sql, id: string, field?: string): Promise<{ id: string; name: string }> => {
     const provider = await store.getProvider(on, id)
     if (provider === undefined) throw new Refusal('notFound', field === undefined ? {} : { field })
@@ -230,14 +226,14 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     amounts: row.amounts.map((amount) => toDecimal(BigInt(amount))),
     original_id: row.original_id === null ? null : String(row.original_id),
   })
-  const run = async (actor: Actor, id: string): Promise<SplitRun> => shapeRun(found(await store.getRun(db, await scopeFor(actor), id)))
+  const run = async (actor: Actor, id: string): Promise<SplitRun> => shapeRun(found(await store.getRun(db, await scopeFor(db, actor), id)))
   const changeRun = async (
     actor: Actor,
     id: string,
     action: keyof typeof runCan,
     change: (tx: Tx, row: RunRow) => Promise<Partial<RunRow>>,
   ): Promise<SplitRun> => {
-    const scope = await scopeFor(actor)
+    const scope = await scopeFor(db, actor)
     await db.transaction().execute(async (tx) => {
       const row = found(await store.lockRun(tx, scope, id))
       refuseUnless(runCan[action], row)
@@ -261,6 +257,12 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         about: { kind: 'split.run', id: row.id, name: row.period },
         key: uuidv7(),
       })
+  }
+
+  /** Somebody did, or time. */
+  const confirmed = async (tx: Tx, row: RunRow, by: string | null): Promise<Partial<RunRow>> => {
+    await postConfirmed(tx, row, row.amounts.map(BigInt), by ?? '')
+    return { status: 'confirmed', confirmed_at: now(), confirmed_by: by }
   }
 
   /** Splits a month; the caller holds the contract. */
@@ -417,6 +419,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       amounts: sums.map(String),
       hash: await hashOf(tx, id, version.terms, previous?.hash ?? null),
     })
+    await postStated(tx, record, base, sums, actor.name)
     await tellProvider(tx, record, texts.statement)
     return id
   }
@@ -462,7 +465,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     jobHandlers: [
       handleJob(clockJob, () =>
         db.transaction().execute(async (tx) => {
-          for (const row of await store.overdue(tx, now())) await store.updateRun(tx, row.id, { status: 'confirmed', confirmed_at: now(), confirmed_by: null })
+          for (const row of await store.overdue(tx, now())) await store.updateRun(tx, row.id, await confirmed(tx, row, null))
         }),
       ),
     ],
@@ -571,7 +574,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       return { tried: await tryTerms(provider_id, period, terms), present: present === undefined ? null : await tryTerms(provider_id, period, present.terms) }
     },
 
-    runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(actor), query), shapeRun),
+    runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(db, actor), query), shapeRun),
     run,
     async lines(actor: Actor, id: string, query: QueryOf<Runs['lines']>) {
       await run(actor, id)
@@ -587,8 +590,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       })
       return run(actor, id)
     },
-    confirm: (actor: Actor, id: string) =>
-      changeRun(actor, id, 'confirm', async () => ({ status: 'confirmed', confirmed_at: now(), confirmed_by: actor.name })),
+    confirm: (actor: Actor, id: string) => changeRun(actor, id, 'confirm', (tx, row) => confirmed(tx, row, actor.name)),
     dispute: (actor: Actor, id: string, reason: string) =>
       changeRun(actor, id, 'dispute', async (tx, row) => {
         const name = await nameOf(tx, row.contract_id)
@@ -611,6 +613,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       changeRun(actor, id, 'pay', async (tx, row) => {
         // Four eyes: whoever says what is due does not say that it was paid.
         if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
+        await postNoted(tx, row, row.amounts.map(BigInt), { note: reference, by: actor.name })
         await tellProvider(tx, row, texts.paid)
         return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
       }),
@@ -620,7 +623,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     },
 
     async providers(actor: Actor) {
-      const items = await providers(await scopeFor(actor))
+      const items = await providers(await scopeFor(db, actor))
       return { total: items.length, items }
     },
     provider,
@@ -637,7 +640,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     async unbind(id: string, userId: string): Promise<void> {
       if (!(await store.removeAccount(db, id, userId))) throw new Refusal('notFound')
     },
-    mine: async (actor: Actor, days: number) => figures(await scopeFor(actor), days, null),
+    mine: async (actor: Actor, days: number) => figures(await scopeFor(db, actor), days, null),
     figures: (days: number, providerId: string | undefined, model: string | undefined) =>
       figures(providerId === undefined ? { everything: true } : { provider_id: providerId }, days, model ?? null),
   }

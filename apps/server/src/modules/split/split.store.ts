@@ -1,9 +1,10 @@
 import type { ContractStatus, RunStatus, SplitLine, SplitTerms, splitContracts, splitRuns } from '@zhisuan/contract/split/contract'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder, type Selectable } from 'kysely'
+import { sql, type ColumnType, type Generated, type Insertable, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../platform/db/rows.ts'
+import { ofProvider, type SplitScope } from './scope.ts'
 
 interface ContractTable {
   id: string
@@ -183,15 +184,6 @@ export type VersionRow = Selectable<VersionTable>
 export type RunRow = Selectable<RunTable>
 export type LineRow = Selectable<LineTable>
 
-/** Whose splits somebody sees: everybody's, or one provider's. Null: nobody's. */
-export type SplitScope = { readonly everything: true } | { readonly provider_id: string } | null
-const ofProvider = (scope: SplitScope, column: string): RawBuilder<boolean> => {
-  if (scope === null) return sql<boolean>`false`
-  return 'everything' in scope ? sql<boolean>`true` : sql<boolean>`${sql.ref(column)} = ${scope.provider_id}`
-}
-export const providerOf = async (on: Sql, userId: string): Promise<string | null> =>
-  (await on.selectFrom('split_accounts').select('provider_id').where('user_id', '=', userId).executeTakeFirst())?.provider_id ?? null
-
 export const { insert: insertContract, update: updateContract, remove: removeContract, lockAny: lockContract } = rowsOf('split_contracts')
 export const { insert: insertVersion, update: updateVersion, remove: removeVersion } = rowsOf('split_versions')
 export const { update: updateRun, lockAny: lockAnyRun } = rowsOf('split_runs')
@@ -270,7 +262,7 @@ export const listLines = (on: Sql, runId: string, query: QueryOf<(typeof splitRu
       on
         .selectFrom('split_lines')
         .selectAll()
-        .where('split_lines.id', 'in', ids as unknown as RawBuilder<number>),
+        .where(sql<boolean>`split_lines.id in ${ids}`),
   )
 /** In the order of the statement, some at a time. */
 export const linesAfter = (on: Sql, runId: string, last: number, limit: number): Promise<LineRow[]> =>
@@ -360,39 +352,28 @@ export const insertAccount: (on: Sql, row: Insertable<Tables['split_accounts']>)
 export const removeAccount = async (on: Sql, providerId: string, userId: string): Promise<boolean> =>
   (await on.deleteFrom('split_accounts').where('provider_id', '=', providerId).where('user_id', '=', userId).returning('user_id').executeTakeFirst()) !==
   undefined
+/** Where mail to somebody goes; null where it goes nowhere. */
+export const addressOf = async (on: Sql, userId: string): Promise<string | null> =>
+  (await on.selectFrom('users').select('email').where('id', '=', userId).where('status', '=', 'active').where('deleted_at', 'is', null).executeTakeFirst())
+    ?.email ?? null
 export const isProviderPerson = async (on: Sql, userId: string): Promise<boolean> =>
   (await on.selectFrom('user_roles').select('role').where('user_id', '=', userId).where('role', '=', 'PROVIDER').executeTakeFirst()) !== undefined
 
+interface ProviderRow {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly bp_name: string | null
+  readonly card_count: number
+  readonly contract_count: number
+  readonly account_count: number
+  readonly paid: string
+  readonly waiting: string
+  readonly created_at: Date
+}
 /** Providers with what they have and had. */
-export async function providersShown(
-  on: Sql,
-  scope: SplitScope,
-): Promise<
-  {
-    id: string
-    name: string
-    status: string
-    bp_name: string | null
-    card_count: number
-    contract_count: number
-    account_count: number
-    paid: string
-    waiting: string
-    created_at: Date
-  }[]
-> {
-  const { rows } = await sql<{
-    id: string
-    name: string
-    status: string
-    bp_name: string | null
-    card_count: number
-    contract_count: number
-    account_count: number
-    paid: string
-    waiting: string
-    created_at: Date
-  }>`
+export async function providersShown(on: Sql, scope: SplitScope): Promise<ProviderRow[]> {
+  const { rows } = await sql<ProviderRow>`
     select provider.id, provider.name, provider.status, organisation.name as bp_name, provider.created_at,
       (select count(*) from market_stock as stock where stock.provider_id = provider.id) as card_count,
       (select count(*) from split_contracts where provider_id = provider.id) as contract_count,

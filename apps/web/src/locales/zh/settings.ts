@@ -140,6 +140,11 @@ export default {
       meaning: '供应商能否提交按天、周、月预付的价格：0为不能，1为能',
       affects: '以后提交的报价。预付的收入还不进入分账，需要与供应商线下结算。',
     },
+    split_bank_hours: {
+      name: '收款账户的生效等待',
+      meaning: '供应商的收款账户变更后过多少小时生效，1到999；另一位人员批准则立即生效',
+      affects: '以后的变更。已提交的变更按提交时的时间生效。',
+    },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
     api_log_days: { name: 'API 日志保留天数', meaning: '保留 API 调用日志的天数，1到999', affects: '更早的日志会被删除，审计日志不受影响。' },
     alert_log_days: {

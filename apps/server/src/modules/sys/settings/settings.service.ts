@@ -37,6 +37,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     model_hubs: 'https://huggingface.co',
     market_floor_price: '0',
     market_prepaid: '0',
+    split_bank_hours: '24',
     message_days: '180',
     api_log_days: '30',
     alert_log_days: '180',

@@ -39,6 +39,7 @@ describe('settings', () => {
       { key: 'model_hubs', value: 'https://huggingface.co', known: true, default_value: 'https://huggingface.co', updated_at: null, updated_by: null },
       { key: 'market_floor_price', value: '0', known: true, default_value: '0', updated_at: null, updated_by: null },
       { key: 'market_prepaid', value: '0', known: true, default_value: '0', updated_at: null, updated_by: null },
+      { key: 'split_bank_hours', value: '24', known: true, default_value: '24', updated_at: null, updated_by: null },
       { key: 'message_days', value: '180', known: true, default_value: '180', updated_at: null, updated_by: null },
       { key: 'api_log_days', value: '30', known: true, default_value: '30', updated_at: null, updated_by: null },
       { key: 'alert_log_days', value: '180', known: true, default_value: '180', updated_at: null, updated_by: null },
