@@ -30,6 +30,7 @@ import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
 import { postConfirmed, postNoted, postStated } from './ledger/movements.ts'
+import { lockOwed, openRuns } from './payout/payout.store.ts'
 import { scopeFor, type SplitScope } from './scope.ts'
 import { adjustmentFor, shared, stepReached } from './shares.ts'
 import * as store from './split.store.ts'
@@ -232,9 +233,13 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     id: string,
     action: keyof typeof runCan,
     change: (tx: Tx, row: RunRow) => Promise<Partial<RunRow>>,
+    { moves = false } = {},
   ): Promise<SplitRun> => {
     const scope = await scopeFor(db, actor)
+    const { provider_id } = found(await store.getRun(db, scope, id))
     await db.transaction().execute(async (tx) => {
+      // Before the row, as whoever pays does.
+      if (moves) await lockOwed(tx, provider_id)
       const row = found(await store.lockRun(tx, scope, id))
       refuseUnless(runCan[action], row)
       await store.updateRun(tx, id, await change(tx, row))
@@ -610,13 +615,21 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         return { status: 'stated', answer: text, confirm_by: new Date(now().getTime() + (terms?.confirm_days ?? 7) * dayMs) }
       }),
     pay: (actor: Actor, id: string, reference: string) =>
-      changeRun(actor, id, 'pay', async (tx, row) => {
-        // Four eyes: whoever says what is due does not say that it was paid.
-        if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
-        await postNoted(tx, row, row.amounts.map(BigInt), { note: reference, by: actor.name })
-        await tellProvider(tx, row, texts.paid)
-        return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
-      }),
+      changeRun(
+        actor,
+        id,
+        'pay',
+        async (tx, row) => {
+          // Four eyes: whoever says what is due does not say that it was paid.
+          if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
+          const [of] = await openRuns(tx, row.provider_id, [id])
+          if (of !== undefined && of.asked !== 0n) throw new Refusal('splitPayoutOpen')
+          await postNoted(tx, row, of?.open ?? [], { note: reference, by: actor.name })
+          await tellProvider(tx, row, texts.paid)
+          return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
+        },
+        { moves: true },
+      ),
     async export(actor: Actor, id: string, format: StatementFormat): Promise<ExportLink> {
       await run(actor, id)
       return downloads.link(statementKind, JSON.stringify({ id, format }), actor)

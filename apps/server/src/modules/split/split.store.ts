@@ -4,6 +4,7 @@ import { sql, type ColumnType, type Generated, type Insertable, type Selectable 
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../platform/db/rows.ts'
+import { providerParty } from './ledger/movements.ts'
 import { ofProvider, type SplitScope } from './scope.ts'
 
 interface ContractTable {
@@ -378,8 +379,8 @@ export async function providersShown(on: Sql, scope: SplitScope): Promise<Provid
       (select count(*) from market_stock as stock where stock.provider_id = provider.id) as card_count,
       (select count(*) from split_contracts where provider_id = provider.id) as contract_count,
       (select count(*) from split_accounts where provider_id = provider.id) as account_count,
-      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status = 'paid'), 0)::text as paid,
-      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status <> 'paid'), 0)::text as waiting
+      coalesce((select sum(amount) from split_entries where provider_id = provider.id and party = ${providerParty} and account = 'paid'), 0)::text as paid,
+      coalesce((select sum(amount) from split_entries where provider_id = provider.id and party = ${providerParty} and account in ('pending', 'payable', 'transit')), 0)::text as waiting
     from market_providers as provider
     left join organisations as organisation on organisation.id = provider.bp_id
     where ${ofProvider(scope, 'provider.id')}

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { toMinor } from '@zhisuan/contract/bill/money'
+import { splitBankDetails } from '@zhisuan/contract/split/bank'
 import { splitContracts, splitRuns, type SplitRun, type SplitTerms } from '@zhisuan/contract/split/contract'
 import { splitProviders } from '@zhisuan/contract/split/provider'
 import { sql } from 'kysely'
+import type { JobDefinition } from '../../platform/jobs.ts'
 import type { TestApp } from '../../testing/app.ts'
 import { call } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
@@ -56,3 +58,31 @@ export async function signContract(app: TestApp, keeper: Somebody, providerId: s
 export const splitMonth = (app: TestApp, by: Somebody, contract_id: string, period: string): Promise<SplitRun> =>
   call(app, splitRuns.create, { token: by.token, body: { contract_id, period } })
 export const confirmRun = (app: TestApp, by: Somebody, id: string): Promise<SplitRun> => call(app, splitRuns.confirm, { token: by.token, params: { id } })
+
+/** Does now what the clock does by itself, such as sending payouts. */
+export async function runJob(app: TestApp, { name }: Pick<JobDefinition, 'name'>): Promise<void> {
+  const handler = app.platform.modules().flatMap(({ jobHandlers = [] }) => jobHandlers.filter(({ job }) => job.name === name))[0]
+  if (handler === undefined) throw new Error(`no job ${name}`)
+  await handler.run({}, { signal: new AbortController().signal })
+}
+
+/** A provider that is owed some amounts, of one confirmed statement each, with bank details that count. */
+export async function makeOwed(app: TestApp, keeper: Somebody, second: Somebody, ...amounts: readonly string[]) {
+  const provider = await makeProvider(app, keeper)
+  const contract = await signContract(app, keeper, provider.id, '2026-01', [0, 1_000_000])
+  const runs: string[] = []
+  for (const [index, amount] of amounts.entries()) {
+    const month = `2026-0${index + 1}`
+    await useMachine(app, provider.id, `${month}-10T00:00:00+08:00`, amount)
+    const run = await splitMonth(app, keeper, contract, month)
+    await confirmRun(app, provider.person, run.id)
+    runs.push(run.id)
+  }
+  const { id } = await call(app, splitBankDetails.create, {
+    token: keeper.token,
+    params: { id: provider.id },
+    body: { holder: '东数算力', bank: '工商银行', account: '6222000011112222' },
+  })
+  await call(app, splitBankDetails.approve, { token: second.token, params: { id }, body: {} })
+  return { ...provider, contract, runs }
+}

@@ -53,7 +53,7 @@ export function createBanks(
     tellProvider(tx, row.provider_id, {
       kind: 'split.bank',
       text: (name) => text(name, `${row.bank} ${row.account}`),
-      about: (name) => ({ kind: 'split.provider', id: row.provider_id, name }),
+      about: (name) => ({ kind: 'split.bankDetail', id: row.id, name }),
     })
 
   return {

@@ -178,9 +178,9 @@ export const postConfirmed = (tx: Tx, run: Shared, amounts: readonly bigint[], b
     ...partiesOf(run, amounts, 'payable', 1n),
   ])
 
-/** It was paid by hand. @param amounts what each party was paid, the platform nothing */
+/** It was paid by hand, or what was left of it: once more where a payout of it came back. @param amounts what each party was paid, the platform nothing */
 export const postNoted = (tx: Tx, run: Shared, amounts: readonly bigint[], about: { note: string; by: string }): Promise<void> =>
-  post(tx, { provider_id: run.provider_id, kind: 'noted', key: `noted ${run.id}`, run_id: run.id, ...about }, [
+  post(tx, { provider_id: run.provider_id, kind: 'noted', key: `noted ${uuidv7()}`, run_id: run.id, ...about }, [
     ...partiesOf(run, amounts, 'payable', -1n),
     ...partiesOf(run, amounts, 'paid', 1n),
   ])
