@@ -141,7 +141,8 @@ quiet_packages() {
 
 # Started by whoever tests them: a registry, what pushes and pulls beside Docker, a monitor and what it asks.
 programs_up() {
-  need_packages docker-registry skopeo
+  # The last opens workbooks that the platform writes.
+  need_packages docker-registry skopeo libreoffice-calc-nogui
   quiet_packages prometheus prometheus-node-exporter
   echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version), prometheus $(prometheus --version 2>&1 | awk 'NR == 1 { print $3 }' | tr -d ,)"
 }

@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from '../../apps/server/src/platform/db/embedde
 import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 import type { FromAgents, ToAgents } from './fleet.agents.ts'
 import type { Figure } from './main.ts'
-import { percentile, timed } from './stats.ts'
+import { memoryOf, percentile, timed } from './stats.ts'
 
 const count = 5_000
 const some = 1_000
@@ -168,10 +168,6 @@ function startFleet({ url, publicKey, agents }: Agents & { readonly url: string 
   }
 }
 
-/** Of a process, in bytes: what it has now, or the most it ever had. */
-function memoryOf({ process: { pid } }: RunningServer, what: 'VmRSS' | 'VmHWM'): number {
-  return Number(new RegExp(`^${what}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
-}
 /** What a process has used of processors so far; a tick of Linux is ten milliseconds. */
 function processorMs({ process: { pid } }: RunningServer): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -14,8 +14,10 @@ import { benchOpenStack } from './openstack.ts'
 import { benchPages } from './pages.ts'
 import { benchPolicy } from './policy.ts'
 import { benchPush } from './push.ts'
+import { benchReach } from './reach.ts'
 import { benchRegistry } from './registry.ts'
 import { benchResources } from './resources.ts'
+import { benchSplit } from './split.ts'
 import { benchStart } from './start.ts'
 
 /** A figure against its floor, measured in the same run. */
@@ -47,6 +49,8 @@ const parts = {
   registry: benchRegistry,
   push: benchPush,
   market: benchMarket,
+  reach: benchReach,
+  split: benchSplit,
   calls: benchCalls,
   openstack: benchOpenStack,
 }

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import type { RunningServer } from '../support/server.ts'
+
 /** The value that this share of all are at or below. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right)
@@ -10,4 +13,9 @@ export async function timed(run: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await run()
   return performance.now() - start
+}
+
+/** Of a process, in bytes: what it has now, or the most it ever had. */
+export function memoryOf({ process: { pid } }: RunningServer, what: 'VmRSS' | 'VmHWM'): number {
+  return Number(new RegExp(`^${what}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { edges } from '@zhisuan/contract/ecrm/edge'
+import { alarms } from '@zhisuan/contract/omc/alarm'
 import { integrations } from '@zhisuan/contract/omc/monitor'
 import { prometheusIsThere } from '@zhisuan/engines/prometheus/testing'
 import { allPids, markOf } from '../../apps/agent/src/kept/processes.ts'
@@ -9,6 +10,7 @@ import { freePort } from '../support/port.ts'
 import { asAdministrator, startAtOrigin, until, type Client, type RunningServer } from '../support/server.ts'
 import { accessible, button, dialog, heading, pick, rowOf, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
+import { newName, register } from './people.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 test.describe('operations', () => {
@@ -72,6 +74,14 @@ test.describe('operations', () => {
     await accessible(page)
     await shot(page, 'statistics')
 
+    // What Prometheus knows of it, on the node's own page.
+    const [node] = (await admin.call(edges.list, { query: {} })).items
+    await visit(page, `${origin}/infrastructure/node/${node?.id}?tab=metrics&minutes=10080`)
+    await expect(page.getByText('平台自己只保留最近一天的分钟数据')).toHaveCount(0)
+    await expect(page.locator('.zs-charts canvas').first()).toBeVisible({ timeout: 30_000 })
+    await accessible(page)
+    await shot(page, 'node-curve')
+
     await visit(page, `${origin}/alarmmanagement?tab=receivers`)
     await button(page, '添加通知方式').first().click()
     await dialog(page).getByText('Webhook', { exact: true }).click()
@@ -100,6 +110,36 @@ test.describe('operations', () => {
     await visit(page, `${origin}/alarmmanagement`)
     await expect(rowOf(page, 'memory')).toContainText('1 个告警中')
     await shot(page, 'alarm-list')
+
+    const [alarm] = (await admin.call(alarms.list, { query: { keyword: 'memory' } })).items
+    await visit(page, `${origin}/addalarm/${alarm?.id}`)
+    await fill(page, { 查询语句: 'zhisuan_node_memory_used_bytes > 1e18' })
+    await button(page, '保存').click()
+    await expect(heading(page, 'memory')).toBeVisible()
+    await visit(page, `${origin}/statistics/alarm`)
+    await expect(rowOf(page, 'memory')).toContainText('已恢复', { timeout: 60_000 })
+    await shot(page, 'alarm-recovered')
+  })
+
+  test('a tenant sees what is theirs, and nothing else', async ({ page, context }) => {
+    const tenant = await register(server.url, newName('tenant'), newName('lab'))
+    await signIn(context, tenant, origin)
+    await page.goto(`${origin}/statistics`)
+    await expect(page.getByText('还没有可以显示的节点')).toBeVisible()
+    await shot(page, 'statistics-tenant')
+    await visit(page, `${origin}/statistics/alarm`)
+    await expect(heading(page, '告警记录')).toBeVisible()
+    await expect(rowOf(page, 'memory')).toHaveCount(0)
+    await visit(page, `${origin}/alarmmanagement`)
+    await expect(rowOf(page, 'memory')).toHaveCount(0)
+    await visit(page, `${origin}/statistics/event?keyword=ecrm.edge.create`)
+    await expect(page.getByRole('table')).toBeVisible()
+    await expect(page.getByText('first-node')).toHaveCount(0)
+    const [made] = (await admin.call(integrations.list)).items
+    await visit(page, `${origin}/component/prometheus/${made?.id}?query=up`)
+    await expect(page.getByText('没有匹配的数据')).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByText('up{', { exact: false })).toHaveCount(0)
+    await shot(page, 'prometheus-tenant')
   })
 
   test('people are told when it suits: maintenance is planned, hours are kept, and others are told where nobody looks', async ({ page, context }) => {

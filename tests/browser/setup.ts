@@ -59,13 +59,14 @@ async function open(worker: number, ends: (() => Promise<void>)[]): Promise<void
     TRUST_PROXY: '1',
     APPS_PORT: String(appsPort),
     APPS_URL: `http://localhost:${appsPort}`,
+    SSH_PORT: String(await freePort()),
   })
   ends.push(() => server.stop())
   const administrator = await asAdministrator(server)
   const tenant = await register(server.url, 'browser-tenant')
   const tenantAdmin = await register(server.url, 'browser-owner', '浏览器测试组织')
   const cloudId = (await administrator.call(clouds.list)).clouds[0]?.cloud_id ?? ''
-  keepStage(worker, { url: server.url, cloudId, tenant, tenantAdmin, vmId: await makeInstances(server.url, tenant, cloudId) })
+  keepStage(worker, { url: server.url, databaseUrl: server.databaseUrl, cloudId, tenant, tenantAdmin, vmId: await makeInstances(server.url, tenant, cloudId) })
 }
 
 /** A tenant's instances: one to look at, running, and more than a page of others. */

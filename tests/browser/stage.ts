@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 /** Who and what a worker's server has; handed from the global setup to the tests. */
 export interface Stage {
   readonly url: string
+  /** For what takes hours elsewhere. */
+  readonly databaseUrl: string
   /** The sandbox cloud. */
   readonly cloudId: string
   /** A person registered alone: kind 3, TENANT. */

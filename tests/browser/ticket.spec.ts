@@ -1,5 +1,8 @@
 import type { Role } from '@zhisuan/contract/roles'
+import { ticketDesk } from '@zhisuan/contract/ticket/desk'
+import { tickets } from '@zhisuan/contract/ticket/ticket'
 import { users } from '@zhisuan/contract/ums/user'
+import type { Page } from '@playwright/test'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, act, button, dialog, heading, more, pick, rowOf, savedBy, shot, visit } from './console.ts'
 import { field, fill } from './forms.ts'
@@ -29,7 +32,13 @@ test('a work order goes from the page of a machine through a review to its ratin
     await visit(page, `/nextStack/vm/detail/${stage().vmId}`)
     await more(page.locator('.frame-head-actions'), '提交工单')
     await expect(dialog(page)).toContainText('关联资源')
-    await fill(dialog(page), { 标题: title, 问题描述: '<script>window.ran = true</script>\n\n[点我](javascript:alert(1)) **请扩容**' })
+    await fill(dialog(page), { 标题: title, 问题描述: '还没写完' })
+    await page.reload()
+    await visit(page, `/nextStack/vm/detail/${stage().vmId}`)
+    await more(page.locator('.frame-head-actions'), '提交工单')
+    await expect(field(dialog(page), '标题')).toHaveValue(title)
+    await expect(field(dialog(page), '问题描述')).toHaveValue('还没写完')
+    await fill(dialog(page), { 问题描述: '<script>window.ran = true</script>\n\n[点我](javascript:alert(1)) **请扩容**' })
     await pick(dialog(page), '类型', '配额与权限')
     await fill(dialog(page), { 保密信息: 'Pa55-of-mine' })
     await dialog(page)
@@ -136,4 +145,63 @@ test('a work order goes from the page of a machine through a review to its ratin
     await accessible(page, 'work orders')
     await shot(page, 'ticket-list')
   })
+})
+
+test('nothing that somebody writes into a work order runs anywhere', async ({ page, context, browser }) => {
+  const { url, tenant } = stage()
+  const asker = new Client(url, someAddress())
+  await asker.signIn(tenant.username, tenant.password)
+  const title = newName('<img src=x onerror="ran(0)">')
+  const hostile = [
+    '<script>ran(1)</script>',
+    '<img src=x onerror="ran(2)">',
+    '<svg onload="ran(3)"><animate onbegin="ran(4)" attributeName="x"/></svg>',
+    '<iframe src="javascript:parent.ran(5)" srcdoc="<script>parent.ran(6)</script>"></iframe>',
+    '<style>* { display: none !important }</style><link rel="stylesheet" href="/ran-7.css">',
+    '[a](javascript:ran(8)) [b](JaVaScRiPt:ran(9)) [c](java\tscript:ran(10)) [d](data:text/html,<script>ran(11)</script>) [e](vbscript:ran(12))',
+    '<a href="javascript:ran(13)">f</a> <javascript:ran(14)> [g]: javascript:ran(15)\n\n[g][g]',
+    '![h](/ran-16.png) ![i](javascript:ran(17)) ![j](https://elsewhere.invalid/ran-18.png)',
+    '<form action="/ran-19"><button formaction="javascript:ran(20)">k</button></form>',
+    '<math><mtext><table><mglyph><style><img src=x onerror="ran(21)"></style></mglyph></table></mtext></math>',
+    '[l](//elsewhere.invalid/m) [n](https://example.com/"onmouseover="ran(22)) [safe](https://example.com/safe)',
+    '`<script>ran(23)</script>` ${ran(24)} {{constructor.constructor("ran(25)")()}}',
+  ].join('\n\n')
+  const { id } = await asker.call(tickets.create, { body: { title, type: 'question', text: hostile } })
+  const first = await staff('COPOTE_NORMAL')
+  const helper = new Client(url, someAddress())
+  await helper.signIn(first.username, first.password)
+  await helper.call(ticketDesk.answer, { params: { id }, body: { text: hostile, next: 'stay' } })
+
+  const looking = async (by: Page, address: string): Promise<void> => {
+    const asked: string[] = []
+    by.on('request', (request) => asked.push(request.url()))
+    by.on('dialog', () => asked.push('a dialog'))
+    await by.addInitScript(() => {
+      const ran: number[] = []
+      Object.assign(window, { ran: (which: number) => ran.push(which), allRan: () => ran })
+    })
+    const answer = await by.goto(address)
+    const policy = answer?.headers()['content-security-policy'] ?? ''
+    expect(policy).toMatch(/script-src [^;]*'self'/)
+    expect(policy).not.toMatch(/script-src[^;]*'unsafe-(?:inline|eval)'/)
+    const thread = by.getByRole('list', { name: '沟通记录' })
+    await expect(thread.getByRole('link', { name: 'safe' })).toHaveCount(2)
+    // All of it is text.
+    expect(await thread.locator('script, img, svg, iframe, style, link, form, math, object, embed, base, meta').count()).toBe(0)
+    const links = await thread.locator('a').evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''))
+    expect(links.filter((href) => !/^https?:\/\//.test(href))).toEqual([])
+    expect(await thread.locator('a:not([rel~=noopener])').count()).toBe(0)
+    expect(await thread.locator('*').evaluateAll((all) => all.flatMap((one) => one.getAttributeNames().filter((name) => name.startsWith('on'))))).toEqual([])
+    // Whoever presses all that can be pressed in it starts nothing either.
+    for (const button of await thread.getByRole('button').all()) await button.click()
+    expect(await by.evaluate(() => (window as unknown as { allRan: () => number[] }).allRan())).toEqual([])
+    expect(asked.filter((one) => one === 'a dialog' || one.includes('ran-') || one.includes('elsewhere'))).toEqual([])
+  }
+  await signIn(context, 'tenant')
+  await looking(page, `/tickets/${id}`)
+  await shot(page, 'ticket-hostile')
+  const desk = await browser.newContext()
+  await signIn(desk, first)
+  await looking(await desk.newPage(), `${url}/workOrderlist/${id}`)
+  await desk.close()
 })

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -48,6 +48,21 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
       return now.status === 'active' && now.operation_id === null && now
     }, 'the component to be there')
   const programs = (): number[] => allPids().filter((pid) => markOf(pid)?.startsWith(`${data.path}/agent/kept/`) === true)
+  /** What there is of them on the node: paths in the agent's folder but for what programs write themselves, processes, and users. */
+  const footprint = () => {
+    const agentFolder = join(data.path, 'agent')
+    const paths = readdirSync(agentFolder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => !/\/(data|log|run)\//.test(path))
+      // What it was told to be names a folder: it is told otherwise now.
+      .map((path) => path.replace(/\/[0-9a-f]{64}/, '/told'))
+    const users = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => line.split(':')[0] ?? '')
+    return { paths: paths.toSorted(), processes: programs().length, users: users.filter((name) => made.includes(name)) }
+  }
+  /** The users that the agent made for them. */
+  let made: readonly string[] = []
+  let untouched: ReturnType<typeof footprint>
   const listens = (port: number): Promise<boolean> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
@@ -108,6 +123,7 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     nodeId = edge.id
     agent = startAgent(['serve', '--data', join(data.path, 'agent'), ...parametersOf(enrolment.command)])
     await until(async () => (await admin.call(edges.get, { params: { id: edge.id } })).status === 'online', 'the node to be online')
+    untouched = footprint()
     ports.prometheus = await freePort()
     monitor = await admin.call(integrations.create, {
       body: { name: 'main', component: 'prometheus', place: { node_id: nodeId, port: ports.prometheus }, settings: { scrape_interval_seconds: 5 } },
@@ -119,6 +135,7 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     })
     monitor = await settled(monitor.id)
     exporter = await settled(exporter.id)
+    made = JSON.parse(readFileSync(join(data.path, 'agent', 'kept', 'accounts.json'), 'utf8')) as string[]
   })
   afterAll(async () => {
     await agent?.stop()
@@ -138,8 +155,11 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     expect(jobs.map(({ job }) => job)).toEqual(['instance', 'node', 'node-exporter', 'platform'])
     expect((await answered(admin, 'zhisuan_node_memory_total_bytes')).series).toMatchObject([{ labels: { bp_id: 'platform', node_id: nodeId, node: 'node' } }])
     expect((await answered(admin, 'node_load1')).series).toMatchObject([{ labels: { job: 'node-exporter', node_id: nodeId } }])
-    const now = Math.floor(Date.now() / 1_000)
-    const range = await ask(admin, 'up{job="node"}', { start: String(now - 60), end: String(now), step: '5' })
+    const range = await until(async () => {
+      const now = Math.floor(Date.now() / 1_000)
+      const result = await ask(admin, 'up{job="node"}', { start: String(now - 60), end: String(now), step: '5' })
+      return result.series.length > 0 && result
+    }, 'a step at which the node was scraped')
     expect(range).toMatchObject({ type: 'matrix', series: [{ labels: { job: 'node' } }] })
   })
 
@@ -150,15 +170,20 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     await expect(
       admin.call(prometheus.query, { params: { id: monitor.id }, query: { query: 'up', start: '0', end: '9', step: '1', time: 'x' } }),
     ).rejects.toThrow()
-    const since = Date.now()
-    await expect(ask(owner, 'count_over_time((count_over_time(vector(1)[365d:1s]))[365d:1s])')).rejects.toThrow(/98610/)
-    expect(Date.now() - since).toBeLessThan(4_000)
+    // The quickest of three: of a machine that does much else at once the clock says little.
+    const took: number[] = []
+    for (let time = 0; time < 3; time++) {
+      const since = Date.now()
+      await expect(ask(owner, 'count_over_time((count_over_time(vector(1)[365d:1s]))[365d:1s])')).rejects.toThrow(/98610/)
+      took.push(Date.now() - since)
+    }
+    expect(Math.min(...took)).toBeLessThan(2_000)
     expect(await owner.call(prometheus.list)).toMatchObject({ items: [{ id: monitor.id, name: 'main' }] })
     await expect(owner.call(integrations.get, { params: { id: monitor.id } })).rejects.toThrow(/90004|3000|403/)
   })
 
   it('works otherwise when it is told to, and is installed anew with what it has kept', async () => {
-    const before = programs()
+    const [before, there] = [programs(), footprint()]
     const updated = await admin.call(prometheus.update, { params: { id: monitor.id }, body: { settings: { retention_days: 7 } } })
     expect(updated).toMatchObject({ status: 'changing' })
     monitor = await settled(monitor.id)
@@ -169,6 +194,7 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     await admin.call(integrations.action, { params: { id: monitor.id }, query: { action: 'reinstall' } })
     await settled(monitor.id)
     expect(programs().some((pid) => before.includes(pid))).toBe(true)
+    expect(footprint()).toEqual(there)
     // What was done to it.
     const { items } = await admin.call(integrations.operations, { params: { id: monitor.id } })
     expect(items.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
@@ -230,6 +256,14 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
     const postmaster = readFileSync(join(data.path, 'database', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]
     process.kill(Number(postmaster), 'SIGKILL')
     await told('resolved', known + 3)
+    await until(
+      () =>
+        admin.call(alertLogs.list, { query: {} }).then(
+          () => true,
+          () => false,
+        ),
+      'the database to be back',
+    )
 
     const byEpisode = Map.groupBy(heard(), ({ id }) => id)
     for (const [id, of] of byEpisode) {
@@ -259,9 +293,7 @@ describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {
         'the component to be gone',
       )
     }
-    expect(programs()).toEqual([])
+    expect(footprint()).toEqual(untouched)
     expect([await listens(ports.prometheus), await listens(ports.exporter)]).toEqual([false, false])
-    const folder = join(data.path, 'agent', 'kept', 'programs')
-    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
   })
 })

@@ -31,6 +31,7 @@ const pages = {
   'compute.project': { list: paths.compute.instance.list },
   'market.rental': paths.market.rental,
   'market.offer': { list: paths.market.list },
+  'market.card': { list: () => withQuery(paths.market.provider(), { tab: 'cards' }) },
   'cmp.cloud': { list: paths.platform.clouds, detail: (id: string) => withQuery(paths.platform.clouds(), { cloud: id }) },
   'bill.account': { list: paths.billing.wallet },
   'bill.budget': { list: () => withQuery(paths.billing.month(), { tab: 'budgets' }) },

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
+import { moneyScale, toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { exportFormats, type ExportFormat, type ExportLink } from '@zhisuan/contract/exports'
 import { ZipFile } from 'yazl'
 import { z } from 'zod'
@@ -17,6 +18,8 @@ export type Cell = string | number | null | { readonly amount: string } | { read
 export interface ExportColumn<Row> {
   readonly title: string
   readonly cell: (row: Row) => Cell
+  /** Its amounts are added up below the list, by a formula where a spreadsheet's numbers are exact enough; in a workbook only. */
+  readonly summed?: boolean
 }
 
 export interface Exported<Row, Wish> {
@@ -125,15 +128,19 @@ function xlsxCell(place: string, cell: Cell): string {
   if (typeof cell === 'number') return numberCell(place, cell)
   if (typeof cell === 'string') return textCell(place, cell)
   if ('moment' in cell) return numberCell(place, (cell.moment.getTime() + zoneOffsetMs - excelEpochMs) / dayMs, ` s="${style.moment}"`)
-  // A spreadsheet's numbers have fifteen digits: what needs more is exact as text only.
-  return cell.amount.replaceAll(/\D/g, '').replace(/^0+/, '').length <= 15 ? numberCell(place, cell.amount) : textCell(place, cell.amount)
+  return isExact(cell.amount) ? numberCell(place, cell.amount) : textCell(place, cell.amount)
 }
+/** A spreadsheet's numbers have fifteen digits: what needs more is exact as text only. */
+const isExact = (amount: string): boolean => amount.replaceAll(/\D/g, '').replace(/^0+/, '').length <= 15
 
 /** A, B, … Z, AA, … */
 const letters = (index: number): string => (index < 26 ? '' : letters(Math.floor(index / 26) - 1)) + String.fromCodePoint(65 + (index % 26))
 
-/** A workbook, written as it is read. Its parts come in the order in which they are known: how many sheets there are, last. */
-export function xlsxFile<Row>(columns: readonly ExportColumn<Row>[], pages: AsyncIterable<readonly Row[]>): Readable {
+/**
+ * A workbook, written as it is read. Its parts come in the order in which they are known: how many sheets there are, last.
+ * @param total what the line is called that adds up columns which are `summed`
+ */
+export function xlsxFile<Row>(columns: readonly ExportColumn<Row>[], pages: AsyncIterable<readonly Row[]>, total?: string): Readable {
   const zip = new ZipFile()
   // What yazl declares as the interface of all streams is a PassThrough.
   const file = zip.outputStream as Readable
@@ -153,18 +160,48 @@ export function xlsxFile<Row>(columns: readonly ExportColumn<Row>[], pages: Asyn
     return true
   }
 
+  /** What each summed column comes to, and whether a spreadsheet's numbers say so, too. */
+  const sums = columns.map(({ summed }) => (summed === true && total !== undefined ? { amount: 0n, exact: true } : null))
+  /** The last line of each sheet. */
+  const ends: number[] = []
+  const count = (cells: readonly Cell[]): void => {
+    for (const [index, cell] of cells.entries()) {
+      const sum = sums[index] ?? null
+      if (sum === null || cell === null || typeof cell !== 'object' || !('amount' in cell)) continue
+      sum.amount += toMinor(cell.amount)
+      sum.exact &&= isExact(cell.amount)
+    }
+  }
+  const totalCell = (index: number, line: number): string => {
+    const sum = sums[index] ?? null
+    const place = `${places[index]}${line}`
+    if (sum === null) return index === 0 ? textCell(place, total ?? '', ` s="${style.heading}"`) : ''
+    const amount = toDecimal(sum.amount)
+    if (!sum.exact || !isExact(amount)) return xlsxCell(place, { amount })
+    const each = ends.map((end, at) => `SUM(${at === ends.length - 1 ? '' : `'${at + 1}'!`}${places[index]}2:${places[index]}${end})`)
+    // Of binary fractions what is beyond their digits is no part of an amount.
+    return `<c r="${place}"><f>ROUND(${each.join('+')},${moneyScale})</f><v>${amount}</v></c>`
+  }
+
   async function* sheet(): AsyncGenerator<string> {
     yield `${xml}<worksheet xmlns="${namespace}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>
 <sheetFormatPr defaultRowHeight="15"/><cols><col min="1" max="${columns.length}" width="20" customWidth="1"/></cols><sheetData>`
     yield `<row r="1">${columns.map(({ title }, index) => textCell(`${places[index]}1`, title, ` s="${style.heading}"`)).join('')}</row>`
-    const lineOf = (row: Row, line: number): string =>
-      `<row r="${line}">${columns.map(({ cell }, index) => xlsxCell(`${places[index]}${line}`, cell(row))).join('')}</row>`
-    for (let lines = 0; lines < linesOfSheet && (await more());) {
+    const lineOf = (row: Row, line: number): string => {
+      const cells = columns.map(({ cell }) => cell(row))
+      count(cells)
+      return `<row r="${line}">${cells.map((cell, index) => xlsxCell(`${places[index]}${line}`, cell)).join('')}</row>`
+    }
+    let lines = 0
+    while (lines < linesOfSheet && (await more())) {
       const [first, rows] = [lines + 2, left.slice(0, linesOfSheet - lines)]
       left = left.slice(rows.length)
       lines += rows.length
       yield rows.map((row, index) => lineOf(row, first + index)).join('')
     }
+    ends.push(lines + 1)
+    if (total !== undefined && lines > 0 && !(await more()))
+      yield `<row r="${lines + 2}">${columns.map((_, index) => totalCell(index, lines + 2)).join('')}</row>`
     yield '</sheetData></worksheet>'
   }
 

@@ -72,6 +72,8 @@ export interface KindParts {
   readonly table?: keyof Tables
   /** Column of what people call it, where that is not `name`. */
   readonly name?: string
+  /** What somebody sees of one, by its name, where whose it is stands in no `bp_id` of its rows: undefined where they see none. */
+  readonly seen?: (on: Sql, actor: Actor, id: string) => Promise<string | undefined>
   /** Whose page tells of it where it has none, and the column of that one's id: of an image that a node pulls the node. */
   readonly page?: { readonly kind: Kind; readonly id: string }
   /** To what of another kind it belongs, and its column of that one's id: a snapshot to an instance. */

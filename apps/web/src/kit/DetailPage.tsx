@@ -7,11 +7,11 @@ import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n.ts'
 import { useSearchParams } from 'react-router'
 import type { ApiError } from '../api/client.ts'
-import { paths, withQuery } from '../paths.ts'
 import { ActionMenu, type Action } from './actions.tsx'
 import { ErrorPanel } from './ErrorPanel.tsx'
 import { Gone, type GoneProps } from './Gone.tsx'
 import { PageActions, PageStatus, usePageTitle } from './PageHead.tsx'
+import { ticketPath } from './ticketPath.ts'
 
 export interface Fact {
   readonly key: string
@@ -71,7 +71,7 @@ export function DetailPage<Data>(props: DetailPageProps<Data>) {
             // Everybody may.
             call: null,
             label: t('action.ticket'),
-            href: withQuery(paths.ticket.list(), { about_kind: about.kind, about_id: about.id, about_name: props.title(data) }),
+            href: ticketPath({ about: { ...about, name: props.title(data) } }),
           },
         ]),
   ]

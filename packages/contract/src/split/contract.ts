@@ -231,6 +231,8 @@ const runShape = {
 export const splitRun = z.object(runShape)
 export type SplitRun = z.output<typeof splitRun>
 
+/** An order of whoever used a machine. */
+export const splitOrder = z.object({ id: z.uuid(), number: z.string() })
 export const splitLine = z.object({
   id: z.string(),
   /** `use`: of this month. `late`: of an earlier one, by the terms of that. `refund`: takes a line back, by its own shares. `adjustment`: floor or cap. */
@@ -241,6 +243,8 @@ export const splitLine = z.object({
   model: z.string().nullable(),
   cards: z.array(z.string()),
   rental: reference.nullable(),
+  /** By which its user has the machine; null of an adjustment, and where use was never ordered. */
+  order: splitOrder.nullable(),
   payer: z.string().nullable(),
   version: z.int(),
   base: money,
@@ -286,9 +290,9 @@ export const splitRuns = {
     id: 'split.run.lines',
     method: 'GET',
     path: `${splitPath}/runs/{id}/lines`,
-    summary: 'Its lines, by the hour',
+    summary: 'Its lines, in the order in which its files have them',
     access: splitReaders,
-    query: listQuery(['from'], {
+    query: listQuery(['line'], {
       kind: z.enum(['use', 'late', 'refund', 'adjustment']).optional(),
       model: z.string().max(128).regex(plainLine, fieldTexts.controlCharacters).optional(),
     }),

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { money } from '../bill/money.ts'
-import { byId, day, defineCall, empty, moment } from '../define.ts'
+import { byId, day, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { providerStatuses } from '../market/provider.ts'
+import { reference } from '../resource.ts'
 import { admins } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { plainLine } from '../validation.ts'
-import { splitKeepers, splitPath, splitReaders } from './contract.ts'
+import { splitKeepers, splitMeters, splitOrder, splitPath, splitReaders } from './contract.ts'
 
 const splitProvider = z.object({
   id: z.uuid(),
@@ -90,7 +91,24 @@ const figures = z.object({
 })
 export type SplitFigures = z.output<typeof figures>
 
-const asked = { days: z.coerce.number().int().min(1).max(366).default(30) } as const
+const days = z.coerce.number().int().min(1).max(366).default(30)
+const asked = { days } as const
+const of = { provider_id: z.uuid().optional(), model: z.string().max(128).regex(plainLine, fieldTexts.controlCharacters).optional() } as const
+
+/** An hour of use that figures are of. */
+const figureLine = z.object({
+  id: z.string(),
+  from: moment,
+  meter: z.enum(splitMeters),
+  provider: reference,
+  model: z.string().nullable(),
+  cards: z.array(z.string()),
+  rental: reference,
+  order: splitOrder.nullable(),
+  payer: z.string(),
+  amount: money,
+})
+export type FigureLine = z.output<typeof figureLine>
 export const splitFigures = {
   mine: defineCall({
     id: 'split.figure.mine',
@@ -107,7 +125,16 @@ export const splitFigures = {
     path: `${splitPath}/figures`,
     summary: 'The same of a provider, or of a model of card, or of all',
     access: admins,
-    query: z.object({ ...asked, provider_id: z.uuid().optional(), model: z.string().max(128).regex(plainLine, fieldTexts.controlCharacters).optional() }),
+    query: z.object({ ...asked, ...of }),
     response: figures,
+  }),
+  lines: defineCall({
+    id: 'split.figure.lines',
+    method: 'GET',
+    path: `${splitPath}/figures/lines`,
+    summary: 'The hours that they are of, each with its cards, machine and order; of a provider its own',
+    access: splitReaders,
+    query: listQuery(['from', 'amount'], { ...asked, ...of, day: day.optional() }),
+    response: listOf(figureLine),
   }),
 } as const

@@ -66,7 +66,7 @@ export function createMarket(
     kinds: {
       'market.provider': { table: 'market_providers' },
       'market.node': { table: 'market_nodes' },
-      'market.card': { table: 'market_cards', name: 'model' },
+      'market.card': { table: 'market_cards', name: 'model', seen: cards.seen },
       'market.offer': { table: 'market_offers', name: 'card_model' },
       'market.wait': {},
       'market.rental': { table: 'market_rentals', suspendable: rentals.suspendable, sold: sellsRentals(rentals) },

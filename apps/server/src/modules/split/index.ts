@@ -33,7 +33,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
     migrations: { ...splitMigrations, ...bankMigrations, ...movementMigrations, ...payoutMigrations, ...reconciliationMigrations },
     kinds: {
       'split.contract': { table: 'split_contracts' },
-      'split.run': { table: 'split_runs', name: 'period' },
+      'split.run': { table: 'split_runs', name: 'period', seen: split.seen },
       'split.provider': { table: 'market_providers' },
       'split.bankDetail': { table: 'split_bank_details', name: 'bank' },
       'split.payout': { table: 'split_payouts', name: 'id' },
@@ -63,6 +63,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
       handle(splitProviders.bind, ({ params, body }) => split.bind(params.id, body.user_id)),
       handle(splitProviders.unbind, ({ params }) => split.unbind(params.id, params.user_id)),
       handle(splitFigures.mine, ({ actor, query }) => split.mine(actor, query.days)),
+      handle(splitFigures.lines, ({ actor, query }) => split.figureLines(actor, query)),
       handle(splitFigures.get, ({ query }) => split.figures(query.days, query.provider_id, query.model)),
       handle(splitBankDetails.list, ({ actor, params }) => banks.list(actor, params.id)),
       handle(splitBankDetails.create, ({ actor, params, body }) => banks.create(actor, params.id, body)),

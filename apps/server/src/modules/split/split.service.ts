@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import { toDecimal } from '@zhisuan/contract/bill/money'
 import {
   contractCan,
   printedLines,
@@ -15,13 +15,13 @@ import {
   type SplitTerms,
   type SplitTrial,
 } from '@zhisuan/contract/split/contract'
-import type { SplitFigures, SplitProvider } from '@zhisuan/contract/split/provider'
+import type { FigureLine, SplitFigures, splitFigures, SplitProvider } from '@zhisuan/contract/split/provider'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
 import { z } from 'zod'
 import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../platform/db/database.ts'
-import { shapedPage } from '../../platform/db/page.ts'
+import { ahead, shapedPage } from '../../platform/db/page.ts'
 import { refusing } from '../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../platform/errors.ts'
 import { csvFile, xlsxFile, type ExportColumn } from '../../platform/exports.ts'
@@ -30,17 +30,18 @@ import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
 import { postConfirmed, postNoted, postStated } from './ledger/movements.ts'
+import { added, adjustmentOf, adjustments, covers, moved, partsOf, planMonth, stepOf, takenBack, versionFor, type MonthPlan } from './month.ts'
 import { lockOwed, openRuns } from './payout/payout.store.ts'
 import { scopeFor, type SplitScope } from './scope.ts'
-import { adjustmentFor, shared, stepReached } from './shares.ts'
+import { shared } from './shares.ts'
 import * as store from './split.store.ts'
-import type { LineRow, RunRow, ShownContract, ShownRun, UsageRow, VersionRow } from './split.store.ts'
+import type { LineRow, RunRow, ShownContract, ShownRun, VersionRow } from './split.store.ts'
 import { splitTexts as texts } from './split.texts.ts'
 
 type Contracts = typeof splitContracts
 type Runs = typeof splitRuns
 
-const linesAtOnce = 5_000
+const linesAtOnce = 1_000
 const dayMs = 86_400_000
 const clockJob = defineJob({ name: 'split.clock', input: z.object({}), concurrency: 1, schedule: '13 * * * *' })
 
@@ -57,53 +58,29 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     return provider
   }
 
-  const stepsOf = ({ steps }: SplitTerms): bigint[] => steps.map(({ above }) => toMinor(above))
-  const partsOf = (terms: SplitTerms, step: number): readonly number[] => terms.steps[step]?.parts ?? []
-  const covers = ({ meters, models }: SplitTerms, { meter, model }: Pick<UsageRow, 'meter' | 'model'>): boolean =>
-    (meters as readonly string[]).includes(meter) && (models.length === 0 || (model !== null && models.includes(model)))
-  const minorOrNull = (amount: string | null): bigint | null => (amount === null ? null : toMinor(amount))
-  /** Of signed versions, the one that counts in a month. */
-  const versionFor = (versions: readonly VersionRow[], period: string): VersionRow | undefined =>
-    versions.filter(({ signed_at, from_period }) => signed_at !== null && from_period <= period).toSorted((one, other) => other.number - one.number)[0]
-
-  /** Lines of use, page by page. */
-  async function* usage(on: Sql, asked: { providerId: string; until: string; since: string; past?: boolean }): AsyncGenerator<readonly UsageRow[]> {
-    for (let after = 0; ;) {
-      const rows = await store.usageOf(on, { ...asked, after, limit: linesAtOnce })
-      if (rows.length === 0) return
-      yield rows
-      after = rows.at(-1)?.id ?? after
-    }
-  }
-  const add = (sums: readonly bigint[], more: readonly bigint[]): bigint[] => more.map((one, index) => (sums[index] ?? 0n) + one)
-
   /** What terms come to in one month, whatever was shared out of it already. */
   const tryTerms = async (providerId: string, period: string, terms: SplitTerms): Promise<SplitTrial> => {
-    let [base, count] = [0n, 0]
-    const each = async (act: (row: UsageRow) => void): Promise<void> => {
-      for await (const rows of usage(db, { providerId, until: period, since: period, past: true }))
-        for (const row of rows) if (row.period === period && covers(terms, row)) act(row)
-    }
-    await each(({ amount }) => {
-      base += BigInt(amount)
-      count++
-    })
-    const step = stepReached(base, stepsOf(terms))
+    const own = (await store.usageSums(db, providerId, period)).filter((sum) => covers(terms, sum))
+    const base = own.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+    const step = stepOf(terms, base)
     let sums: bigint[] = terms.parties.map(() => 0n)
-    await each(({ amount }) => (sums = add(sums, shared(BigInt(amount), partsOf(terms, step)))))
-    const adjustment = adjustmentFor(sums[1] ?? 0n, minorOrNull(terms.floor), minorOrNull(terms.cap))
+    for (let after = 0; ;) {
+      const rows = await store.usageOf(db, { providerId, period, after, limit: linesAtOnce })
+      if (rows.length === 0) break
+      after = rows.at(-1)?.id ?? after
+      for (const row of rows) if (covers(terms, row)) sums = added(sums, shared(BigInt(row.amount), partsOf(terms, step)))
+    }
+    const adjustment = adjustmentOf(terms, sums[1] ?? 0n)
     sums = moved(sums, adjustment)
     return {
       period,
       base: toDecimal(base),
-      line_count: count,
+      line_count: own.reduce((count, sum) => count + sum.count, 0),
       step,
       shares: terms.parties.map((party, index) => ({ party, amount: toDecimal(sums[index] ?? 0n) })),
       adjustment: toDecimal(adjustment),
     }
   }
-  /** From the platform to the provider. */
-  const moved = (sums: readonly bigint[], amount: bigint): bigint[] => sums.map((sum, index) => (index === 0 ? sum - amount : index === 1 ? sum + amount : sum))
 
   /** As people read a statement; its hash is of the very same as CSV. */
   const columnsOf = (terms: SplitTerms): ExportColumn<LineRow>[] => [
@@ -117,10 +94,11 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     { title: texts.rental, cell: ({ rental_name }) => rental_name },
     { title: texts.payer, cell: ({ payer }) => payer },
     { title: texts.version, cell: ({ version_number }) => String(version_number) },
-    { title: texts.base, cell: ({ base }) => ({ amount: toDecimal(BigInt(base)) }) },
+    { title: texts.base, cell: ({ base }) => ({ amount: toDecimal(BigInt(base)) }), summed: true },
     ...terms.parties.map(({ name }, index) => ({
       title: texts.share(name),
       cell: ({ amounts }: LineRow) => ({ amount: toDecimal(BigInt(amounts[index] ?? 0)) }),
+      summed: true,
     })),
     { title: texts.original, cell: ({ original_id }) => (original_id === null ? null : String(original_id)) },
   ]
@@ -129,7 +107,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       const rows = await store.linesAfter(on, runId, last, linesAtOnce)
       if (rows.length === 0) return
       yield rows
-      last = rows.at(-1)?.id ?? last
+      last = rows.at(-1)?.line ?? last
     }
   }
   const wish = z.object({ id: z.uuid(), format: z.enum(statementFormats) })
@@ -148,13 +126,14 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         open: (range) => Readable.from([range === undefined ? bytes : bytes.subarray(range.start, range.end + 1)], { objectMode: false }),
       }
     }
-    const open = { csv: csvFile, xlsx: xlsxFile }[format]
-    return { name: `${texts.file}-${run.contract_name}-${run.period}.${format}`, size: null, open: () => open(columnsOf(run.terms), linesOf(db, id)) }
+    const columns = columnsOf(run.terms)
+    const open = { csv: () => csvFile(columns, linesOf(db, id)), xlsx: () => xlsxFile(columns, linesOf(db, id), texts.total) }[format]
+    return { name: `${texts.file}-${run.contract_name}-${run.period}.${format}`, size: null, open }
   })
   /** Of the statement as CSV, behind the hash of the one before it. */
-  const hashOf = async (tx: Tx, runId: string, terms: SplitTerms, previous: string | null): Promise<string> => {
+  const hashOf = async (lines: AsyncIterable<readonly LineRow[]>, terms: SplitTerms, previous: string | null): Promise<string> => {
     const hash = createHash('sha256').update(previous ?? '')
-    for await (const chunk of csvFile(columnsOf(terms), linesOf(tx, runId))) hash.update(chunk as string)
+    for await (const chunk of csvFile(columnsOf(terms), lines)) hash.update(chunk as string)
     return hash.digest('hex')
   }
 
@@ -213,7 +192,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     created_by: row.created_by_name,
     created_at: iso(row.created_at),
   })
-  const shapeLine = (row: LineRow): SplitLine => ({
+  const shapeLine = (row: store.ShownLine): SplitLine => ({
     id: String(row.id),
     kind: row.kind,
     from: isoOrNull(row.from),
@@ -221,6 +200,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     model: row.model,
     cards: row.cards,
     rental: row.rental_id === null ? null : { id: row.rental_id, name: row.rental_name ?? '' },
+    order: row.order,
     payer: row.payer,
     version: row.version_number,
     base: toDecimal(BigInt(row.base)),
@@ -273,29 +253,19 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
   /** Splits a month; the caller holds the contract. */
   const splitMonth = async (tx: Tx, actor: Actor, row: store.ContractRow, period: string): Promise<string> => {
     const versions = await store.versionsOf(tx, [row.id])
-    const version = versionFor(versions, period)
     const first = versions.findLast(({ signed_at }) => signed_at !== null)
-    if (version === undefined || first === undefined) throw new Refusal('splitPeriodOutside', { field: 'period' })
+    if (first === undefined || versionFor(versions, period) === undefined) throw new Refusal('splitPeriodOutside', { field: 'period' })
     if (period >= periodNow()) throw new Refusal('splitPeriodOpen', { field: 'period' })
     const runs = await store.runsOf(tx, row.id)
     if (runs.some((one) => one.period === period)) throw new Refusal('periodAlreadySplit', { field: 'period' })
     const due = runs.at(-1) === undefined ? first.from_period : nextPeriod(runs.at(-1)?.period ?? '')
     if (period !== due) throw new Refusal('splitPeriodOrder', { field: 'period', values: { period: due } })
 
-    const asked = { providerId: row.provider_id, until: period, since: first.from_period }
-    // After its end what came late to its months is still shared out, and what is given back taken back.
-    const isOver = row.ended_after !== null && period > row.ended_after
-    let ownBase = 0n
-    for await (const rows of usage(tx, asked))
-      for (const one of rows) if (!isOver && one.period === period && covers(version.terms, one)) ownBase += BigInt(one.amount)
-    const step = stepReached(ownBase, stepsOf(version.terms))
-    /** What each month was shared out by: its own terms and its own step, whenever a line of it comes. */
-    const waysOf = (month: string): { version: VersionRow; parts: readonly number[] } | undefined => {
-      if (row.ended_after !== null && month > row.ended_after) return undefined
-      const past = month === period ? { version_number: version.number, step } : runs.find((one) => one.period === month)
-      const of = past === undefined ? undefined : versions.find(({ number }) => number === past.version_number)
-      return past === undefined || of === undefined ? undefined : { version: of, parts: partsOf(of.terms, past.step) }
-    }
+    // All of it is of one moment: what is rated or paid meanwhile is late.
+    await store.takeUsage(tx, { providerId: row.provider_id, until: period, since: first.from_period })
+    const plan = planMonth({ period, versions, stated: runs, ended_after: row.ended_after }, await store.sumsTaken(tx))
+    if (plan === undefined) throw new Refusal('splitPeriodOutside', { field: 'period' })
+    const { version, step } = plan
     const id = uuidv7()
     const at = now()
     const [previous] = runs.slice(-1)
@@ -305,7 +275,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       provider_id: row.provider_id,
       version_number: version.number,
       period,
-      own_base: String(ownBase),
+      own_base: String(plan.own_base),
       step,
       base: '0',
       line_count: 0,
@@ -329,100 +299,58 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
 
     let [base, count, late, adjustment] = [0n, 0, 0, 0n]
     let sums: bigint[] = version.terms.parties.map(() => 0n)
-    const keep = async (lines: readonly Parameters<typeof store.insertLines>[1][number][]): Promise<void> => {
-      await store.insertLines(tx, lines)
+    const counted = (lines: readonly LineRow[]): readonly LineRow[] => {
       for (const line of lines) {
         base += BigInt(line.base)
-        sums = add(sums, line.amounts.map(BigInt))
+        sums = added(sums, line.amounts.map(BigInt))
+        if (line.kind === 'late' || line.kind === 'refund') late++
       }
       count += lines.length
+      return lines
     }
-    const empty = {
-      run_id: id,
-      usage_line_id: null,
-      original_id: null,
-      from: null,
-      meter: null,
-      model: null,
-      cards: [],
-      rental_id: null,
-      rental_name: null,
-      payer: null,
+    /** Each is kept as it is read: however many there are, some of them are in memory. */
+    async function* written(of: MonthPlan<VersionRow>): AsyncGenerator<readonly LineRow[]> {
+      for (let after = 0; ;) {
+        const rows = await store.takenAfter(tx, after, linesAtOnce)
+        if (rows.length === 0) break
+        after = rows.at(-1)?.id ?? after
+        yield counted(
+          await store.insertUses(
+            tx,
+            { run_id: id, after: count },
+            rows.flatMap((one) => {
+              const share = of.share(one)
+              return share === undefined ? [] : [{ ...share, usage_line_id: one.id }]
+            }),
+          ),
+        )
+      }
+      for (let after = 0; ;) {
+        const rows = await store.noUseAnyMore(tx, row.id, after, linesAtOnce)
+        if (rows.length === 0) break
+        after = rows.at(-1)?.id ?? after
+        yield counted(
+          await store.insertRefunds(
+            tx,
+            { run_id: id, after: count },
+            rows.map((line) => ({ original_id: line.id, ...takenBack(line) })),
+          ),
+        )
+      }
+      // What came late to a month may have moved it past its floor or cap, too.
+      for (const one of adjustments({ versions, plan: of, period }, await store.earnedByPeriod(tx, row.id))) {
+        adjustment += one.moved
+        yield counted([await store.insertAdjustment(tx, { run_id: id, after: count }, { ...one, amounts: one.amounts.map(String) })])
+      }
     }
-    for await (const rows of usage(tx, asked)) {
-      const lines = rows.flatMap((one) => {
-        const way = waysOf(one.period)
-        if (way === undefined || !covers(way.version.terms, one)) return []
-        const kind = one.period === period ? ('use' as const) : ('late' as const)
-        if (kind === 'late') late++
-        return [
-          {
-            ...empty,
-            period: one.period,
-            kind,
-            usage_line_id: one.id,
-            version_number: way.version.number,
-            from: one.from,
-            meter: one.meter,
-            model: one.model,
-            cards: one.cards,
-            rental_id: one.rental_id,
-            rental_name: one.rental_name,
-            payer: one.payer,
-            base: one.amount,
-            amounts: shared(BigInt(one.amount), way.parts).map(String),
-          },
-        ]
-      })
-      await keep(lines)
-    }
-    for (let after = 0; ;) {
-      const taken = await store.takenBack(tx, row.id, after, linesAtOnce)
-      if (taken.length === 0) break
-      after = taken.at(-1)?.id ?? after
-      late += taken.length
-      await keep(
-        taken.map((line) => ({
-          run_id: id,
-          period: line.period,
-          kind: 'refund' as const,
-          usage_line_id: null,
-          original_id: line.id,
-          version_number: line.version_number,
-          from: line.from,
-          meter: line.meter,
-          model: line.model,
-          cards: line.cards,
-          rental_id: line.rental_id,
-          rental_name: line.rental_name,
-          payer: line.payer,
-          base: String(-BigInt(line.base)),
-          amounts: line.amounts.map((amount) => String(-BigInt(amount))),
-        })),
-      )
-    }
-    // What came late to a month may have moved it past its floor or cap, too.
-    const months = await store.earnedByPeriod(tx, row.id)
-    if (!months.some((one) => one.period === period)) months.push({ period, version_number: version.number, earned: '0', moved: '0' })
-    for (const month of months) {
-      const of = versions.find(({ number }) => number === month.version_number)
-      if (of === undefined) continue
-      const wanted = adjustmentFor(BigInt(month.earned), minorOrNull(of.terms.floor), minorOrNull(of.terms.cap)) - BigInt(month.moved)
-      if (wanted === 0n) continue
-      adjustment += wanted
-      const amounts = moved(
-        of.terms.parties.map(() => 0n),
-        wanted,
-      )
-      await keep([{ ...empty, period: month.period, kind: 'adjustment', version_number: of.number, base: '0', amounts: amounts.map(String) }])
-    }
+    const hash = await hashOf(ahead(written(plan)), version.terms, previous?.hash ?? null)
     await store.updateRun(tx, id, {
       base: String(base),
       line_count: count,
       late_count: late,
       adjustment: String(adjustment),
       amounts: sums.map(String),
-      hash: await hashOf(tx, id, version.terms, previous?.hash ?? null),
+      hash,
     })
     await postStated(tx, record, base, sums, actor.name)
     await tellProvider(tx, record, texts.statement)
@@ -441,8 +369,10 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     ...found((await providers({ provider_id: id })).find((one) => one.id === id)),
     accounts: (await store.accountsOf(db, id)).map((account) => ({ ...account, created_at: iso(account.created_at) })),
   })
+  /** Whole days of Beijing, today among them. */
+  const sinceDays = (days: number): Date => new Date((Math.floor((now().getTime() + 8 * 3_600_000) / dayMs) - days + 1) * dayMs - 8 * 3_600_000)
   const figures = async (scope: SplitScope, days: number, model: string | null): Promise<SplitFigures> => {
-    const from = new Date((Math.floor((now().getTime() + 8 * 3_600_000) / dayMs) - days + 1) * dayMs - 8 * 3_600_000)
+    const from = sinceDays(days)
     const { days: byDay, models, week } = await store.sold(db, scope, { from, model })
     const hoursEach = (now().getTime() - from.getTime()) / 3_600_000
     // Of an amount per hour no fraction of the smallest unit is told.
@@ -581,6 +511,11 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
 
     runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(db, actor), query), shapeRun),
     run,
+    /** What a statement is called, as far as somebody sees it. */
+    async seen(on: Sql, actor: Actor, id: string): Promise<string | undefined> {
+      const row = await store.getRun(on, await scopeFor(on, actor), id)
+      return row === undefined ? undefined : `${row.contract_name} ${row.period}`
+    },
     async lines(actor: Actor, id: string, query: QueryOf<Runs['lines']>) {
       await run(actor, id)
       return shapedPage(store.listLines(db, id, query), shapeLine)
@@ -654,6 +589,20 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       if (!(await store.removeAccount(db, id, userId))) throw new Refusal('notFound')
     },
     mine: async (actor: Actor, days: number) => figures(await scopeFor(db, actor), days, null),
+    figureLines: async (actor: Actor, query: QueryOf<(typeof splitFigures)['lines']>) =>
+      shapedPage(store.soldLines(db, await scopeFor(db, actor), sinceDays(query.days), query), (row): FigureLine => ({
+        id: String(row.id),
+        from: iso(row.from),
+        // What is sold of machines is of these meters.
+        meter: row.meter as FigureLine['meter'],
+        provider: { id: row.provider_id, name: row.provider_name },
+        model: row.model,
+        cards: row.cards,
+        rental: { id: row.rental_id, name: row.rental_name },
+        order: row.order,
+        payer: row.payer,
+        amount: toDecimal(BigInt(row.amount)),
+      })),
     figures: (days: number, providerId: string | undefined, model: string | undefined) =>
       figures(providerId === undefined ? { everything: true } : { provider_id: providerId }, days, model ?? null),
   }

@@ -1,6 +1,7 @@
 import type { ContractStatus, RunStatus, SplitLine, SplitTerms, splitContracts, splitRuns } from '@zhisuan/contract/split/contract'
+import type { splitFigures } from '@zhisuan/contract/split/provider'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Insertable, type Selectable } from 'kysely'
+import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../platform/db/rows.ts'
@@ -60,6 +61,8 @@ interface RunTable {
 interface LineTable {
   id: Generated<number>
   run_id: string
+  /** Its place in its statement, from 1. */
+  line: number
   /** The month that it counts to, by whose terms it was shared out. */
   period: string
   kind: SplitLine['kind']
@@ -178,6 +181,15 @@ export const splitMigrations: Migrations = {
     );
     create index split_accounts_provider on split_accounts (provider_id);
   `),
+  '20261201_50_split_lines_in_order': migration(`
+    -- A statement is read in the order of its lines, from any of them on.
+    alter table split_lines add column line bigint;
+    update split_lines set line = placed.line
+      from (select id, row_number() over (partition by run_id order by id) as line from split_lines) as placed where placed.id = split_lines.id;
+    alter table split_lines alter column line set not null;
+    create unique index split_lines_in_order on split_lines (run_id, line);
+    drop index split_lines_run;
+  `),
 }
 
 export type ContractRow = Selectable<ContractTable>
@@ -251,67 +263,108 @@ export const runsOf = (on: Sql, contractId: string): Promise<RunRow[]> =>
 export const overdue = (tx: Tx, now: Date): Promise<RunRow[]> =>
   tx.selectFrom('split_runs').selectAll().where('status', '=', 'stated').where('confirm_by', '<', now).limit(100).forUpdate().skipLocked().execute()
 
-export const listLines = (on: Sql, runId: string, query: QueryOf<(typeof splitRuns)['lines']>): Promise<{ total: number; rows: LineRow[] }> =>
-  pageOf(
-    on
-      .selectFrom('split_lines')
-      .where('run_id', '=', runId)
-      .where(asked(query, 'split_lines', 'kind', 'model')),
-    query,
-    orderOf('split_lines', 'from', 'from'),
-    (ids) =>
+/** By what its user has a machine: it is one for as long as they have it. @param resource column of the machine's id */
+const orderFor = (resource: string): RawBuilder<{ id: string; number: string } | null> => sql`
+  (select jsonb_build_object('id', ordered.id, 'number', ordered.number::text) from bill_orders as ordered
+   where ordered.resource_id = ${sql.ref(resource)} and ordered.kind in ('onDemand', 'purchase') order by ordered.created_at limit 1)`
+export type ShownLine = LineRow & { order: { id: string; number: string } | null }
+const shownLines = (on: Sql, runId: string) =>
+  on.selectFrom('split_lines').selectAll().select(orderFor('split_lines.rental_id').as('order')).where('run_id', '=', runId)
+/** In the order of the statement. */
+export async function listLines(on: Sql, runId: string, query: QueryOf<(typeof splitRuns)['lines']>): Promise<{ total: number; rows: ShownLine[] }> {
+  const { kind, model, sort = 'line', page_num, page_size } = query
+  if (kind !== undefined || model !== undefined)
+    return pageOf(
       on
         .selectFrom('split_lines')
-        .selectAll()
-        .where(sql<boolean>`split_lines.id in ${ids}`),
-  )
+        .where('run_id', '=', runId)
+        .where(asked(query, 'split_lines', 'kind', 'model')),
+      query,
+      orderOf('split_lines', 'line', 'line'),
+      (ids) => shownLines(on, runId).where(sql<boolean>`split_lines.id in ${ids}`),
+    )
+  // Where each line is known, none is counted: of a million lines the last page is read as fast as the first.
+  const total = (await on.selectFrom('split_runs').select('line_count').where('id', '=', runId).executeTakeFirst())?.line_count ?? 0
+  const before = (page_num - 1) * page_size
+  const [first, last] = sort === 'line' ? [before + 1, before + page_size] : [total - before - page_size + 1, total - before]
+  const rows = await shownLines(on, runId)
+    .where('line', '>=', first)
+    .where('line', '<=', last)
+    .orderBy('line', sort === 'line' ? 'asc' : 'desc')
+    .execute()
+  return { total, rows }
+}
 /** In the order of the statement, some at a time. */
 export const linesAfter = (on: Sql, runId: string, last: number, limit: number): Promise<LineRow[]> =>
-  on.selectFrom('split_lines').selectAll().where('run_id', '=', runId).where('id', '>', last).orderBy('id').limit(limit).execute()
+  on.selectFrom('split_lines').selectAll().where('run_id', '=', runId).where('line', '>', last).orderBy('line').limit(limit).execute()
 
-/** A line of use, as a split looks at it. */
+/** Use, as a split decides over it. */
 export interface UsageRow {
   readonly id: number
-  readonly from: Date
   readonly period: string
   readonly meter: string
   readonly model: string | null
-  readonly cards: string[]
-  readonly rental_id: string
-  readonly rental_name: string
-  readonly payer: string
   readonly amount: string
 }
 /** `2026-11` of a moment, as bills count. */
 const periodOf = sql`to_char(line."from" at time zone 'Asia/Shanghai', 'YYYY-MM')`
-/**
- * Use of a provider's machines that is paid and not shared out yet, until the end of a month, by its id.
- * @param past of this month only, also what was shared out, and what is not paid: for trials
- */
+const modelOf = sql`line.attributes -> 'cards' -> 0 ->> 'model'`
+/** Use of a provider's machines, from the first of a month to the last of another. */
+const usageWithin = (providerId: string, since: string, until: string): RawBuilder<boolean> => sql<boolean>`
+  line.attributes is not null and line.attributes ->> 'provider_id' = ${providerId} and line.voided_at is null
+  and line."from" < ((${until}::text || '-01')::date + interval '1 month')::timestamp at time zone 'Asia/Shanghai'
+  and line."from" >= (${since}::text || '-01')::timestamp at time zone 'Asia/Shanghai'`
+/** What a month has of it by meter and model, whatever was shared out and is paid: for trials. */
+export async function usageSums(
+  on: Sql,
+  providerId: string,
+  period: string,
+): Promise<{ period: string; meter: string; model: string | null; amount: string; count: number }[]> {
+  const { rows } = await sql<{ period: string; meter: string; model: string | null; amount: string; count: number }>`
+    select ${period} as period, line.meter, ${modelOf} as model, sum(line.amount)::text as amount, count(*) as count
+    from usage_lines as line where ${usageWithin(providerId, period, period)} group by 2, 3
+  `.execute(on)
+  return rows
+}
+/** The lines of that, by their ids. */
 export async function usageOf(
   on: Sql,
-  { providerId, until, since, after, limit, past }: { providerId: string; until: string; since: string; after: number; limit: number; past?: boolean },
+  { providerId, period, after, limit }: { providerId: string; period: string; after: number; limit: number },
 ): Promise<UsageRow[]> {
-  const unpaid = sql`exists (select from ledger_accounts as account where account.owner_id = line.bp_id and account.account = 'receivable' and account.balance < 0)`
   const { rows } = await sql<UsageRow>`
-    select line.id, line."from", ${periodOf} as period, line.meter, line.attributes -> 'cards' -> 0 ->> 'model' as model,
+    select line.id, ${period} as period, line.meter, ${modelOf} as model, line.amount
+    from usage_lines as line where ${usageWithin(providerId, period, period)} and line.id > ${after} order by line.id limit ${limit}
+  `.execute(on)
+  return rows
+}
+/** Notes what of a provider's use is paid and not shared out yet, until the end of a month, for the rest of the transaction. */
+export async function takeUsage(tx: Tx, { providerId, since, until }: { providerId: string; since: string; until: string }): Promise<void> {
+  const unpaid = sql`exists (select from ledger_accounts as account where account.owner_id = line.bp_id and account.account = 'receivable' and account.balance < 0)`
+  await sql`
+    create temporary table split_taken on commit drop as
+    select line.id, line."from", ${periodOf} as period, line.meter, ${modelOf} as model,
       coalesce((select array_agg(card ->> 'uuid') from jsonb_array_elements(line.attributes -> 'cards') as card), '{}') as cards,
       line.resource_id as rental_id, coalesce(rental.name, '') as rental_name, coalesce(payer.name, '') as payer, line.amount
     from usage_lines as line
     left join market_rentals as rental on rental.id = line.resource_id
     left join organisations as payer on payer.id = line.bp_id
-    where line.attributes is not null and line.attributes ->> 'provider_id' = ${providerId} and line.voided_at is null
-      and line."from" < ((${until} || '-01')::date + interval '1 month')::timestamp at time zone 'Asia/Shanghai'
-      and line."from" >= (${since} || '-01')::timestamp at time zone 'Asia/Shanghai'
-      and line.id > ${after}
-      ${past === true ? sql`` : sql`and not ${unpaid} and not exists (select from split_lines as taken where taken.usage_line_id = line.id and taken.kind in ('use', 'late'))`}
-    order by line.id
-    limit ${limit}
-  `.execute(on)
+    where ${usageWithin(providerId, since, until)} and not ${unpaid}
+      and not exists (select from split_lines as taken where taken.usage_line_id = line.id and taken.kind in ('use', 'late'))
+  `.execute(tx)
+  await sql`create unique index on split_taken (id)`.execute(tx)
+  await sql`analyze split_taken`.execute(tx)
+}
+/** What was noted, by month, meter and model. */
+export async function sumsTaken(tx: Tx): Promise<Omit<UsageRow, 'id'>[]> {
+  const { rows } = await sql<Omit<UsageRow, 'id'>>`select period, meter, model, sum(amount)::text as amount from split_taken group by 1, 2, 3`.execute(tx)
+  return rows
+}
+export async function takenAfter(tx: Tx, after: number, limit: number): Promise<UsageRow[]> {
+  const { rows } = await sql<UsageRow>`select id, period, meter, model, amount from split_taken where id > ${after} order by id limit ${limit}`.execute(tx)
   return rows
 }
 /** What was shared out by a contract and is no use any more, since it was rated anew or given back. */
-export async function takenBack(on: Sql, contractId: string, after: number, limit: number): Promise<LineRow[]> {
+export async function noUseAnyMore(on: Sql, contractId: string, after: number, limit: number): Promise<LineRow[]> {
   const { rows } = await sql<LineRow>`
     select taken.* from split_lines as taken
     join split_runs as run on run.id = taken.run_id
@@ -323,11 +376,82 @@ export async function takenBack(on: Sql, contractId: string, after: number, limi
   `.execute(on)
   return rows
 }
-/** PostgreSQL takes 65,535 parameters at once. */
-const rowsAtOnce = 2_000
-export const insertLines = async (tx: Tx, rows: readonly Insertable<Tables['split_lines']>[]): Promise<void> => {
-  for (let from = 0; from < rows.length; from += rowsAtOnce) await insertsInto('split_lines')(tx, rows.slice(from, from + rowsAtOnce))
+/** Arrays as texts: the driver takes those of a million numbers apart slowly, and none of arrays. */
+const arrayOf = (of: readonly (string | number | bigint)[]): string => `{${of.join(',')}}`
+const arraysOf = (of: readonly (readonly (string | bigint)[])[]): string => `{${of.map((one) => `"{${one.join(',')}}"`).join(',')}}`
+const lineColumns = sql.raw(
+  'run_id, line, period, kind, usage_line_id, original_id, version_number, "from", meter, model, cards, rental_id, rental_name, payer, base, amounts',
+)
+/** In which statement lines stand, behind so many others. */
+export interface Place {
+  readonly run_id: string
+  readonly after: number
 }
+/** Keeps what was noted with its shares. */
+export async function insertUses(
+  tx: Tx,
+  { run_id, after }: Place,
+  of: readonly { usage_line_id: number; kind: 'use' | 'late'; version_number: number; amounts: readonly bigint[] }[],
+): Promise<LineRow[]> {
+  if (of.length === 0) return []
+  const { rows } = await sql<LineRow>`
+    insert into split_lines (${lineColumns})
+    select ${run_id}::uuid, ${after} + row_number() over (order by taken.id), taken.period, share.kind, taken.id, null, share.version_number, taken."from", taken.meter, taken.model, taken.cards,
+      taken.rental_id, taken.rental_name, taken.payer, taken.amount, share.amounts::numeric[]
+    from unnest(${arrayOf(of.map((one) => one.usage_line_id))}::bigint[], ${arrayOf(of.map((one) => one.kind))}::text[],
+      ${arrayOf(of.map((one) => one.version_number))}::bigint[], ${arraysOf(of.map((one) => one.amounts))}::text[]) as share (id, kind, version_number, amounts)
+    join split_taken as taken on taken.id = share.id
+    order by taken.id
+    returning *
+  `.execute(tx)
+  return rows
+}
+/** Keeps what takes lines back. */
+export async function insertRefunds(
+  tx: Tx,
+  { run_id, after }: Place,
+  of: readonly { original_id: number; base: string; amounts: readonly string[] }[],
+): Promise<LineRow[]> {
+  const { rows } = await sql<LineRow>`
+    insert into split_lines (${lineColumns})
+    select ${run_id}::uuid, ${after} + row_number() over (order by line.id), line.period, 'refund', null, line.id, line.version_number, line."from", line.meter, line.model, line.cards,
+      line.rental_id, line.rental_name, line.payer, refund.base, refund.amounts::numeric[]
+    from unnest(${arrayOf(of.map((one) => one.original_id))}::bigint[], ${arrayOf(of.map((one) => one.base))}::numeric[],
+      ${arraysOf(of.map((one) => one.amounts))}::text[]) as refund (id, base, amounts)
+    join split_lines as line on line.id = refund.id
+    order by line.id
+    returning *
+  `.execute(tx)
+  return rows
+}
+/** Keeps what floor or cap moves. */
+export const insertAdjustment = (
+  tx: Tx,
+  { run_id, after }: Place,
+  { period, version_number, amounts }: { period: string; version_number: number; amounts: string[] },
+): Promise<LineRow> =>
+  tx
+    .insertInto('split_lines')
+    .values({
+      run_id,
+      line: after + 1,
+      period,
+      kind: 'adjustment',
+      usage_line_id: null,
+      original_id: null,
+      version_number,
+      from: null,
+      meter: null,
+      model: null,
+      cards: [],
+      rental_id: null,
+      rental_name: null,
+      payer: null,
+      base: '0',
+      amounts,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
 /** What a provider had of each month by a contract, with what floor and cap have moved so far. */
 export async function earnedByPeriod(on: Sql, contractId: string): Promise<{ period: string; version_number: number; earned: string; moved: string }[]> {
   const { rows } = await sql<{ period: string; version_number: number; earned: string; moved: string }>`
@@ -413,4 +537,49 @@ export async function sold(on: Sql, scope: SplitScope, { from, model }: { from: 
     select extract(isodow from at)::int as weekday, extract(hour from at)::int as hour, sum(hours)::float8 as hours from (${lines}) as sold group by 1, 2
   `.execute(on)
   return { days: days.rows, models: models.rows, week: week.rows }
+}
+
+export interface SoldLine {
+  readonly id: number
+  readonly from: Date
+  readonly meter: string
+  readonly provider_id: string
+  readonly provider_name: string
+  readonly model: string | null
+  readonly cards: string[]
+  readonly rental_id: string
+  readonly rental_name: string
+  readonly order: { id: string; number: string } | null
+  readonly payer: string
+  readonly amount: string
+}
+/** The lines of use that such figures are of. */
+export async function soldLines(
+  on: Sql,
+  scope: SplitScope,
+  since: Date,
+  { provider_id, model, day, sort, page_num, page_size }: QueryOf<(typeof splitFigures)['lines']>,
+): Promise<{ total: number; rows: SoldLine[] }> {
+  const found = sql`
+    from usage_lines as line
+    where line.attributes is not null and line.voided_at is null and line."from" >= ${since}
+      and ${scope !== null && 'provider_id' in scope ? sql`line.attributes ->> 'provider_id' = ${scope.provider_id}` : sql`${scope !== null}::boolean`}
+      and ${provider_id === undefined ? sql`true` : sql`line.attributes ->> 'provider_id' = ${provider_id}`}
+      and ${model === undefined ? sql`true` : sql`${modelOf} = ${model}`}
+      and ${day === undefined ? sql`true` : sql`line."from" >= ${day}::date::timestamp at time zone 'Asia/Shanghai' and line."from" < (${day}::date + 1)::timestamp at time zone 'Asia/Shanghai'`}
+  `
+  const wish = sort ?? '-from'
+  const order = sql`line.${sql.ref(wish.replace('-', ''))} ${sql.raw(wish.startsWith('-') ? 'desc' : 'asc')}, line.id`
+  const counted = await sql<{ total: number }>`select count(*) as total ${found}`.execute(on)
+  const { rows } = await sql<SoldLine>`
+    select line.id, line."from", line.meter, (line.attributes ->> 'provider_id') as provider_id, coalesce(provider.name, '') as provider_name, ${modelOf} as model,
+      coalesce((select array_agg(card ->> 'uuid') from jsonb_array_elements(line.attributes -> 'cards') as card), '{}') as cards,
+      line.resource_id as rental_id, coalesce(rental.name, '') as rental_name, ${orderFor('line.resource_id')} as order, coalesce(payer.name, '') as payer, line.amount
+    from (select line.* ${found} order by ${order} limit ${page_size} offset ${(page_num - 1) * page_size}) as line
+    left join market_providers as provider on provider.id::text = line.attributes ->> 'provider_id'
+    left join market_rentals as rental on rental.id = line.resource_id
+    left join organisations as payer on payer.id = line.bp_id
+    order by ${order}
+  `.execute(on)
+  return { total: counted.rows[0]?.total ?? 0, rows }
 }

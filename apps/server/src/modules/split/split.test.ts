@@ -202,6 +202,55 @@ describe('the split centre', () => {
     expect(await split(contract, '2026-02')).toMatchObject({ base: '10.00', late_count: 1 })
   })
 
+  it('shows the hours that figures are of with card, machine and order, to a provider its own', async () => {
+    const [{ id, person }, other] = [await makeProvider(), await makeProvider()]
+    const yesterday = new Date(Math.floor(Date.now() / 3_600_000 - 24) * 3_600_000)
+    const line = await used(id, yesterday.toISOString(), '12.50000001', { model: 'H200' })
+    await used(other.id, yesterday.toISOString(), '1')
+    const { resource_id } = await app.platform.db.selectFrom('usage_lines').select('resource_id').where('id', '=', line).executeTakeFirstOrThrow()
+    const order = randomUUID()
+    await sql`insert into bill_orders (id, bp_id, kind, status, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by_name, created_at)
+      values (${order}, ${payer.bp_id}, 'onDemand', 'charging', 'market.rental', ${resource_id}, 'train-1', 'hour', 1, false, false, '{}', '{}', 0, now(), '', now())`.execute(
+      app.platform.db,
+    )
+    const lines = async (by: Somebody, query: Record<string, string> = {}) => (await call(app, splitFigures.lines, { token: by.token, query })).items
+    const [own, ...none] = await lines(person)
+    expect(none).toEqual([])
+    expect(own).toMatchObject({
+      from: yesterday.toISOString(),
+      provider: { id },
+      model: 'H200',
+      cards: ['GPU-1'],
+      order: { id: order, number: expect.stringMatching(/^\d+$/) as string },
+      amount: '12.50000001',
+    })
+    expect(await lines(person, { provider_id: other.id })).toEqual([])
+    expect((await lines(keeper, { provider_id: other.id })).map(({ amount }) => amount)).toEqual(['1.00'])
+    const day = new Date(yesterday.getTime() + 8 * 3_600_000).toISOString().slice(0, 10)
+    expect(await lines(keeper, { provider_id: id, model: 'H200', day })).toHaveLength(1)
+    expect(await lines(keeper, { provider_id: id, day: '2020-01-01' })).toEqual([])
+    expect(await lines(keeper, { provider_id: id, model: 'A100' })).toEqual([])
+    expect((await call(app, splitFigures.mine, { token: person.token, query: {} })).amount).toBe('12.50000001')
+    expect(await refused(app, splitFigures.lines, { token: payer.token, query: {} })).toMatchObject({ status: 403 })
+  })
+
+  it('keeps amounts exact that are no number of a computer', async () => {
+    const { id } = await makeProvider()
+    const contract = await signed(id, '2026-01')
+    await used(id, '2026-01-10T00:00:00+08:00', '123456789012345.12345679')
+    const run = await split(contract, '2026-01')
+    expect(amounts(run)).toEqual(['37037036703703.53703704', '86419752308641.58641975'])
+    expect((await linesOf(run.id))[0]?.amounts).toEqual(amounts(run))
+  })
+
+  it('owes no floor for months behind its contract’s end', async () => {
+    const { id } = await makeProvider()
+    const contract = await signed(id, '2026-01', terms({ floor: '10' }))
+    expect(await split(contract, '2026-01')).toMatchObject({ adjustment: '10.00' })
+    await call(app, splitContracts.end, { token: keeper.token, params: { id: contract }, body: { after: '2026-01' } })
+    expect(await split(contract, '2026-02')).toMatchObject({ adjustment: '0.00', line_count: 0 })
+  })
+
   it('shares out only what its terms are of', async () => {
     const { id } = await makeProvider()
     const contract = await signed(id, '2026-01', terms({ models: ['H200'], meters: ['market.card'] }))

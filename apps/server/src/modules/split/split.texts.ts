@@ -18,6 +18,7 @@ export const splitTexts = {
   version: '合同版本',
   base: '分账基数（元）',
   original: '冲销的行号',
+  total: '合计',
   share: (name: string): string => `${name}（元）`,
   kinds: { use: '当期用量', late: '往期补计', refund: '冲销', adjustment: '保底或封顶调整' },
   statement: (name: string, period: string): string => `${period}“${name}”的分账单已出，请在期限内确认或提出异议`,

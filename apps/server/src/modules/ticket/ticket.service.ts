@@ -246,11 +246,14 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
   const sealed = (id: string, secret: string | undefined): Partial<TicketRow> =>
     secret === undefined || secret === '' ? {} : { secret: secrets.seal(secret, secretPlace(id)) }
 
+  const nameSeen = async (parts: KindParts | undefined, actor: Actor, id: string): Promise<string | undefined> => {
+    if (parts?.seen !== undefined) return parts.seen(db, actor, id)
+    return parts?.table === undefined ? undefined : store.nameSeen(db, parts.table, parts.name ?? 'name', id, actor.bp_id, isPlatformKind(actor.kind))
+  }
   /** What a work order is about, as far as who opens it sees that. @throws Refusal ticketAboutUnknown */
   const aboutOf = async (actor: Actor, { kind, id }: { kind: Kind; id: string }) => {
     const parts: KindParts | undefined = platform.kinds().get(kind)
-    const name =
-      parts?.table === undefined ? undefined : await store.nameSeen(db, parts.table, parts.name ?? 'name', id, actor.bp_id, isPlatformKind(actor.kind))
+    const name = await nameSeen(parts, actor, id)
     if (name === undefined) throw new Refusal('ticketAboutUnknown', { field: 'about' })
     return { about_kind: kind, about_id: id, about_name: name }
   }

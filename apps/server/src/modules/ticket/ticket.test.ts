@@ -4,6 +4,7 @@ import { tickets } from '@zhisuan/contract/ticket/ticket'
 import { messages } from '@zhisuan/contract/sys/message'
 import type { BodyInput } from '@zhisuan/contract/define'
 import type { Role } from '@zhisuan/contract/roles'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClock, testApp, type Clock, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
@@ -135,6 +136,88 @@ describe('a work order', () => {
     expect(await refused(app, ticketDesk.reveal, at(first, id))).toMatchObject({ code: 98408 })
     const audited = await app.platform.db.selectFrom('audit_log').selectAll().execute()
     expect(JSON.stringify(audited)).not.toContain('Pa55')
+  })
+
+  it('has nothing left of that, however it ends: taken back, confirmed, or by the clock', async () => {
+    const stored = async (id: string) =>
+      await app.platform.db.selectFrom('tickets').select(['secret', 'ended_at']).where('id', '=', id).executeTakeFirstOrThrow()
+    const answered = async () => {
+      const { id } = await open({ secret: 'Pa55-first' })
+      await call(app, tickets.reply, { ...at(asker, id), body: { text: '还有一个', secret: 'Pa55-second' } })
+      await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '好了', next: 'resolve' } })
+      expect((await stored(id)).secret).not.toBeNull()
+      return id
+    }
+    const ended: string[] = []
+    const [taken, confirmed, left] = [(await open({ secret: 'Pa55-third' })).id, await answered(), await answered()]
+    await call(app, tickets.withdraw, at(asker, taken))
+    await call(app, tickets.confirm, at(asker, confirmed))
+    await app.platform.db
+      .updateTable('tickets')
+      .set({ confirm_by: new Date(clock.now().getTime() - 1) })
+      .where('id', '=', left)
+      .execute()
+    // The clock looks each minute: so it is gone a minute after at most.
+    await tick()
+    for (const id of [taken, confirmed, left]) {
+      const { secret, ended_at } = await stored(id)
+      expect(secret).toBeNull()
+      expect(ended_at).not.toBeNull()
+      ended.push(id)
+    }
+    // No other table has a copy, sealed or not.
+    const { rows } = await sql<{
+      name: string
+    }>`select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(app.platform.db)
+    for (const { name } of rows) {
+      const [found] = (
+        await sql<{ count: number }>`select count(*) as count from ${sql.table(name)} as each where each::text ilike '%Pa55-%'`.execute(app.platform.db)
+      ).rows
+      expect(found?.count, name).toBe(0)
+    }
+    // And a rule of the table lets none come back.
+    await expect(sql`update tickets set secret = 'x' where id = ${ended[0]}`.execute(app.platform.db)).rejects.toThrow('tickets_no_secret_after_end')
+  })
+
+  it('is about a statement that its provider sees, and a card of one’s own node, and of no other', async () => {
+    const { db } = app.platform
+    const [provider, contract, run, edge, card] = Array.from({ length: 5 }, () => randomUUID())
+    const person = await someone(app, { kind: 4, roles: ['PROVIDER'], organisation: null })
+    const another = await someone(app, { kind: 4, roles: ['PROVIDER'], organisation: null })
+    await sql`insert into market_providers (id, bp_id, name, contact, description, status, created_by_name) values (${provider}, null, 'p', 'x', '', 'verified', '')`.execute(
+      db,
+    )
+    await sql`insert into split_accounts (user_id, provider_id) values (${person.id}, ${provider})`.execute(db)
+    await sql`insert into split_contracts (id, name, provider_id, status, created_by_name) values (${contract}, '东数-2026', ${provider}, 'active', '')`.execute(
+      db,
+    )
+    await sql`insert into split_versions (id, contract_id, number, from_period, terms) values (${randomUUID()}, ${contract}, 1, '2026-01', '{"parties": []}')`.execute(
+      db,
+    )
+    await sql`insert into split_runs (id, contract_id, provider_id, version_number, period, own_base, step, base, line_count, late_count, adjustment, amounts, hash, confirm_by, created_by, created_by_name)
+      values (${run}, ${contract}, ${provider}, 1, '2026-01', 0, 0, 0, 0, 0, 0, '{}', 'x', now(), ${person.id}, '')`.execute(db)
+    await sql`insert into edges (id, bp_id, name, description, binding, confirm, labels, taints, created_by_name) values (${edge}, ${asker.bp_id}, 'n', '', 'bound', 'auto', '{}', '[]', '')`.execute(
+      db,
+    )
+    await sql`insert into market_nodes (id, bp_id, name) values (${edge}, ${asker.bp_id}, 'n')`.execute(db)
+    await sql`insert into market_cards (id, edge_id, uuid, "index", model, memory_bytes, driver, health, trouble) values (${card}, ${edge}, 'GPU-1', 0, 'NVIDIA H200', 1, 'x', 'sick', 'xid')`.execute(
+      db,
+    )
+    expect((await open({ type: 'split', about: { kind: 'split.run', id: run ?? '' } }, person)).about).toEqual({
+      kind: 'split.run',
+      id: run,
+      name: '东数-2026 2026-01',
+    })
+    expect((await open({ about: { kind: 'market.card', id: card ?? '' } }, asker)).about).toEqual({ kind: 'market.card', id: card, name: 'NVIDIA H200' })
+    for (const [by, about] of [
+      [another, { kind: 'split.run', id: run ?? '' }],
+      [stranger, { kind: 'split.run', id: run ?? '' }],
+      [stranger, { kind: 'market.card', id: card ?? '' }],
+    ] as const)
+      expect(await refused(app, tickets.create, { token: by.token, body: { title: 'x', type: 'fault', text: 'x', about } })).toMatchObject({
+        code: 98404,
+        fields: [{ field: 'about' }],
+      })
   })
 
   it('is about a thing that who opens it sees', async () => {

@@ -403,7 +403,9 @@ async function write(db: Sql, uploads: UploadDirectory, source: Readable, id: st
   let [came, written, committed] = [leased.offset_bytes, leased.offset_bytes, leased.offset_bytes]
   let pieces: Buffer[] = []
   let writing: Promise<void> = Promise.resolve()
-  let counting: Promise<void> | null = null
+  let counting: Promise<unknown> | null = null
+  /** Of what went on beside: a disk may say only once that it failed. */
+  let failure: { readonly error: unknown } | null = null
 
   const commit = async (upTo: number, last: boolean): Promise<void> => {
     if (upTo === committed) return
@@ -428,15 +430,18 @@ async function write(db: Sql, uploads: UploadDirectory, source: Readable, id: st
   const count = async (): Promise<void> => {
     if (counting === null && written - committed >= committedEveryBytes / 2) {
       await writing
-      counting = commit(written, false).finally(() => (counting = null))
-      counting.catch(() => undefined)
+      counting = commit(written, false)
+        .catch((error: unknown) => (failure ??= { error }))
+        .finally(() => (counting = null))
     }
     if (counting !== null && came - committed >= committedEveryBytes) await counting
+    if (failure !== null) throw failure.error
   }
   const settle = async (): Promise<number> => {
     await flush()
     await writing
     await counting
+    if (failure !== null) throw failure.error
     await commit(written, true)
     return committed
   }

@@ -19,6 +19,9 @@ export type Sql = Db | Tx
 
 // Our bigints are sizes and counts below 2^53, so numbers are exact. Money never is bigint-as-number: it is numeric, which stays text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+// Of `numeric[]` the driver would make numbers, too. Its type has this number in every PostgreSQL.
+const numericArray: number = 1231
+pg.types.setTypeParser(numericArray, (text: string): string[] => (text === '{}' ? [] : text.slice(1, -1).split(',')))
 
 export interface Database {
   db: Db

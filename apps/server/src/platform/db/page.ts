@@ -142,6 +142,27 @@ export async function* readOn<Row>(read: (last: Row | null) => Promise<readonly 
   }
 }
 
+/** The same pages, where the database is at the next one while somebody is at one. */
+export async function* ahead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const reading = pages[Symbol.asyncIterator]()
+  const ask = (): Promise<IteratorResult<Page>> => {
+    const next = reading.next()
+    // Whoever comes to it hears of it; whoever left does not have to.
+    next.catch(() => undefined)
+    return next
+  }
+  try {
+    for (let next = ask(); ;) {
+      const { done, value } = await next
+      if (done === true) return
+      next = ask()
+      yield value
+    }
+  } finally {
+    await reading.return?.()
+  }
+}
+
 /** `%text%` for LIKE, with the wildcards in the text taken literally. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`
 

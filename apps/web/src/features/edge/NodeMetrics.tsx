@@ -8,20 +8,57 @@ import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { MetricChart } from '../../kit/MetricChart.tsx'
+import { NodeCharts } from '../operations/NodeCharts.tsx'
 import { nodeSeries, sampleMs } from './nodeSeries.ts'
 import './edge.css'
 import '../../kit/chart.css'
 
-const ranges = [5, 15, 60, 360, 1_440] as const
+/** Of the last day the platform keeps all figures itself; of what was before a Prometheus knows. */
+const ownRanges = [5, 15, 60, 360, 1_440] as const
+const longRanges = [10_080, 43_200] as const
+const ranges = [...ownRanges, ...longRanges]
 /** Averages of minutes do not change more often. */
 const averagesMs = 60_000
 const group = 'ecrm.edge.metrics'
 
-/** How busy a node was in the last minutes, or hours. */
+/** How busy a node was in the last minutes, hours or days. */
 export function NodeMetrics({ edge }: { readonly edge: EdgeDetail }) {
   const { t } = useTranslation('edge')
   const [search, setSearch] = useSearchParams()
   const minutes = ranges.find((range) => String(range) === search.get('minutes')) ?? 15
+  const own = ownRanges.find((range) => range === minutes)
+  const text = (value: number): string =>
+    value < 60
+      ? t('metrics.minutes', { count: value })
+      : value <= 1_440
+        ? t('metrics.hours', { count: value / 60 })
+        : t('metrics.days', { count: value / 1_440 })
+  return (
+    <>
+      <div className="ed-metrics-head">
+        <Segmented
+          aria-label={t('metrics.range')}
+          value={minutes}
+          options={ranges.map((value) => ({ value, label: text(value) }))}
+          onChange={(value) =>
+            setSearch(
+              (now) => {
+                const next = new URLSearchParams(now)
+                next.set('minutes', String(value))
+                return next
+              },
+              { replace: true },
+            )
+          }
+        />
+      </div>
+      {own === undefined ? <NodeCharts nodeIds={[edge.id]} minutes={minutes} compare={false} /> : <OwnMetrics edge={edge} minutes={own} />}
+    </>
+  )
+}
+
+function OwnMetrics({ edge, minutes }: { readonly edge: EdgeDetail; readonly minutes: (typeof ownRanges)[number] }) {
+  const { t } = useTranslation('edge')
   const refreshMs = minutes > 60 ? averagesMs : sampleMs
   const { data, error, isPending, refetch, dataUpdatedAt } = useCall(
     edges.metrics,
@@ -53,26 +90,9 @@ export function NodeMetrics({ edge }: { readonly edge: EdgeDetail }) {
   const cardBytes = Math.max(0, ...(facts?.gpus ?? []).map((gpu) => gpu.memory_bytes))
   return (
     <>
-      <div className="ed-metrics-head">
-        <Segmented
-          aria-label={t('metrics.range')}
-          value={minutes}
-          options={ranges.map((value) => ({ value, label: value < 60 ? t('metrics.minutes', { count: value }) : t('metrics.hours', { count: value / 60 }) }))}
-          onChange={(value) =>
-            setSearch(
-              (now) => {
-                const next = new URLSearchParams(now)
-                next.set('minutes', String(value))
-                return next
-              },
-              { replace: true },
-            )
-          }
-        />
-        <span className="zs-soft" role="status">
-          {error === null ? t('metrics.live', { seconds: refreshMs / 1000 }) : t('metrics.failed')}
-        </span>
-      </div>
+      <p className="zs-soft" role="status">
+        {error === null ? t('metrics.live', { seconds: refreshMs / 1000 }) : t('metrics.failed')}
+      </p>
       {edge.status !== 'online' && <Alert className="zs-above" type="info" showIcon title={t('metrics.off')} />}
       <div className="zs-charts">
         <MetricChart {...common} title={t('metrics.cpu')} series={series.cpu} format={percent} max={1} />

@@ -14,6 +14,7 @@ import { filter } from '../../kit/filters.ts'
 import * as format from '../../kit/format.ts'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { ticketPath } from '../../kit/ticketPath.ts'
 import { useCurrentUser } from '../../session/user.ts'
 import { cardTones, offerTones } from './marketTexts.ts'
 import { OfferTerms } from './OfferTerms.tsx'
@@ -158,10 +159,22 @@ function Cards() {
         col.date<Card>('seen_at', t('column.seen'), ({ seen_at }) => seen_at, { sort: true }),
       ]}
       filters={[filter.keyword(t('column.card')), filter.oneOf('health', t('column.status'), cardHealths, (one) => t(`card.health.${one}`))]}
-      rowActions={({ id, trouble }) =>
+      rowActions={({ id, trouble, trouble_detail, model, uuid, edge, index, health_since }) =>
         trouble === null
           ? []
           : [
+              {
+                key: 'ticket',
+                // Everybody may.
+                call: null,
+                label: t('card.ticket'),
+                href: ticketPath({
+                  about: { kind: 'market.card', id, name: model },
+                  type: 'fault',
+                  title: t('card.ticketTitle', { model, trouble: t(`trouble.${trouble}`, { detail: trouble_detail }) }),
+                  text: t('card.ticketText', { place: t('card.place', { node: edge.name, index }), uuid, since: format.dateTime(health_since) }),
+                }),
+              },
               {
                 key: 'clear',
                 call: cards.clear,

@@ -27,6 +27,7 @@ export default function RentalDetail() {
       query={query}
       gone={{ to: paths.market.rental.list(), back: t('toRentals') }}
       title={({ name }) => name}
+      about={({ id }) => ({ kind: 'market.rental', id })}
       status={({ status, fault }) =>
         fault === null ? (
           <StatusTag tone={rentalTones[status]}>{t(`rental.status.${status}`)}</StatusTag>

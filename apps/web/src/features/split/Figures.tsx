@@ -11,6 +11,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { MetricChart } from '../../kit/MetricChart.tsx'
 import { paths } from '../../paths.ts'
+import { SoldLines } from './SoldLines.tsx'
 import './split.css'
 
 const ranges = [7, 30, 90] as const
@@ -34,14 +35,16 @@ export function useDays() {
   }
 }
 
-/** What machines were sold for. @param leads whether models lead to pages of their own, which administrators have */
+/** What machines were sold for. @param of whose, and which @param leads whether models lead to pages of their own, which administrators have */
 export function Figures({
   query,
   days,
+  of = {},
   leads = false,
 }: {
   readonly query: UseQueryResult<SplitFigures, ApiError>
   readonly days: number
+  readonly of?: { readonly provider_id?: string; readonly model?: string }
   readonly leads?: boolean
 }) {
   const { t } = useTranslation('split')
@@ -57,7 +60,7 @@ export function Figures({
       <dl className="sp-tiles">
         <div>
           <dt>{t('figures.amount')}</dt>
-          <dd>{format.money(data.amount)}</dd>
+          <dd>{data.days.length === 0 ? format.money(data.amount) : <a href="#lines">{format.money(data.amount)}</a>}</dd>
         </div>
         <div>
           <dt>{t('figures.hours')}</dt>
@@ -90,6 +93,10 @@ export function Figures({
           <Models models={data.models} leads={leads} />
           <h2 className="zs-heading">{t('figures.week')}</h2>
           <Week week={data.week} />
+          <h2 className="zs-heading" id="lines">
+            {t('figures.lines')}
+          </h2>
+          <SoldLines of={{ days, ...of }} days={data.days} models={data.models} />
         </>
       )}
     </>
@@ -121,7 +128,9 @@ function Models({ models, leads }: { readonly models: SplitFigures['models']; re
               <td className="zs-number">{format.number(one.hours, 1)}</td>
               <td className="zs-number">{format.percent(one.use)}</td>
               <td className="zs-number">{format.money(one.price)}</td>
-              <td className="zs-number">{format.money(one.amount)}</td>
+              <td className="zs-number">
+                {leads ? <Link to={paths.split.resourceData.detail(one.provider.id, one.model)}>{format.money(one.amount)}</Link> : format.money(one.amount)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -15,16 +15,13 @@ export default function OperationalData() {
   const { id, gpuname } = useParams()
   const { days, choice } = useDays()
   const isThere = id === undefined || isId(id)
-  const query = useCall(
-    splitFigures.get,
-    { query: { days, ...(id !== undefined && { provider_id: id }), ...(gpuname !== undefined && { model: gpuname }) } },
-    { silent: true, enabled: isThere },
-  )
+  const of = { ...(id !== undefined && { provider_id: id }), ...(gpuname !== undefined && { model: gpuname }) }
+  const query = useCall(splitFigures.get, { query: { days, ...of } }, { silent: true, enabled: isThere })
   if (!isThere) return <Gone title={t('provider.gone')} to={paths.split.operationalData.list()} back={t('provider.back')} />
   return (
     <>
       {choice}
-      <Figures query={query} days={days} leads />
+      <Figures query={query} days={days} of={of} leads />
     </>
   )
 }

@@ -10,6 +10,8 @@ import { CopyCode } from '../../kit/CopyCode.tsx'
 import type { Dialog } from '../../kit/FormDialog.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
+import { OrderNumber } from './SoldLines.tsx'
+import { meterText } from './splitTexts.ts'
 import './split.css'
 
 const pageSize = 20
@@ -41,7 +43,6 @@ function Statement({ run }: { readonly run: SplitRun }) {
     { params: { id: run.id }, query: { page_num: page, page_size: pageSize } },
     { silent: true },
   )
-  const meters = { 'market.card': t('meter.card'), 'market.disk': t('meter.disk'), 'market.stoppedDisk': t('meter.stoppedDisk') }
   return (
     <>
       <dl className="sp-tiles">
@@ -76,9 +77,10 @@ function Statement({ run }: { readonly run: SplitRun }) {
         columns={[
           col.text<SplitLine>('kind', t('column.kind'), ({ kind }) => t(`lineKind.${kind}`), { width: 100 }),
           col.date<SplitLine>('from', t('column.at'), ({ from }) => from),
-          col.text<SplitLine>('meter', t('column.meter'), ({ meter }) => (meter === null ? null : meters[meter]), { width: 90 }),
+          col.text<SplitLine>('meter', t('column.meter'), ({ meter }) => (meter === null ? null : meterText(t, meter)), { width: 90 }),
           col.text<SplitLine>('model', t('column.model'), ({ model }) => model, { width: 160, note: ({ cards }) => cards.join(' ') }),
           col.text<SplitLine>('rental', t('column.rental'), ({ rental }) => rental?.name, { width: 130, note: ({ payer }) => payer ?? '' }),
+          col.custom<SplitLine>('order', t('column.order'), ({ order }) => <OrderNumber order={order} />, { width: 120 }),
           col.text<SplitLine>('base', t('column.base'), ({ base }) => format.exactMoney(base), { width: 130 }),
           ...run.shares.map(({ party }, index) =>
             col.text<SplitLine>(`share-${index}`, party.name, ({ amounts }) => format.exactMoney(amounts[index]), { width: 130 }),

@@ -9,6 +9,7 @@ import { filter } from '../../kit/filters.ts'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { saveFrom } from '../../kit/save.ts'
+import { ticketPath } from '../../kit/ticketPath.ts'
 import { useMayCall } from '../../session/user.ts'
 import { invalidatedBySplit, runTones } from './splitTexts.ts'
 
@@ -55,6 +56,22 @@ export function RunTable({
             { key: 'pay', call: splitRuns.pay, label: t('run.pay'), disabledReason: whyNot('pay'), dialog: text('pay') },
           ]
         : []),
+      ...(run.dispute === null
+        ? []
+        : [
+            {
+              key: 'ticket',
+              // Everybody may.
+              call: null,
+              label: t('run.ticket'),
+              href: ticketPath({
+                about: { kind: 'split.run', id: run.id, name: `${run.contract.name} ${run.period}` },
+                type: 'split',
+                title: t('run.ticketTitle', { name: run.contract.name, period: run.period }),
+                text: run.dispute,
+              }),
+            },
+          ]),
       ...statementFormats.map((as) => ({
         key: as,
         call: splitRuns.export,

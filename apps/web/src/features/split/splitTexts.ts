@@ -1,5 +1,5 @@
 import { splitBankDetails, type BankStatus } from '@zhisuan/contract/split/bank'
-import { splitContracts, splitRuns, type ContractStatus, type RunStatus, type SplitTerms } from '@zhisuan/contract/split/contract'
+import { splitContracts, type splitMeters, splitRuns, type ContractStatus, type RunStatus, type SplitTerms } from '@zhisuan/contract/split/contract'
 import { splitPayouts, type PayoutStatus } from '@zhisuan/contract/split/payout'
 import { splitCases, splitReconciliations, type CaseStatus } from '@zhisuan/contract/split/reconciliation'
 import { splitProviders, type SplitProvider } from '@zhisuan/contract/split/provider'
@@ -34,6 +34,10 @@ export const invalidatedBySplit = [
 
 /** What is no longer true where money went, or where it is to go. */
 export const invalidatedByPayout = [...invalidatedBySplit, splitBankDetails.list, splitCases.list, splitReconciliations.list]
+
+/** What of a machine was used. */
+export const meterText = (t: (key: 'meter.card' | 'meter.disk' | 'meter.stoppedDisk') => string, meter: (typeof splitMeters)[number]): string =>
+  t(({ 'market.card': 'meter.card', 'market.disk': 'meter.disk', 'market.stoppedDisk': 'meter.stoppedDisk' } as const)[meter])
 
 /** Millionths as people write them: `70` for 700,000. */
 export const percentOf = (part: number): string => String(part / 10_000)

@@ -1,4 +1,5 @@
 import Alert from 'antd/es/alert'
+import { ticketDesk } from '@zhisuan/contract/ticket/desk'
 import { ticketCan, ticketConfirmDays, tickets, type TicketDetail as Detail } from '@zhisuan/contract/ticket/ticket'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { lazy, useEffect } from 'react'
@@ -112,7 +113,7 @@ export default function TicketDetail() {
 
 /** What is looked at has been read. */
 export function useRead(id: string, entries: number | undefined): void {
-  const { mutate } = useChange(tickets.read, { invalidates: [tickets.list], silent: true })
+  const { mutate } = useChange(tickets.read, { invalidates: [tickets.list, ticketDesk.list], silent: true })
   useEffect(() => {
     if (entries !== undefined) mutate({ params: { id } })
   }, [id, entries, mutate])

@@ -1,7 +1,6 @@
 import Form from 'antd/es/form'
 import { ticketHours } from '@zhisuan/contract/ticket/desk'
 import { ticketPriorities, tickets, ticketTypes, type Ticket, type TicketPriority, type TicketType } from '@zhisuan/contract/ticket/ticket'
-import type { Kind } from '@zhisuan/contract/kind'
 import { kindText } from '@zhisuan/contract/kindTexts'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -10,17 +9,13 @@ import { useTranslation } from '../../i18n.ts'
 import { PasswordField, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
+import type { TicketWish } from '../../kit/ticketPath.ts'
 import { paths } from '../../paths.ts'
+import { readFields, writeFields } from './draft.ts'
 import { FilesField, type SentFile } from './FilesField.tsx'
 import { invalidatedByTicket, minutesText } from './ticketTexts.ts'
 import './ticket.css'
 
-/** What it is about, as the page it was opened from knows it. */
-export interface TicketAbout {
-  readonly kind: Kind
-  readonly id: string
-  readonly name: string
-}
 interface Values {
   title: string
   type: TicketType
@@ -30,11 +25,14 @@ interface Values {
 }
 const { shape } = tickets.create.body
 
-/** Opens a work order. */
-export default function TicketDialog({ about, onClose }: Dialog<{ about: TicketAbout | null }>) {
+/** Opens a work order. @param wish what the page knows that it was opened from; what is typed is kept on this computer until it is sent */
+export default function TicketDialog({ wish, onClose }: Dialog<{ wish: TicketWish | null }>) {
   const { t } = useTranslation('ticket')
   const navigate = useNavigate()
   const [form] = Form.useForm<Values>()
+  const about = wish?.about ?? null
+  const draft = `new ${about?.id ?? ''}`
+  const [kept] = useState(() => readFields(draft))
   const [files, setFiles] = useState<readonly SentFile[]>([])
   const [sending, setSending] = useState(false)
   const create = useChange(tickets.create, { invalidates: invalidatedByTicket, silent: true })
@@ -48,7 +46,14 @@ export default function TicketDialog({ about, onClose }: Dialog<{ about: TicketA
       title={t('createTitle')}
       okText={t('create')}
       okDisabled={sending}
-      initialValues={{ title: '', type: about === null ? 'question' : 'fault', priority: 'normal', text: '', secret: '' }}
+      initialValues={{
+        title: kept['title'] ?? wish?.title ?? '',
+        type: ticketTypes.find((one) => one === kept['type']) ?? wish?.type ?? (about === null ? 'question' : 'fault'),
+        priority: ticketPriorities.find((one) => one === kept['priority']) ?? 'normal',
+        text: kept['text'] ?? wish?.text ?? '',
+        secret: '',
+      }}
+      onValuesChange={(_, { title, type, priority: chosen, text }) => writeFields(draft, { title, type, priority: chosen, text })}
       doneText={({ number }) => t('created', { number })}
       onClose={onClose}
       onSubmit={async ({ secret, ...values }) => {
@@ -60,6 +65,7 @@ export default function TicketDialog({ about, onClose }: Dialog<{ about: TicketA
             upload_ids: files.map(({ id }) => id),
           },
         })
+        writeFields(draft, {})
         void navigate(paths.ticket.detail(made.id))
         return made
       }}

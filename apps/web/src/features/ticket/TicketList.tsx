@@ -10,8 +10,8 @@ import { col } from '../../kit/columns.tsx'
 import { useDialog } from '../../kit/dialogs.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import type { TicketWish } from '../../kit/ticketPath.ts'
 import { paths } from '../../paths.ts'
-import type { TicketAbout } from './TicketDialog.tsx'
 import { ticketTones } from './ticketTexts.ts'
 
 const TicketDialog = lazy(() => import('./TicketDialog.tsx'))
@@ -49,7 +49,7 @@ export default function TicketList() {
           filter.oneOf('type', t('column.type'), ticketTypes, (one) => t(`type.${one}`)),
           filter.keyword(t('keyword')),
         ]}
-        create={{ call: tickets.create, label: t('create'), dialog: (close) => <TicketDialog about={null} onClose={close} /> }}
+        create={{ call: tickets.create, label: t('create'), dialog: (close) => <TicketDialog wish={null} onClose={close} /> }}
         empty={{ title: t('empty'), note: t('emptyNote') }}
       />
     </>
@@ -60,14 +60,22 @@ export default function TicketList() {
 function useOpenedFromElsewhere(): void {
   const open = useDialog()
   const [search, setSearch] = useSearchParams()
-  const asked = useRef<TicketAbout | null>(null)
-  const [kind, id, name] = ['about_kind', 'about_id', 'about_name'].map((key) => search.get(key))
+  const asked = useRef<string | null>(null)
+  const wanted = search.toString()
   useEffect(() => {
-    if (kind == null || id == null || asked.current?.id === id) return
-    // What is no kind of ours the server says.
-    const about = { kind: kind as Kind, id, name: name ?? id }
-    asked.current = about
-    open((close) => <TicketDialog about={about} onClose={close} />)
+    const of = (key: string) => search.get(key) ?? undefined
+    const [kind, id] = [of('about_kind'), of('about_id')]
+    if (kind === undefined || id === undefined || asked.current === wanted) return
+    asked.current = wanted
+    const [type, title, text] = [ticketTypes.find((one) => one === of('type')), of('title'), of('text')]
+    const wish: TicketWish = {
+      // What is no kind of ours the server says.
+      about: { kind: kind as Kind, id, name: of('about_name') ?? id },
+      ...(type !== undefined && { type }),
+      ...(title !== undefined && { title }),
+      ...(text !== undefined && { text }),
+    }
+    open((close) => <TicketDialog wish={wish} onClose={close} />)
     setSearch({}, { replace: true })
-  }, [kind, id, name, open, setSearch])
+  }, [search, wanted, open, setSearch])
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { readDraft, writeDraft } from './draft.ts'
+import { readDraft, readFields, writeDraft, writeFields } from './draft.ts'
 
 describe('a draft', () => {
   const stored = new Map<string, string>()
@@ -18,6 +18,17 @@ describe('a draft', () => {
     expect(readDraft('other')).toBe('')
     writeDraft('one', '  ')
     expect(stored.size).toBe(0)
+  })
+
+  it('is of a form by its fields, and nothing where something else is stored', () => {
+    writeFields('new', { title: '磁盘满了', text: '' })
+    expect(readFields('new')).toEqual({ title: '磁盘满了', text: '' })
+    writeFields('new', {})
+    expect(stored.size).toBe(0)
+    for (const wrong of ['', 'x', 'null', '{"title":1}']) {
+      writeDraft('new', wrong)
+      expect(readFields('new')).toEqual({})
+    }
   })
 
   it('is done without where nothing can be stored', () => {

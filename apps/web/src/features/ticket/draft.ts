@@ -17,3 +17,16 @@ export function writeDraft(of: string, text: string): void {
     // Storage is full or closed: the text stays on the page.
   }
 }
+
+/** The same of a form: its texts by their fields. None that are to be kept from others belong in it. */
+export function readFields(of: string): Readonly<Record<string, string>> {
+  try {
+    const read: unknown = JSON.parse(readDraft(of))
+    if (typeof read !== 'object' || read === null) return {}
+    return Object.fromEntries(Object.entries(read).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  } catch {
+    return {}
+  }
+}
+export const writeFields = (of: string, fields: Readonly<Record<string, string>>): void =>
+  writeDraft(of, Object.keys(fields).length === 0 ? '' : JSON.stringify(fields))

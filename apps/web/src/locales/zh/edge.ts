@@ -242,6 +242,7 @@ export default {
     range: words.timeRange,
     minutes: '{{count}} 分钟',
     hours: '{{count}} 小时',
+    days: words.daysCount,
     live: '每 {{seconds}} 秒更新，保留最近 24 小时',
     failed: '更新失败，显示的是之前的数据',
     off: '节点不在线，显示的是离线之前的数据',

@@ -4,7 +4,7 @@ export default {
   reason: words.reason,
   directory: { path: '路径', go: '打开', here: '当前目录' },
   action: {
-    ticket: '提交工单',
+    ticket: words.openTicket,
     group: words.actions,
     of: '{{name}}的操作',
     more: '更多',

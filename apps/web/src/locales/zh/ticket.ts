@@ -2,8 +2,8 @@ import * as words from './words.ts'
 
 /** Work orders: one's own, and the desk of those who answer. */
 export default {
-  create: '提交工单',
-  createTitle: '提交工单',
+  create: words.openTicket,
+  createTitle: words.openTicket,
   createNote: '说清现象、发生的时间和已经试过的办法，处理起来更快。',
   created: '工单 {{number}} 已提交',
   lead: '服务时间：每个工作日 {{from}}–{{to}}。',

@@ -348,9 +348,11 @@ export function createRegistryService(
 
     /** The same of all that have something to free, once a day, at a quiet moment. */
     async collectAll(): Promise<void> {
-      for (const { id, origin, status, collectable_bytes, collected_at } of await store.allRegistries(db)) {
+      for (const { id, origin, status, collectable_bytes, collected_at, push_until } of await store.allRegistries(db)) {
         const isDue = collected_at === null || collected_at.getTime() < now().getTime() - collectEveryMs
-        if (origin !== 'kept' || !collectable.includes(status) || collectable_bytes === 0 || !isDue) continue
+        // Who has a token to push by may leave parts there that no manifest names: nobody tells of them.
+        const pushedTo = push_until !== null && (collected_at === null || push_until > collected_at)
+        if (origin !== 'kept' || !collectable.includes(status) || (collectable_bytes === 0 && !pushedTo) || !isDue) continue
         await db
           .transaction()
           .execute(async (tx) => {

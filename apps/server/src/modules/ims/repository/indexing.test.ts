@@ -107,20 +107,20 @@ describe('the index of a registry', () => {
     there.stop()
   })
 
-  const tellOf = (...names: string[]) =>
+  const tellOf = (...told: [name: string, digest: string][]) =>
     app.http.inject({
       method: 'POST',
       url: new URL(registry.notifications?.url ?? '').pathname,
       headers: { authorization: `Bearer ${registry.notifications?.secret}`, 'content-type': 'application/vnd.docker.distribution.events.v2+json' },
       payload: JSON.stringify({
-        events: names.map((name) => ({
+        events: told.map(([tag, digest]) => ({
           action: 'push',
           actor: { name: 'somebody' },
-          target: { mediaType: types.manifest, digest: digestOf(name), repository: 'team/app', tag: name },
+          target: { mediaType: types.manifest, digest, repository: 'team/app', tag },
         })),
       }),
     })
-  const tell = async (name: string): Promise<void> => void expect((await tellOf(name)).statusCode).toBe(200)
+  const tell = async (name: string): Promise<void> => void expect((await tellOf([name, digestOf(name)])).statusCode).toBe(200)
 
   const bad: [tag: string, manifest: string][] = [
     ['with-nul', image(10).replace('{"schemaVersion":2,', '{"schemaVersion":2,"artifactType":"a\\u0000b",')],
@@ -210,6 +210,28 @@ describe('the index of a registry', () => {
     expect(await shown()).toContainEqual(expect.objectContaining({ name: 'again', digest: digestOf(image(5_100)) }))
     await call(app, repositories.deleteTag, { token: owner.token, params })
     expect(there.tags.has('again')).toBe(false)
+    there.state.takes = false
+  })
+
+  it('counts what was overtaken under its name before it was looked at, and puts nothing over a push that it has not heard of', async () => {
+    const bin = { id: registry.id, pid: project.id }
+    const [first, second, third] = [image(6_000), image(6_100), image(6_200)]
+    there.byDigest.set(digestOf(first), first).set(digestOf(second), second)
+    there.tags.set('race', second)
+    await tellOf(['race', digestOf(first)], ['race', digestOf(second)])
+    expect(await shown()).toContainEqual(expect.objectContaining({ name: 'race', digest: digestOf(second) }))
+    const rests = async () => (await call(app, tagBin.list, { token: owner.token, params: bin, query: { keyword: 'race' } })).items
+    const [overtaken] = await rests()
+    expect(overtaken).toMatchObject({ digest: digestOf(first) })
+    const { used_bytes } = await call(app, repositories.get, { token: owner.token, params: { ...bin, name: 'app' } })
+    expect(used_bytes).toBeGreaterThan(6_000 + 6_100)
+
+    there.state.takes = true
+    await call(app, repositories.deleteTag, { token: owner.token, params: { ...bin, name: 'app', tag: 'race' } })
+    there.tags.set('race', third)
+    const params = { ...bin, bin_id: overtaken?.id ?? '' }
+    expect(await refused(app, tagBin.restore, { token: owner.token, params })).toMatchObject({ code: 97014 })
+    expect(there.tags.get('race')).toBe(third)
     there.state.takes = false
   })
 

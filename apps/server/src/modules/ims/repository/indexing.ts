@@ -305,8 +305,11 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     throw new EngineError('busy', `${nameOf(place)}:${tag} changes all the time`)
   }
 
-  /** Makes known what has no name, and what nobody of us understands: it takes up room all the same. */
-  const lookAtContent = async (place: Place, reference: string, signal: AbortSignal, by: string | null): Promise<void> => {
+  /**
+   * Makes known what has no name, and what nobody of us understands: it takes up room all the same.
+   * @param overtaken the name that it had until something else came under it; it rests under that, as what is moved away does
+   */
+  const lookAtContent = async (place: Place, reference: string, signal: AbortSignal, by: string | null, overtaken: string | null = null): Promise<void> => {
     const manifest = await place.client.manifest(nameOf(place), reference, { signal })
     if (manifest === null || isPlaceholder(manifest)) return
     const described = await describeManifest(place.client, nameOf(place), manifest, signal).catch((error: unknown) => {
@@ -315,6 +318,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     })
     await db.transaction().execute(async (tx) => {
       const id = await record(tx, place, described.toReversed(), by)
+      if (overtaken !== null) await rest(tx, place, id, overtaken, manifest.digest, by)
       await store.countRepository(tx, id)
       if (by !== null) await tellOver(tx, place)
     })
@@ -496,8 +500,13 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     async pushed(registry: RegistryRow, name: string, { tag, digest }: { tag: string | null; digest: string }, by: string | null): Promise<void> {
       const place = await placeOf(registry, name)
       if (place === null) return
-      if (tag !== null) await lookIfKnown(place, tag, stopping.signal, { pushed: by })
-      else if (isDigest(digest)) await ifUnderstood(() => lookAtContent(place, digest, stopping.signal, by))
+      if (tag !== null) {
+        await lookIfKnown(place, tag, stopping.signal, { pushed: by })
+        // Something else was pushed under its name before it was looked at: no name leads to it, and it is there.
+        const id = await repositoryIdOf(place.project.id, place.repository)
+        if (id !== null && isDigest(digest) && (await store.getManifest(db, id, digest)) === undefined)
+          await ifUnderstood(() => lookAtContent(place, digest, stopping.signal, by, tag))
+      } else if (isDigest(digest)) await ifUnderstood(() => lookAtContent(place, digest, stopping.signal, by))
     },
 
     /** Notes a pull. */

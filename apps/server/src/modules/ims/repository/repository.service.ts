@@ -319,6 +319,9 @@ export function createRepositories(
         const kept = await store.getManifest(db, row.repository_id, row.digest)
         const manifest = (await client.manifest(name, row.digest)) ?? (kept?.content == null ? null : { mediaType: kept.media_type, bytes: kept.content })
         if (manifest === null) throw gone()
+        // Somebody pushed under its name, and the index has not heard of it yet.
+        const there = nameless ? null : await client.head(name, row.name)
+        if (there !== null && there !== row.digest) throw new Refusal('registryTagTaken', { values: { tag: row.name } })
         await client.putManifest(name, row.name, manifest).catch((error: unknown) => {
           // Of what it refers to something is gone.
           throw isEngineError(error, 'invalid') ? gone(error) : error

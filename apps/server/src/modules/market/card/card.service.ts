@@ -4,7 +4,7 @@ import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import { fillText } from '@zhisuan/contract/errors'
 import { cardTroubleTexts, messageTexts } from '@zhisuan/contract/texts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { isConnectionError } from '../../../platform/db/connections.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
@@ -115,6 +115,8 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     },
 
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listCards(db, scopeOf(actor), query), shape),
+    /** Its model, as far as somebody sees it. */
+    seen: async (on: Sql, actor: Actor, id: string): Promise<string | undefined> => (await store.getCard(on, scopeOf(actor), id))?.model,
 
     async clear(actor: Actor, id: string): Promise<Card> {
       const scope = scopeOf(actor)
