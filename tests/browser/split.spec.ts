@@ -62,12 +62,7 @@ test.describe('the split centre', () => {
     data.remove()
   })
 
-  test('a contract is written, tried and signed; a month is split, confirmed by its provider and paid', async ({
-    page,
-    context,
-    browser,
-    trouble,
-  }) => {
+  test('a contract is written, tried and signed; a month is split, confirmed by its provider and paid', async ({ page, context, browser, trouble }) => {
     // Parts that are no whole.
     trouble.expect(/^400 POST \/api\/split\/v1\/contracts$/)
     const [supporter, theirs] = [await person('OPERATION_SUPPORTER'), await person('PROVIDER')]

@@ -193,7 +193,9 @@ export function createPayouts(
   const run = async (signal?: AbortSignal): Promise<void> => {
     const client = await channels.client()
     if (client === null) return
-    while (signal?.aborted !== true && (await channels.enabled())) {
+    for (;;) {
+      if (signal?.aborted === true) return
+      if (!(await channels.enabled())) break
       const claimed = await claim()
       for (const row of claimed) await trying(row, () => send(client, row))
       if (claimed.length < atOnce) break

@@ -62,7 +62,17 @@ export function createReconciliations(
     created_at: iso(row.created_at),
     closed_at: isoOrNull(row.closed_at),
   })
-  const shapeDay = ({ tried_at: _, finished_at, ...row }: ShownReconciliation): SplitReconciliation => ({ ...row, finished_at: isoOrNull(finished_at) })
+  const shapeDay = ({ id, day, status, row_count, case_count, open_count, file_hash, failed, finished_at }: ShownReconciliation): SplitReconciliation => ({
+    id,
+    day,
+    status,
+    row_count,
+    case_count,
+    open_count,
+    file_hash,
+    failed,
+    finished_at: isoOrNull(finished_at),
+  })
   const get = async (id: string): Promise<SplitCase> => shape(found(await store.getCase(db, id)))
   const change = async (id: string, action: keyof typeof caseCan, act: (tx: Tx, row: CaseRow) => Promise<Partial<CaseRow>>): Promise<SplitCase> => {
     await db.transaction().execute(async (tx) => {
@@ -110,7 +120,8 @@ export function createReconciliations(
     if (!(await channels.enabled())) return
     const due = await store.daysMissing(db, dayOf(now()), daysAtOnce)
     await store.addDays(db, due, false)
-    while (signal?.aborted !== true) {
+    for (;;) {
+      if (signal?.aborted === true) return
       const claimed = await store.claimDay(db, now(), patienceMs)
       if (claimed === undefined) break
       try {
