@@ -17,7 +17,12 @@ const placeOf = (id: string): string => `split_channel.key:${id}`
 export type PayoutChannels = ReturnType<typeof createPayoutChannels>
 
 /** The channel of payouts, as administrators set it up. */
-export function createPayoutChannels({ db, config, secrets, now }: Pick<Platform, 'db' | 'config' | 'secrets' | 'now'>) {
+export function createPayoutChannels({
+  db,
+  config,
+  secrets,
+  now,
+}: Pick<Platform, 'db' | 'secrets' | 'now'> & { config: Pick<Platform['config'], 'ZHISUAN_ENV' | 'PUBLIC_URL'> }) {
   const development = config.ZHISUAN_ENV !== 'production'
   const notify_url = config.PUBLIC_URL === undefined ? null : new URL(notifyPath, config.PUBLIC_URL).href
   const keyOf = ({ id, key }: store.ChannelRow): string => secrets.open(key, placeOf(id))

@@ -43,7 +43,7 @@ export type PayoutService = ReturnType<typeof createPayouts>
 
 /** Pays providers what they are owed: claimed and committed before anything is sent, under one key each. */
 export function createPayouts(
-  { db, jobs, log, now }: Pick<Platform, 'db' | 'jobs' | 'log' | 'now'>,
+  { db, jobs, log, now }: Pick<Platform, 'db' | 'log' | 'now'> & { jobs: Pick<Platform['jobs'], 'send'> },
   {
     banks,
     channels,
@@ -191,17 +191,18 @@ export function createPayouts(
     else await settle(answer)
   }
   const run = async (signal?: AbortSignal): Promise<void> => {
+    const isOver = (): boolean => signal?.aborted === true
     const client = await channels.client()
     if (client === null) return
     for (;;) {
-      if (signal?.aborted === true) return
+      if (isOver()) return
       if (!(await channels.enabled())) break
       const claimed = await claim()
       for (const row of claimed) await trying(row, () => send(client, row))
       if (claimed.length < atOnce) break
     }
     for (const row of await store.claimSilent(db, now(), asking)) {
-      if (signal?.aborted === true) return
+      if (isOver()) return
       await trying(row, () => ask(client, row))
     }
     await store.forgetNonces(db, new Date(now().getTime() - 2 * mostAgeMs))

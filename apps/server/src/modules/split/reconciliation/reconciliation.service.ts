@@ -117,11 +117,12 @@ export function createReconciliations(
     })
   }
   const run = async (signal?: AbortSignal): Promise<void> => {
+    const isOver = (): boolean => signal?.aborted === true
     if (!(await channels.enabled())) return
     const due = await store.daysMissing(db, dayOf(now()), daysAtOnce)
     await store.addDays(db, due, false)
     for (;;) {
-      if (signal?.aborted === true) return
+      if (isOver()) return
       const claimed = await store.claimDay(db, now(), patienceMs)
       if (claimed === undefined) break
       try {
