@@ -11,7 +11,7 @@ const count = 1_000_000
 const pages = 200
 const month = '2026-01'
 const mebibyte = 2 ** 20
-const most = { seconds: 60, memory: 512 * mebibyte, pageMs: 100 }
+const most = { seconds: 60, memory: 512 * mebibyte, growth: 256 * mebibyte, pageMs: 100 }
 
 /** A month of a million lines is split, shown and saved; beside it as many lines written by one bare statement. */
 export async function benchSplit(data: string): Promise<Figure[]> {
@@ -31,23 +31,29 @@ export async function benchSplit(data: string): Promise<Figure[]> {
       `insert into market_providers (id, bp_id, name, contact, description, status, created_by_name) values ($1, null, '机柜主', '王工', '', 'verified', '')`,
       [provider],
     )
-    // 1,400 rentals, each hour of the month, one to eight cards each.
+    // 1,400 rentals, each hour of the month, one to nine cards each. What else follows from use is nothing here.
+    await sql.query('set session_replication_role = replica')
     await sql.query(
       `insert into usage_lines (resource_id, bp_id, product_id, sku_id, price_id, "from", quantity, seconds, fraction, meter, variant, amount, attributes)
        select ('00000000-0000-4000-9000-' || lpad((n % 1400)::text, 12, '0'))::uuid, '00000000-0000-4000-8000-00000000000b', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
          timestamptz '${month}-01 00:00+08' + (n / 1400) * interval '1 hour', 1, 3600, 10000, 'market.card', 'o', 1250000000 + n,
-         jsonb_build_object('provider_id', $1::text, 'cards', (select jsonb_agg(jsonb_build_object('uuid', 'GPU-' || n % 1400 || '-' || card, 'model', case when n % 3 = 0 then 'NVIDIA H200' else 'NVIDIA A100' end)) from generate_series(0, n % 8) as card))
-       from generate_series(0, ${count - 1}) as n`,
+         jsonb_build_object('provider_id', $1::text, 'cards', cards)
+       from generate_series(0, ${count - 1}) as n
+       join (
+         select rest, jsonb_agg(jsonb_build_object('uuid', 'GPU-' || rest || '-' || card, 'model', case when rest % 3 = 0 then 'NVIDIA H200' else 'NVIDIA A100' end)) as cards
+         from generate_series(0, 23) as rest cross join lateral generate_series(0, rest % 8) as card group by rest
+       ) as machine on machine.rest = n % 24`,
       [provider],
     )
-    await sql.query('vacuum analyze')
+    await sql.query('set session_replication_role = origin')
+    await sql.query('analyze usage_lines')
 
     // What the database takes to write as many, without rules and indexes.
     await sql.query('create table bare (like split_lines)')
     const bare = await timed(() =>
       sql.query(
-        `insert into bare (id, run_id, period, kind, usage_line_id, version_number, "from", meter, model, cards, rental_id, rental_name, payer, base, amounts)
-         select id, gen_random_uuid(), '${month}', 'use', id, 1, "from", meter, attributes -> 'cards' -> 0 ->> 'model',
+        `insert into bare (id, run_id, line, period, kind, usage_line_id, version_number, "from", meter, model, cards, rental_id, rental_name, payer, base, amounts)
+         select id, gen_random_uuid(), id, '${month}', 'use', id, 1, "from", meter, attributes -> 'cards' -> 0 ->> 'model',
            (select array_agg(card ->> 'uuid') from jsonb_array_elements(attributes -> 'cards') as card), resource_id, '', '', amount, array[amount, 0::numeric]
          from usage_lines`,
       ),
@@ -73,6 +79,9 @@ export async function benchSplit(data: string): Promise<Figure[]> {
       },
     })
     await client.call(splitContracts.sign, { params: { id: contract.id } })
+    /** From here on its peak is counted anew. */
+    const forgetPeak = (): void => writeFileSync(`/proc/${server.process.pid}/clear_refs`, '5')
+    forgetPeak()
     const before = memoryOf(server, 'VmRSS')
     let id = ''
     const took = await timed(async () => {
@@ -81,15 +90,14 @@ export async function benchSplit(data: string): Promise<Figure[]> {
       ;({ id } = run)
     })
     const splitting = memoryOf(server, 'VmHWM')
-    await sql.query('analyze split_lines')
 
     const showing: number[] = []
     for (let index = 0; index < pages; index++) {
       const page_num = String(1 + Math.floor((index / pages) * (count / 20)))
       showing.push(await timed(() => client.call(splitRuns.lines, { params: { id }, query: { page_num, page_size: '20' } })))
     }
-    // From here on its peak is counted anew.
-    writeFileSync(`/proc/${server.process.pid}/clear_refs`, '5')
+    forgetPeak()
+    const beforeSaving = memoryOf(server, 'VmRSS')
     const saved: Record<'csv' | 'xlsx', { ms: number; bytes: number }> = { csv: { ms: 0, bytes: 0 }, xlsx: { ms: 0, bytes: 0 } }
     for (const format of ['csv', 'xlsx'] as const) {
       const { path } = await client.call(splitRuns.export, { params: { id }, body: { format } })
@@ -103,14 +111,6 @@ export async function benchSplit(data: string): Promise<Figure[]> {
     const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
     const memory = (bytes: number): string => `${(bytes / mebibyte).toFixed(0)} MiB`
     const lines = count.toLocaleString('en')
-    const held = (name: string, of: number): Figure => ({
-      name: `memory of the whole server ${name} (${memory(before)} before)`,
-      ours: memory(of),
-      floor: memory(most.memory),
-      value: of / most.memory,
-      bar: '≤ 1',
-      met: of <= most.memory,
-    })
     const p95 = percentile(showing, 0.95)
     return [
       {
@@ -121,7 +121,14 @@ export async function benchSplit(data: string): Promise<Figure[]> {
         bar: '≤ 1',
         met: took / 1000 <= most.seconds,
       },
-      held('while it was split', splitting),
+      {
+        name: `memory of the whole server while it was split (${memory(before)} before)`,
+        ours: memory(splitting),
+        floor: memory(most.memory),
+        value: splitting / most.memory,
+        bar: '≤ 1',
+        met: splitting <= most.memory,
+      },
       {
         name: `a page of a statement of ${lines} lines, first to last, p95`,
         ours: `${p95.toFixed(1)} ms`,
@@ -130,10 +137,14 @@ export async function benchSplit(data: string): Promise<Figure[]> {
         bar: '≤ 1',
         met: p95 <= most.pageMs,
       },
-      held(
-        `while it was saved (CSV ${memory(saved.csv.bytes)} in ${seconds(saved.csv.ms)}, XLSX ${memory(saved.xlsx.bytes)} in ${seconds(saved.xlsx.ms)})`,
-        saving,
-      ),
+      {
+        name: `memory that saving it took (CSV of ${memory(saved.csv.bytes)} in ${seconds(saved.csv.ms)}, XLSX of ${memory(saved.xlsx.bytes)} in ${seconds(saved.xlsx.ms)}; ${memory(saving)} in all)`,
+        ours: memory(saving - beforeSaving),
+        floor: memory(most.growth),
+        value: (saving - beforeSaving) / most.growth,
+        bar: '≤ 1',
+        met: saving - beforeSaving <= most.growth,
+      },
     ]
   } finally {
     await sql.end()

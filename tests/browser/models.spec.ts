@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { accessible, button, dialog, savedBy, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName } from './people.ts'
@@ -90,4 +93,41 @@ test('a model is made, filled, reviewed, found by a visitor, and downloaded', as
     expect([saved, content.equals(weights)]).toEqual(['model.safetensors', true])
     await visitor.close()
   })
+})
+
+test('a file that was left on its way to a model goes on after a reload, and becomes a revision', async ({ page, context }) => {
+  const name = newName('resume')
+  const path = join(mkdtempSync(join(tmpdir(), 'models-')), 'weights.bin')
+  writeFileSync(path, randomBytes(40 * 2 ** 20))
+  await signIn(context, 'tenantAdmin')
+  await visit(page, '/warehouse?view=mine')
+  await button(page, '创建模型').click()
+  await fill(dialog(page), { 命名空间: newName('lab'), 模型名: name, 标题: '断点续传' })
+  await button(dialog(page), '创建模型').click()
+  await expect(page.getByRole('heading', { level: 1, name: '断点续传' })).toBeVisible()
+  let pieces = 0
+  await page.route('**/uploads/*/content', async (route) => {
+    // The first piece arrives, the next ones hang.
+    if (route.request().method() === 'PATCH' && pieces++ > 0) return
+    await route.continue().catch(() => undefined)
+  })
+  // Whoever leaves while something is on its way is asked.
+  page.on('dialog', (asked) => void asked.accept())
+  await button(page, '上传文件').click()
+  const chosen = dialog(page).getByLabel('选择文件', { exact: true }).and(page.locator('input'))
+  await chosen.setInputFiles(path)
+  await button(dialog(page), '上传 1 个文件').click()
+  await expect.poll(() => pieces, { timeout: 20_000 }).toBeGreaterThan(1)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.reload()
+  const left = page.getByRole('region', { name: '未完成的上传' })
+  await expect(left.getByText(/已传 [1-9]\d*%/)).toBeVisible({ timeout: 20_000 })
+  await expect(left).toContainText('weights.bin')
+  await accessible(page, 'a file on its way to a model')
+  await shot(page, 'models-unfinished')
+  await left.locator('input[type=file]').setInputFiles(path)
+  await button(left, '把传完的 1 个文件生成新版本').click({ timeout: 30_000 })
+  await expect(toast(page, '新版本已生成')).toBeVisible()
+  await expect(left).toBeHidden()
+  await expect(page.getByText('文件（1）')).toBeVisible()
 })

@@ -74,7 +74,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { authenticate, actorOf, personOf, passwords, accessKeys, notices, prove, firstPassword } = add(
     createUms(platform, { settings, rules, limits, refused, tell }),
   )
-  const { mayMake, mayBegin, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
+  const { mayMake, mayBegin, spendable, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys, quotas, machines: instances, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
@@ -98,10 +98,13 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf, imageAuth, imageUse, mayMake }))
   add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe, refusePulls }))
   const { bytes } = add(
-    createBytes(platform, { quotaBytes: (on, bpId) => quotas.limit(on, bpId, 'file_bytes'), mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }) }),
+    createBytes(platform, {
+      quotaBytes: (on, bpId, projectId) => quotas.limit(on, bpId, 'file_bytes', projectId),
+      mayGrow: (tx, bp_id) => quotas.mayGrow(tx, { bp_id }),
+    }),
   )
-  add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
-  add(createModelsModule(platform, { bytes, settings }))
+  const { transfers } = add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
+  add(createModelsModule(platform, { bytes, settings, actorOf, transfers }))
   add(createSplitModule(platform, { tell, mail: notices, settings, prove }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(
@@ -114,6 +117,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       usesCards,
       rented,
       mayMake,
+      spendable,
       sumsOfProvider,
       personOf,
       actorOf,

@@ -532,6 +532,8 @@ export const errors = catalogue({
   machineCopyRefused: { code: 97615, status: 400, text: '机器拒绝了：{said}' },
   machineCopiesTooMany: { code: 97616, status: 409, text: '您所在的组织已有{limit}项传送在等待或进行，请等其中一些结束后再试' },
   machineCopyStalled: { code: 97617, status: 409, text: '传送已有{minutes}分钟没有进展，已停止。请确认机器正常后重试' },
+  fileWithinDenied: { code: 97618, status: 403, text: '其中的“{name}”不允许您这样操作' },
+  fileProjectQuotaExceeded: { code: 97619, status: 400, text: '项目的空间不足：已用{used}，配额为{limit}，还需要{wanted}' },
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
@@ -562,6 +564,10 @@ export const errors = catalogue({
   appSilent: { code: 98024, status: 409, text: '机器的 127.0.0.1:{port} 没有程序在监听' },
   rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
   offerPrepaidClosed: { code: 98026, status: 400, text: '平台没有开放预付价，请只填按小时的价格' },
+  nodeHasRentals: { code: 98027, status: 409, text: '节点“{node}”上还有{count}台租用中的机器，不能解绑；请先停止上架，等它们释放' },
+  cardRented: { code: 98028, status: 409, text: '该卡正在出租，机器停止后才能确认恢复' },
+  rentalUnpaid: { code: 98029, status: 409, text: '可用余额{available}元，不足以支付租用中的机器和这台机器{hours}小时的费用{needed}元，请先充值' },
+  cardTestFailed: { code: 98030, status: 409, text: '该卡没有通过自检：{checks}，请检修后再试' },
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 
   // models: the warehouse
@@ -708,6 +714,7 @@ export const errors = catalogue({
   ticketSecretNone: { code: 98408, status: 409, text: '没有保密信息，或已随工单结束清除' },
   ticketTaken: { code: 98409, status: 409, text: '工单已由“{name}”受理' },
   ticketFilesTooMany: { code: 98410, status: 409, text: '还没有使用的附件不能超过{limit}个，一天上传的附件不能超过2 GB' },
+  ticketTypeReviewed: { code: 98412, status: 409, text: '费用、配额与权限、分账类的工单只能由审核员改为其他类型' },
   ticketEntriesTooMany: { code: 98411, status: 409, text: '一个工单的记录不能超过{limit}条，请另提工单' },
 
   // 982xx: the split centre
@@ -732,6 +739,10 @@ export const errors = catalogue({
   splitNothingToWriteOff: { code: 98218, status: 409, text: '这项差异不涉及金额，不能核销' },
   splitCaseUnaskable: { code: 98219, status: 409, text: '这类差异不能向通道查询' },
   splitDayOpen: { code: 98220, status: 400, text: '这一天还没有结束' },
+  splitUsageUnrated: { code: 98230, status: 409, text: '该月份的用量还没有全部计费，请稍后再试' },
+  splitContractOverlaps: { code: 98231, status: 409, text: '与合同“{name}”重叠：同一供应商的同一种用量在同一月份只能按一份合同分账' },
+  splitVersionBefore: { code: 98232, status: 409, text: '新版本不能早于已签署版本的起始月份{period}' },
+  splitKeeperBound: { code: 98233, status: 409, text: '分账的经办人员不能代供应商确认或提出异议' },
 
   // 986xx: operations
   monitorNameTaken: { code: 98600, status: 400, text: '监控组件名称已存在' },

@@ -53,15 +53,19 @@ export async function tagsOf(kinds: ReadonlyMap<string, KindParts>, scope: Scope
   return (byId.safeParse({ id }).success ? await kinds.get(kind)?.tags?.(scope, id) : undefined) ?? {}
 }
 
-/** What things of a kind are called now, and whose page tells of each; what is gone is left out. */
+/**
+ * What things of a kind are called now, and whose page tells of each; what is gone is left out, and what is somebody's alone.
+ * @param userId who is told
+ */
 export async function namesNow(
   on: Sql,
-  { table, name = 'name', page }: KindParts,
+  { table, name = 'name', page, toldTo }: KindParts,
   ids: readonly string[],
+  userId: string | null = null,
 ): Promise<{ id: string; name: string; page_id: string }[]> {
   if (table === undefined) return []
   const { rows } = await sql<{ id: string; name: string; page_id: string }>`
-    select id, ${sql.ref(name)} as name, ${sql.ref(page?.id ?? 'id')} as page_id from ${sql.table(table)} where id = any(${[...ids]}::uuid[])
+    select id, ${sql.ref(name)} as name, ${sql.ref(page?.id ?? 'id')} as page_id from ${sql.table(table)} where id = any(${[...ids]}::uuid[]) and ${toldTo?.(userId) ?? sql`true`}
   `.execute(on)
   return rows
 }

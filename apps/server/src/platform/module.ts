@@ -3,6 +3,7 @@ import type { Call, Tags } from '@zhisuan/contract/define'
 import type { Kind } from '@zhisuan/contract/kind'
 import type { Offer } from '@zhisuan/contract/offer'
 import type { FastifyInstance } from 'fastify'
+import type { RawBuilder } from 'kysely'
 import type { Actor, Scope } from './auth/actor.ts'
 import type { Migrations, Sql, Tables, Tx } from './db/database.ts'
 import type { Authorising } from './http/bind.ts'
@@ -34,6 +35,8 @@ export interface ModuleParts {
   readonly contentsOfCloud?: CloudContents
   readonly contentsOfNode?: NodeContents
   readonly contentsOfProject?: ProjectContents
+  /** Before the agent of a node is sent away, in that transaction: refuses where it cannot be, and takes back what is not to outlast it. */
+  readonly nodeLeaves?: (tx: Tx, node: LeavingNode) => Promise<void>
   /** Whether cards of a node are for what this module gives them to, and for nothing else. */
   readonly reservesCards?: (on: Sql, edgeId: string) => Promise<boolean>
   /** What it has for somebody, so that menus leave out what nothing is there for. */
@@ -72,6 +75,8 @@ export interface KindParts {
   readonly table?: keyof Tables
   /** Column of what people call it, where that is not `name`. */
   readonly name?: string
+  /** Of what is somebody's alone: whether its row is one whose name this person is told. Left out: all who see that there is one are. */
+  readonly toldTo?: (userId: string | null) => RawBuilder<boolean>
   /** What somebody sees of one, by its name, where whose it is stands in no `bp_id` of its rows: undefined where they see none. */
   readonly seen?: (on: Sql, actor: Actor, id: string) => Promise<string | undefined>
   /** Whose page tells of it where it has none, and the column of that one's id: of an image that a node pulls the node. */
@@ -99,6 +104,13 @@ export interface CloudContents {
 }
 
 /** What is kept on nodes. */
+export interface LeavingNode {
+  readonly id: string
+  readonly name: string
+  readonly online: boolean
+  /** Who runs the platform wants it, and not whose it is. */
+  readonly byPlatform: boolean
+}
 export interface NodeContents {
   /** How many containers of ours each of them has; nodes without any may be left out. */
   count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>

@@ -20,6 +20,8 @@ export interface Hub {
   paceMs: number
   /** Whether each file is listed twice. */
   twice: boolean
+  /** Answers instead, where it says so. */
+  instead: ((path: string, response: ServerResponse) => boolean) | null
   close(): void
 }
 export async function startHub(): Promise<Hub> {
@@ -28,6 +30,7 @@ export async function startHub(): Promise<Hub> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://hub')
     const answer = (body: unknown) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    if (hub.instead?.(pathname, response) === true) return
     if (pathname === '/api/models/team/model/revision/main') return answer({ sha: commit })
     if (pathname === `/api/models/team/model/tree/${commit}`)
       return answer(
@@ -65,6 +68,6 @@ export async function startHub(): Promise<Hub> {
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const hub: Hub = { url: `http://127.0.0.1:${port}`, files, told, breaks, ranges, paceMs: 0, twice: false, close: () => void server.close() }
+  const hub: Hub = { url: `http://127.0.0.1:${port}`, files, told, breaks, ranges, paceMs: 0, twice: false, instead: null, close: () => void server.close() }
   return hub
 }

@@ -30,6 +30,22 @@ export async function breakOff(url: string, token: string, upload: Pick<FileUplo
   await closed
 }
 
+/** One piece that comes slowly: its bytes are given one after the other. */
+export function sendSlowly(url: string, token: string, upload: Pick<FileUpload, 'upload_path'>, offset: number, length: number) {
+  const sending = request(`${url}${upload.upload_path}`, { method: 'PATCH', headers: { ...headersAt(token, offset), 'content-length': length } })
+  return {
+    give: (bytes: Uint8Array): Promise<unknown> => new Promise((resolve) => sending.write(bytes, resolve)),
+    /** Null where the connection was closed before it was read. */
+    status: new Promise<number | null>((resolve) => {
+      sending.once('response', (response) => {
+        response.resume()
+        resolve(response.statusCode ?? null)
+      })
+      sending.on('error', () => resolve(null))
+    }),
+  }
+}
+
 /** Where an upload goes on. */
 export async function offsetOf(url: string, token: string, upload: Pick<FileUpload, 'upload_path'>): Promise<number> {
   const response = await fetch(`${url}${upload.upload_path}`, { method: 'HEAD', headers: { authorization: `Bearer ${token}`, 'tus-resumable': '1.0.0' } })

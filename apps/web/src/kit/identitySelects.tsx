@@ -94,6 +94,8 @@ export function ProjectSelect(control: Control) {
   )
 }
 
+export const ProjectField = labelled(ProjectSelect)
+
 /** One action of all there are. */
 export function OneActionSelect({ id, label, value, onChange }: Control) {
   const { t } = useTranslation('kit')

@@ -8,8 +8,11 @@ import { keyword, plainLine } from '../validation.ts'
 
 export const filesPath = '/api/files/v1'
 
-/** `personal`: of one person. `organisation`: shared by all its people. `public`: read by everybody who is signed in. */
-export const spaceKinds = ['personal', 'organisation', 'public'] as const
+/**
+ * `personal`: of one person. `organisation`: shared by all its people. `project`: of one of its projects, shared by those who work
+ * in it. `public`: read by everybody who is signed in.
+ */
+export const spaceKinds = ['personal', 'organisation', 'project', 'public'] as const
 export type SpaceKind = (typeof spaceKinds)[number]
 
 /** So long what was deleted can be brought back. */
@@ -46,6 +49,9 @@ export const entryName = z
 export const conflictWays = ['refuse', 'keep_both', 'replace'] as const
 export type ConflictWay = (typeof conflictWays)[number]
 
+/** Uploads that are not finished count. */
+export const fileUsage = z.object({ used_bytes: z.number(), /** Null: no limit. */ quota_bytes: z.number().nullable() })
+
 export const fileSpace = z.object({
   id: z.uuid(),
   kind: z.enum(spaceKinds),
@@ -55,11 +61,10 @@ export const fileSpace = z.object({
   file_count: z.int(),
   /** Of all files in it, with those in its bin. */
   used_bytes: z.number(),
+  /** Of a project's: what the project keeps in all, its models too. */
+  project: fileUsage.nullable(),
 })
 export type FileSpace = z.output<typeof fileSpace>
-
-/** Of the one who asks: their organisation's, or, without one, nobody's. Uploads that are not finished count. */
-export const fileUsage = z.object({ used_bytes: z.number(), /** Null: no limit. */ quota_bytes: z.number().nullable() })
 
 export const entryKinds = ['folder', 'file'] as const
 export const fileEntry = z.object({
@@ -118,9 +123,12 @@ export const fileShare = z.object({
 })
 export type FileShare = z.output<typeof fileShare>
 
-/** `to_machine`, `from_machine`: into and out of a container or an instance. */
-export const transferKinds = ['upload', 'download', 'publish', 'share', 'to_machine', 'from_machine'] as const
+/** `to_machine`, `from_machine`: into and out of a container or an instance. `import`: from another hub into a model. */
+export const transferKinds = ['upload', 'download', 'publish', 'share', 'to_machine', 'from_machine', 'import'] as const
 export type TransferKind = (typeof transferKinds)[number]
+/** Where something went to or came from: a space, or a model of the warehouse. */
+export const transferPlaces = [...spaceKinds, 'model'] as const
+export type TransferPlace = (typeof transferPlaces)[number]
 export const transferOutcomes = ['running', 'done', 'failed', 'cancelled'] as const
 export type TransferOutcome = (typeof transferOutcomes)[number]
 export const fileTransfer = z.object({
@@ -128,8 +136,8 @@ export const fileTransfer = z.object({
   kind: z.enum(transferKinds),
   /** Of what lies in another's own space null, as are its digest and reason: nobody else reads what is there. */
   name: z.string().nullable(),
-  space_kind: z.enum(spaceKinds),
-  /** The machine that it went to or came from, and where there; null where there was none. */
+  space_kind: z.enum(transferPlaces),
+  /** The machine that it went to or came from, and where there, or the hub; null where there was none. */
   machine: z.string().nullable(),
   bp_id: z.uuid().nullable(),
   bp_name: z.string().nullable(),
@@ -180,9 +188,9 @@ export const fileSpaces = {
     id: 'files.space.list',
     method: 'GET',
     path: `${filesPath}/spaces`,
-    summary: 'One’s own space, that of one’s organisation and the public one',
+    summary: 'One’s own space, that of one’s organisation, those of projects that one works in, and the public one',
     access: tenants,
-    response: z.object({ items: z.array(fileSpace), usage: fileUsage }),
+    response: z.object({ items: z.array(fileSpace), /** Of the organisation, or, without one, nobody's. */ usage: fileUsage }),
   }),
   entries: defineCall({
     ...one,
@@ -475,7 +483,7 @@ export const fileTransfers = {
     id: 'files.transfer.list',
     method: 'GET',
     path: `${filesPath}/transfers`,
-    summary: 'Every upload, download, publication and share',
+    summary: 'Every upload, download, publication and share, of spaces and of models',
     access: admins,
     query: listQuery(['started_at', 'bytes'], transferFilters),
     response: listOf(fileTransfer),

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { defineCall, listOf, listQuery, moment } from '../define.ts'
 import { keyword } from '../validation.ts'
 
+/** Of the project that every organisation begins with: what belongs to the organisation as a whole is its as well. */
+export const firstProjectKey = 'default'
+
 export const project = z.object({
   id: z.uuid(),
   key: z.string(),

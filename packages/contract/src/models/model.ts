@@ -239,7 +239,12 @@ export const models = {
     summary: 'Make a model, a draft. A namespace belongs to the organisation that first uses it',
     access: tenants,
     status: 201,
-    body: z.object({ namespace: hubName, name: hubName, ...about }),
+    body: z.object({
+      namespace: hubName,
+      name: hubName,
+      /** Whose quota it counts in besides the organisation's. */ project_id: z.uuid().nullable().default(null),
+      ...about,
+    }),
     response: model,
   }),
   update: defineCall({
@@ -308,6 +313,12 @@ export const models = {
   }),
 } as const
 
+/** A file on its way to a model: `done` once it has come and waits for a commit. */
+const stagedFile = fileUpload
+  .pick({ id: true, status: true, error: true, offset_bytes: true, size_bytes: true, upload_path: true, expires_at: true })
+  .extend({ /** Where it is to lie, where that was said. */ path: z.string().nullable() })
+export type StagedFile = z.output<typeof stagedFile>
+
 export const modelFiles = {
   list: defineCall({
     ...one,
@@ -333,8 +344,28 @@ export const modelFiles = {
         .string()
         .regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
         .optional(),
+      /** Where it is to lie: for people, who find it again by that. */
+      path: modelFilePath.optional(),
     }),
-    response: fileUpload.pick({ id: true, status: true, error: true, offset_bytes: true, size_bytes: true, upload_path: true, expires_at: true }),
+    response: stagedFile,
+  }),
+  unfinished: defineCall({
+    ...one,
+    id: 'models.file.unfinished',
+    method: 'GET',
+    path: `${modelsPath}/models/{id}/uploads`,
+    summary: 'One’s own files on their way to a model that no commit has taken: those that go on, that failed since yesterday, and that wait',
+    access: tenants,
+    response: z.object({ items: z.array(stagedFile) }),
+  }),
+  discard: defineCall({
+    params: byId.extend({ upload_id: z.uuid() }),
+    id: 'models.file.discard',
+    method: 'DELETE',
+    path: `${modelsPath}/models/{id}/uploads/{upload_id}`,
+    summary: 'Give one of them up: what came of it is deleted, and counts no more',
+    access: tenants,
+    response: empty,
   }),
   staged: defineCall({
     params: byId.extend({ upload_id: z.uuid() }),
@@ -343,7 +374,7 @@ export const modelFiles = {
     path: `${modelsPath}/models/{id}/uploads/{upload_id}`,
     summary: 'How far an upload is',
     access: tenants,
-    response: fileUpload.pick({ id: true, status: true, error: true, offset_bytes: true, size_bytes: true, upload_path: true, expires_at: true }),
+    response: stagedFile,
   }),
   download: defineCall({
     ...one,

@@ -66,6 +66,11 @@ export const settings = {
     .string()
     .trim()
     .regex(/^[01]$/),
+  /** Who rents in the market has enough for so many hours of all that they rent; 0: nobody asks. */
+  market_hours_ahead: z
+    .string()
+    .trim()
+    .regex(/^\d{1,3}$/),
   /** Hours until a provider's new bank details count, where nobody else approves them. */
   split_bank_hours: z
     .string()

@@ -1,4 +1,4 @@
-import { finished, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { archiveEntriesMost, type fileEntries } from '@zhisuan/contract/files/file'
 import { previewOf } from '@zhisuan/contract/files/preview'
 import type { BodyOf } from '@zhisuan/contract/define'
@@ -7,18 +7,17 @@ import { ZipFile } from 'yazl'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
-import { FileStream } from '../../platform/bytes/fileStream.ts'
 import type { Download } from '../../platform/downloads.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { counted } from './counted.ts'
 import * as store from './files.store.ts'
 import type { EntryRow } from './files.store.ts'
-import { archiveName, transferTexts } from './files.texts.ts'
+import { archiveName } from './files.texts.ts'
 import { numbered } from './files.tree.ts'
 import type { ShareUses } from './share.uses.ts'
 import type { Transfers } from './transfers.ts'
+import { refuseWithin, type Asked as Request } from './within.ts'
 
 const kind = 'files.entry'
 
@@ -38,7 +37,7 @@ export type FileDownloads = ReturnType<typeof createFileDownloads>
 
 /** What goes out: a file as it is, with Range; several things as an archive that is written while it is read. */
 export function createFileDownloads(
-  { db, downloads, log, now }: Pick<Platform, 'db' | 'downloads' | 'log' | 'now'>,
+  { db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>,
   { bytes, transfers, uses }: { bytes: Bytes; transfers: Transfers; uses: ShareUses },
 ) {
   /** Found anew each time a link is followed: what was deleted meanwhile, or is no longer theirs, is gone. */
@@ -64,8 +63,10 @@ export function createFileDownloads(
         const stream = await download.open(range)
         // Looking at a film asks for a hundred pieces of it.
         if (by.inline) return stream
-        const id = await transfers
-          .told(db, by.holder ?? { bp_id: space?.bp_id ?? null }, {
+        return transfers.follow(
+          stream,
+          by.holder ?? { bp_id: space?.bp_id ?? null },
+          {
             kind: by.share === null ? 'download' : 'share',
             name: download.name,
             space_kind: space?.kind ?? 'personal',
@@ -73,25 +74,9 @@ export function createFileDownloads(
             size_bytes: range === undefined ? about.size : range.end - range.start + 1,
             sha256: about.sha256,
             ip: by.ip,
-          })
-          .catch((error: unknown) => {
-            // Nobody reads it now.
-            stream.destroy()
-            throw error
-          })
-        const ended = ({ bytes: went, whole }: { bytes: number; whole: boolean }): void => {
-          const outcome = whole ? ({ outcome: 'done' } as const) : ({ outcome: 'cancelled', reason: transferTexts.leftOff } as const)
-          Promise.all([transfers.ended(db, { id }, { ...outcome, bytes: went }), settle?.(went)]).catch((failed: unknown) =>
-            log.warn({ err: failed }, 'the end of a download was not written down'),
-          )
-        }
-        if (stream instanceof FileStream) {
-          void stream.outcome.then(ended)
-          return stream
-        }
-        const counting = counted(stream)
-        finished(counting.stream, (error) => ended({ bytes: counting.bytes(), whole: error === null || error === undefined }))
-        return counting.stream
+          },
+          settle ?? undefined,
+        )
       },
     }
   }
@@ -118,11 +103,14 @@ export function createFileDownloads(
   })
 
   return {
-    async link(actor: Actor, { ids, inline }: BodyOf<(typeof fileEntries)['download']>, ip: string): Promise<ExportLink> {
+    async link(actor: Actor, { ids: named, inline }: BodyOf<(typeof fileEntries)['download']>, request: Request): Promise<ExportLink> {
       const { user_id, name, bp_id } = actor
-      const by: Asked = { ids, inline, ip, holder: { user_id, name, bp_id }, share: null }
+      // Whoever names one twice means it once.
+      const ids = [...new Set(named)]
+      const by: Asked = { ids, inline, ip: request.ip, holder: { user_id, name, bp_id }, share: null }
       const roots = await entries(by)
-      if (roots.length !== new Set(ids).size) throw new Refusal('notFound')
+      if (roots.length !== ids.length) throw new Refusal('notFound')
+      await refuseWithin(db, actor, request, ['files.entry.download'], ids)
       if (inline && (roots.length > 1 || roots.some((entry) => entry.kind === 'folder' || previewOf(entry.name) === null))) throw new Refusal('fileNotShown')
       if (ids.length === 1) return downloads.link(kind, JSON.stringify(by), actor)
       const id = uuidv7()

@@ -15,17 +15,24 @@ import { iso, type Sql, type Tx } from '../../platform/db/database.ts'
 import { shapedPage } from '../../platform/db/page.ts'
 import { found, Refusal } from '../../platform/errors.ts'
 import { uuidv7 } from '../../platform/ids.ts'
+import { createOneAtATime } from '../../platform/oneAtATime.ts'
+import { workInTurn } from '../../platform/bytes/inTurn.ts'
 import type { Platform } from '../../platform/platform.ts'
 import * as store from './files.store.ts'
 import type { EntryRow, SpaceRow } from './files.store.ts'
 import { spaceTexts } from './files.texts.ts'
 import type { Transfers } from './transfers.ts'
 import * as tree from './files.tree.ts'
+import { refuseWithin, type Asked } from './within.ts'
 
 type Spaces = typeof fileSpaces
 type Entries = typeof fileEntries
 
 const dayMs = 86_400_000
+/** Changes of spaces at a server: fewer than it has connections to the database. */
+const changesAtOnce = 4
+/** Deletions whose days are over, in one look. */
+const endedAtOnce = 500
 
 export type FileService = ReturnType<typeof createFiles>
 
@@ -33,7 +40,16 @@ export type FileService = ReturnType<typeof createFiles>
 export const mayWrite = (actor: Pick<Actor, 'kind'>, space: Pick<SpaceRow, 'kind'>): boolean => space.kind !== 'public' || isPlatformKind(actor.kind)
 
 /** Spaces, and what is in them: the tree is ours, its bytes the storage core's. All changes of a space are one after the other. */
-export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, transfers }: { bytes: Bytes; transfers: Transfers }) {
+export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>, { bytes, transfers }: { bytes: Bytes; transfers: Transfers }) {
+  const oneAtATime = createOneAtATime()
+  const few = workInTurn(changesAtOnce)
+  /** A change of one space: who waits for others that change the same one, or for many that change others, holds no connection to the database. */
+  const within = <T>(spaceId: string, act: (tx: Tx) => Promise<T>): Promise<T> => oneAtATime(spaceId, () => few(() => db.transaction().execute(act)))
+  /** In the space of what was chosen. @throws Refusal notFound */
+  const withinThat = async <T>(actor: Actor, ids: readonly string[], act: (tx: Tx) => Promise<T>): Promise<T> => {
+    const [first] = await store.entriesOf(db, actor, ids.slice(0, 1))
+    return within(found(first).space_id, act)
+  }
   const spaceOf = async (on: Sql, actor: Actor, id: string, field?: string): Promise<SpaceRow> => {
     const space = await store.getSpace(on, actor, id)
     if (space === undefined && field !== undefined) throw new Refusal('fileParentGone', { field })
@@ -69,16 +85,18 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     actor: Actor,
     to: SpaceRow,
     wish: { readonly ids: readonly string[]; readonly parent_id: string | null; readonly conflict: ConflictWay },
+    asked: Asked,
   ): Promise<EntryRow[]> => {
     const roots = await store.entriesOf(tx, actor, wish.ids)
     if (roots.length !== new Set(wish.ids).size || roots.some(({ bin_id }) => bin_id !== null)) throw new Refusal('notFound')
+    await refuseWithin(tx, actor, asked, ['files.entry.copy'], wish.ids)
     await tree.folderAt(tx, to.id, wish.parent_id)
     const all = await store.treeOf(tx, wish.ids, null, archiveEntriesMost + 1)
     if (all.length > archiveEntriesMost) throw new Refusal('fileTooMany', { values: { limit: archiveEntriesMost } })
     // A root's own folder is a level; of one that lies in another of them the copy is a copy of its own.
     await tree.refuseTooDeep(tx, wish.parent_id, Math.max(...all.map(({ depth, kind }) => depth + (kind === 'folder' ? 1 : 0))))
     const size = all.reduce((sum, entry) => sum + (entry.size_bytes ?? 0), 0)
-    await bytes.take(tx, to.bp_id, size)
+    await bytes.take(tx, to, size)
     for (const root of roots) {
       const copies = new Map<string, string>()
       const rows = []
@@ -98,11 +116,11 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
   }
 
   /** Deletes for good what one deletion took. */
-  const purge = async (tx: Tx, space: Pick<SpaceRow, 'id' | 'bp_id'>, binId: string): Promise<void> => {
+  const purge = async (tx: Tx, space: Pick<SpaceRow, 'id' | 'bp_id' | 'project_id'>, binId: string): Promise<void> => {
     const gone = await store.purgeTree(tx, binId)
     const size = gone.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
     await store.countIn(tx, space.id, { bytes: -size, files: -gone.length })
-    await bytes.give(tx, space.bp_id, size)
+    await bytes.give(tx, space, size)
     await bytes.release(
       tx,
       gone.map(({ sha256 }) => sha256),
@@ -114,16 +132,18 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     async personDeleted(tx: Tx, userId: string): Promise<void> {
       const uploads = await bytes.hold(tx, userId)
       const space = await store.deletePersonalSpace(tx, userId)
-      await bytes.leave(tx, uploads)
+      await bytes.leave(tx, uploads, 'left')
       if (space === undefined) return
-      await bytes.give(tx, space.bp_id, space.used_bytes)
+      await bytes.give(tx, space, space.used_bytes)
       await bytes.release(tx, space.sha256s)
     },
 
     async spaces(actor: Actor): Promise<ResponseOf<Spaces['list']>> {
       const spaces = await store.spacesOf(db, actor, uuidv7)
-      const usage = await bytes.account(db, actor.bp_id)
-      return { items: spaces.map((space) => shapeSpace(actor, space)), usage }
+      const usage = await bytes.account(db, { bp_id: actor.bp_id, project_id: null })
+      const items: FileSpace[] = []
+      for (const space of spaces) items.push({ ...shapeSpace(actor, space), project: space.project_id === null ? null : await bytes.account(db, space) })
+      return { items, usage }
     },
 
     async list(actor: Actor, id: string, query: QueryOf<Spaces['entries']>) {
@@ -138,7 +158,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
 
     async createFolder(actor: Actor, spaceId: string, body: BodyOf<Spaces['createFolder']>): Promise<FileEntry> {
       const id = uuidv7()
-      await db.transaction().execute(async (tx) => {
+      await within(spaceId, async (tx) => {
         const space = await writable(tx, actor, spaceId)
         await tree.folderAt(tx, spaceId, body.parent_id)
         await tree.refuseTooDeep(tx, body.parent_id, 1)
@@ -149,7 +169,7 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
     },
 
     async rename(actor: Actor, id: string, { name }: BodyOf<Entries['rename']>): Promise<FileEntry> {
-      await db.transaction().execute(async (tx) => {
+      await withinThat(actor, [id], async (tx) => {
         const { entries } = await chosen(tx, actor, [id], false)
         const entry = found(entries[0])
         if (entry.name === name) return
@@ -158,9 +178,10 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       return shown(actor, id)
     },
 
-    async move(actor: Actor, body: BodyOf<Entries['move']>): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+    async move(actor: Actor, body: BodyOf<Entries['move']>, asked: Asked): Promise<void> {
+      await withinThat(actor, body.ids, async (tx) => {
         const { space, entries } = await chosen(tx, actor, body.ids, false)
+        await refuseWithin(tx, actor, asked, ['files.entry.move'], body.ids)
         const to = { space_id: space.id, parent_id: body.parent_id }
         await tree.folderAt(tx, space.id, body.parent_id)
         const above = body.parent_id === null ? [] : [body.parent_id, ...(await store.pathOf(tx, body.parent_id)).map((folder) => folder.id)]
@@ -173,27 +194,28 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       })
     },
 
-    async copy(actor: Actor, { space_id, ...wish }: BodyOf<Entries['copy']>): Promise<void> {
-      await db.transaction().execute(async (tx) => {
-        await copyInto(tx, actor, await writable(tx, actor, space_id, 'space_id'), wish)
+    async copy(actor: Actor, { space_id, ...wish }: BodyOf<Entries['copy']>, asked: Asked): Promise<void> {
+      await within(space_id, async (tx) => {
+        await copyInto(tx, actor, await writable(tx, actor, space_id, 'space_id'), wish, asked)
       })
     },
 
     /** Whether they may is said by a policy: the public space is else only the platform’s to change. */
-    async publish(actor: Actor, body: BodyOf<Entries['publish']>, ip: string): Promise<void> {
+    async publish(actor: Actor, body: BodyOf<Entries['publish']>, asked: Asked): Promise<void> {
       await store.spacesOf(db, actor, uuidv7)
-      await db.transaction().execute(async (tx) => {
-        const space = await store.publicSpace(tx)
+      const space = await store.publicSpace(db)
+      await within(space.id, async (tx) => {
         await store.lockSpace(tx, space.id)
-        const roots = await copyInto(tx, actor, space, body)
+        const roots = await copyInto(tx, actor, space, body, asked)
         for (const { name, size_bytes, sha256 } of roots)
-          await transfers.told(tx, actor, { kind: 'publish', name, space_kind: 'public', size_bytes, sha256, ip })
+          await transfers.told(tx, actor, { kind: 'publish', name, space_kind: 'public', size_bytes, sha256, ip: asked.ip })
       })
     },
 
-    async delete(actor: Actor, { ids }: BodyOf<Entries['delete']>): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+    async delete(actor: Actor, { ids }: BodyOf<Entries['delete']>, asked: Asked): Promise<void> {
+      await withinThat(actor, ids, async (tx) => {
         const { entries } = await chosen(tx, actor, ids, false)
+        await refuseWithin(tx, actor, asked, ['files.entry.delete'], ids)
         const all = new Set(ids)
         for (const entry of entries) {
           // It goes with a folder of the same choice.
@@ -203,9 +225,10 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       })
     },
 
-    async restore(actor: Actor, body: BodyOf<Entries['restore']>): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+    async restore(actor: Actor, body: BodyOf<Entries['restore']>, asked: Asked): Promise<void> {
+      await withinThat(actor, body.ids, async (tx) => {
         const { space, entries } = await chosen(tx, actor, body.ids, true)
+        await refuseWithin(tx, actor, asked, ['files.entry.restore'], body.ids, true)
         for (const entry of entries) {
           const parent = entry.parent_id === null ? undefined : await store.folderIn(tx, space.id, entry.parent_id)
           const to = { space_id: space.id, parent_id: parent?.id ?? null }
@@ -217,32 +240,42 @@ export function createFiles({ db, now }: Pick<Platform, 'db' | 'now'>, { bytes, 
       })
     },
 
-    async purge(actor: Actor, { ids }: BodyOf<Entries['purge']>): Promise<void> {
-      await db.transaction().execute(async (tx) => {
+    async purge(actor: Actor, { ids }: BodyOf<Entries['purge']>, asked: Asked): Promise<void> {
+      await withinThat(actor, ids, async (tx) => {
         const { space, entries } = await chosen(tx, actor, ids, true)
+        await refuseWithin(tx, actor, asked, ['files.entry.purge', 'files.entry.delete'], ids, true)
         for (const entry of entries) await purge(tx, space, entry.id)
       })
     },
 
-    /** What has been in the bin for its days goes. */
-    async purgeEnded(): Promise<void> {
-      const ended = await store.binnedBefore(db, new Date(now().getTime() - fileBinDays * dayMs))
-      for (const { id, space_id } of ended) {
-        await db.transaction().execute(async (tx) => {
-          await store.lockSpace(tx, space_id)
-          const [space, entry] = [await store.anySpace(tx, space_id), await store.anyEntry(tx, id)]
-          if (space !== undefined && entry !== undefined && entry.deleted_at !== null) await purge(tx, space, id)
-        })
+    /** What has been in the bin for its days goes, some at a time, until nothing is due. One that cannot be deleted keeps no other. */
+    async purgeEnded(signal?: AbortSignal): Promise<void> {
+      const before = new Date(now().getTime() - fileBinDays * dayMs)
+      const isOver = (): boolean => signal?.aborted === true
+      for (;;) {
+        let gone = 0
+        for (const { id, space_id } of await store.binnedBefore(db, before, endedAtOnce)) {
+          if (isOver()) return
+          await within(space_id, async (tx) => {
+            await store.lockSpace(tx, space_id)
+            const [space, entry] = [await store.anySpace(tx, space_id), await store.anyEntry(tx, id)]
+            if (space !== undefined && entry !== undefined && entry.deleted_at !== null) await purge(tx, space, id)
+            gone++
+          }).catch((error: unknown) => log.warn({ err: error, entry: id }, 'what was in the bin is left for the next time'))
+        }
+        if (gone === 0) return
       }
     },
+    /** A change of one space. Who waits for others holds no connection to the database. */
+    within,
     writable,
   }
 }
 
-const shapeSpace = (actor: Actor, space: SpaceRow): FileSpace => ({
+const shapeSpace = (actor: Actor, space: store.ShownSpace): Omit<FileSpace, 'project'> => ({
   id: space.id,
   kind: space.kind,
-  name: spaceTexts[space.kind],
+  name: space.project_name ?? spaceTexts[space.kind],
   writable: mayWrite(actor, space),
   file_count: space.file_count,
   used_bytes: space.used_bytes,

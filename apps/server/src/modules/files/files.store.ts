@@ -1,4 +1,4 @@
-import type { fileShares, fileSpaces, fileTransfers, SpaceKind, TransferKind, TransferOutcome } from '@zhisuan/contract/files/file'
+import type { fileShares, fileSpaces, fileTransfers, SpaceKind, TransferKind, TransferOutcome, TransferPlace } from '@zhisuan/contract/files/file'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type RawBuilder, type Selectable } from 'kysely'
 import { tellsChanges } from '../../platform/changes.ts'
@@ -6,6 +6,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
 import { insertsInto } from '../../platform/db/rows.ts'
 import { found } from '../../platform/errors.ts'
+import { firstProjectKey } from '@zhisuan/contract/issue/project'
 import '../../platform/bytes/bytes.store.ts'
 import { spaceTexts } from './files.texts.ts'
 
@@ -15,6 +16,8 @@ interface FileSpaceTable {
   bp_id: string | null
   /** Of a personal one. */
   user_id: string | null
+  /** Of a project's. */
+  project_id: string | null
   used_bytes: Generated<number>
   file_count: Generated<number>
   /** What billing was told last. */
@@ -81,7 +84,7 @@ interface FileTransferTable {
   /** Of an upload its own id. */
   upload_id: string | null
   name: string
-  space_kind: SpaceKind
+  space_kind: TransferPlace
   bp_id: string | null
   user_id: string | null
   user_name: string | null
@@ -229,6 +232,35 @@ export const fileMigrations: Migrations = {
     );
     create index file_archive_wishes_expires on file_archive_wishes (expires_at);
   `),
+  '20261201_18_file_entries_counted': migration(`
+    -- How many there are in a folder: all of one look the same here, so that a hundred thousand take little room.
+    create index file_entries_counted on file_entries (space_id, parent_id) where bin_id is null;
+  `),
+  '20261201_15_file_transfers_of_models': migration(`
+    alter table file_transfers drop constraint file_transfers_kind_check;
+    alter table file_transfers add constraint file_transfers_kind_check
+      check (kind in ('upload', 'download', 'publish', 'share', 'to_machine', 'from_machine', 'import'));
+  `),
+  '20261201_11_file_projects': migration(`
+    alter table file_spaces add column project_id uuid references projects on delete cascade;
+    alter table file_spaces drop constraint file_spaces_kind_check;
+    alter table file_spaces add constraint file_spaces_kind_check check (kind in ('personal', 'organisation', 'project', 'public'));
+    create unique index file_spaces_project on file_spaces (project_id) where kind = 'project';
+    -- A project that nothing is kept of any more goes with its empty folders.
+    alter table file_entries drop constraint file_entries_space_id_fkey;
+    alter table file_entries add constraint file_entries_space_id_fkey foreign key (space_id) references file_spaces on delete cascade;
+    create or replace function usage_name(space file_spaces) returns text language sql stable as $$
+      select case space.kind
+        when 'personal' then '${spaceTexts.personal}（' || coalesce((select coalesce(name, former_name) from users where id = space.user_id), '') || '）'
+        when 'project' then '${spaceTexts.project}（' || coalesce((select name from projects where id = space.project_id), '') || '）'
+        else '${spaceTexts.organisation}' end
+    $$;
+    create or replace function file_spaces_end_usage() returns trigger language plpgsql as $$
+    begin
+      if old.metered_bytes > 0 then perform record_usage('files.space', old.id, usage_name(old), old.bp_id, old.project_id, '{}'); end if;
+      return null;
+    end $$;
+  `),
 }
 
 /** Tells billing what spaces take up, as far as that is otherwise than it was told. */
@@ -237,7 +269,7 @@ export const tellUsage = async (on: Sql): Promise<void> => {
     with changed as (
       update file_spaces set metered_bytes = used_bytes where metered_bytes <> used_bytes returning file_spaces
     )
-    select record_usage('files.space', (file_spaces).id, usage_name(file_spaces), (file_spaces).bp_id, null,
+    select record_usage('files.space', (file_spaces).id, usage_name(file_spaces), (file_spaces).bp_id, (file_spaces).project_id,
       case when (file_spaces).used_bytes = 0 then '{}' else jsonb_build_object('file.size', (file_spaces).used_bytes) end)
     from changed`.execute(on)
 }
@@ -252,26 +284,56 @@ export interface Holder {
   readonly bp_id: string | null
 }
 
+/** Whether somebody works in a project: as a member of it, or as who runs its organisation. */
+const worksIn = ({ user_id, bp_id }: Holder, projectBp: string, projectId: string): RawBuilder<boolean> =>
+  sql<boolean>`(${sql.ref(projectBp)} = ${bp_id} and (
+    exists (select from project_members where project_members.project_id = ${sql.ref(projectId)} and project_members.user_id = ${user_id})
+    or exists (select from user_roles where user_roles.user_id = ${user_id} and user_roles.role = 'TENANT_ADMIN')))`
 /** The condition that a space is one that somebody reads: the only way to what is in it. */
-const readBy = ({ user_id, bp_id }: Holder): RawBuilder<boolean> =>
-  sql<boolean>`(file_spaces.kind = 'public' or (file_spaces.kind = 'personal' and file_spaces.user_id = ${user_id}) or (file_spaces.kind = 'organisation' and file_spaces.bp_id = ${bp_id}))`
+const readBy = (holder: Holder): RawBuilder<boolean> =>
+  sql<boolean>`(file_spaces.kind = 'public' or (file_spaces.kind = 'personal' and file_spaces.user_id = ${holder.user_id})
+    or (file_spaces.kind = 'organisation' and file_spaces.bp_id = ${holder.bp_id})
+    or (file_spaces.kind = 'project' and ${worksIn(holder, 'file_spaces.bp_id', 'file_spaces.project_id')}))`
 
-/** Makes those that somebody has and that are not there yet, and answers them: the personal one, then the organisation's, then the public one. */
-export async function spacesOf(on: Sql, holder: Holder, newId: () => string): Promise<SpaceRow[]> {
+/** Whether somebody is told what an entry is called: what lies in a personal space only whose that is. */
+export const toldTo = (userId: string | null): RawBuilder<boolean> =>
+  sql<boolean>`not exists (select from file_spaces where file_spaces.id = file_entries.space_id and file_spaces.kind = 'personal' and file_spaces.user_id is distinct from ${userId}::uuid)`
+export type ShownSpace = SpaceRow & { project_name: string | null }
+/**
+ * Makes those that somebody has and that are not there yet, and answers them: the personal one, then the organisation's, those of
+ * the projects that they work in, then the public one. What the project has that an organisation begins with is the organisation's.
+ */
+export async function spacesOf(on: Sql, holder: Holder, newId: () => string): Promise<ShownSpace[]> {
   await on
     .insertInto('file_spaces')
     .values([
-      { id: newId(), kind: 'personal', bp_id: holder.bp_id, user_id: holder.user_id },
-      { id: newId(), kind: 'public', bp_id: null, user_id: null },
-      ...(holder.bp_id === null ? [] : [{ id: newId(), kind: 'organisation' as const, bp_id: holder.bp_id, user_id: null }]),
+      { id: newId(), kind: 'personal', bp_id: holder.bp_id, user_id: holder.user_id, project_id: null },
+      { id: newId(), kind: 'public', bp_id: null, user_id: null, project_id: null },
+      ...(holder.bp_id === null ? [] : [{ id: newId(), kind: 'organisation' as const, bp_id: holder.bp_id, user_id: null, project_id: null }]),
     ])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  await on
+    .insertInto('file_spaces')
+    .columns(['id', 'kind', 'bp_id', 'project_id'])
+    .expression(
+      on
+        .selectFrom('projects')
+        .select([sql<string>`gen_random_uuid()`.as('id'), sql<SpaceKind>`'project'`.as('kind'), 'bp_id', 'projects.id as project_id'])
+        .where(worksIn(holder, 'projects.bp_id', 'projects.id'))
+        .where('projects.key', '!=', firstProjectKey)
+        .where(sql<boolean>`not exists (select from file_spaces where file_spaces.project_id = projects.id)`),
+    )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   return on
     .selectFrom('file_spaces')
-    .selectAll()
+    .leftJoin('projects', 'projects.id', 'file_spaces.project_id')
+    .selectAll('file_spaces')
+    .select('projects.name as project_name')
     .where(readBy(holder))
-    .orderBy(sql`array_position(array['personal', 'organisation', 'public'], kind)`)
+    .orderBy(sql`array_position(array['personal', 'organisation', 'project', 'public'], kind)`)
+    .orderBy('projects.name')
     .execute()
 }
 export const getSpace = (on: Sql, holder: Holder, id: string): Promise<SpaceRow | undefined> =>
@@ -343,6 +405,15 @@ export const folderIn = (on: Sql, spaceId: string, id: string): Promise<EntryRow
 export const entryNamed = (on: Sql, spaceId: string, parentId: string | null, name: string): Promise<EntryRow | undefined> =>
   inFolder(on, spaceId, parentId).selectAll().where('name', '=', name).executeTakeFirst()
 
+/** Which of these names are taken there. */
+export async function namesTaken(on: Sql, spaceId: string, parentId: string | null, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await inFolder(on, spaceId, parentId)
+    .select('name')
+    .where(sql<boolean>`name = any(${names}::text[])`)
+    .execute()
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** Folders that something lies in, the outermost first, without itself. */
 export async function pathOf(on: Sql, id: string): Promise<{ id: string; name: string }[]> {
   const { rows } = await sql<{ id: string; name: string }>`
@@ -363,6 +434,20 @@ export async function treeOf(on: Sql, ids: readonly string[], bin: string | null
   return rows
 }
 
+/** All that lies within some of them, themselves left out. @param bin of what their deletion took; else of what is there */
+export async function entriesWithin(on: Sql, ids: readonly string[], bin: boolean): Promise<{ id: string; name: string }[]> {
+  const { rows } = await (
+    bin
+      ? sql<{ id: string; name: string }>`select id, name from file_entries where bin_id = any(${ids}::uuid[]) and id <> bin_id`
+      : sql<{ id: string; name: string }>`
+    with recursive down as (
+      select id, name from file_entries where parent_id = any(${ids}::uuid[]) and bin_id is null
+      union select e.id, e.name from file_entries as e join down on e.parent_id = down.id and e.bin_id is null
+    ) select id, name from down`
+  ).execute(on)
+  return rows
+}
+
 export const insertEntries = insertsInto('file_entries')
 export const updateEntry = async (
   tx: Tx,
@@ -376,8 +461,8 @@ export const updateEntry = async (
     .execute()
 }
 /** In the bin for longer than that. */
-export const binnedBefore = (on: Sql, at: Date): Promise<EntryRow[]> =>
-  on.selectFrom('file_entries').selectAll().where('deleted_at', '<', at).orderBy('deleted_at').limit(500).execute()
+export const binnedBefore = (on: Sql, at: Date, limit: number): Promise<EntryRow[]> =>
+  on.selectFrom('file_entries').selectAll().where('deleted_at', '<', at).orderBy('deleted_at').limit(limit).execute()
 
 export const insertShare = insertsInto('file_shares')
 export type ShownShare = ShareRow & { entry_name: string; entry_kind: 'folder' | 'file' }
@@ -388,7 +473,7 @@ const sharesOf = (on: Sql, holder: Holder) =>
     .innerJoin('file_entries', 'file_entries.id', 'file_shares.entry_id')
     .innerJoin('file_spaces', 'file_spaces.id', 'file_entries.space_id')
     // What lies in the public space may be shared by many, of whom each sees their own.
-    .where(sql<boolean>`(file_shares.created_by = ${holder.user_id} or (file_spaces.kind = 'organisation' and file_spaces.bp_id = ${holder.bp_id}))`)
+    .where(sql<boolean>`(file_shares.created_by = ${holder.user_id} or (file_spaces.kind in ('organisation', 'project') and ${readBy(holder)}))`)
     .where('file_entries.bin_id', 'is', null)
 export async function listShares(on: Sql, holder: Holder, query: QueryOf<typeof fileShares.list>): Promise<{ total: number; rows: ShownShare[] }> {
   const filtered = sharesOf(on, holder)
@@ -563,7 +648,10 @@ export async function purgeTree(tx: Tx, binId: string): Promise<{ sha256: string
   return rows.flatMap(({ sha256, size_bytes }) => (sha256 === null || size_bytes === null ? [] : [{ sha256, size_bytes }]))
 }
 /** A person's own space with all that is in it; undefined where they never had one. */
-export async function deletePersonalSpace(tx: Tx, userId: string): Promise<{ bp_id: string | null; used_bytes: number; sha256s: string[] } | undefined> {
+export async function deletePersonalSpace(
+  tx: Tx,
+  userId: string,
+): Promise<(Pick<SpaceRow, 'bp_id' | 'project_id' | 'used_bytes'> & { sha256s: string[] }) | undefined> {
   const space = await tx.selectFrom('file_spaces').selectAll().where('kind', '=', 'personal').where('user_id', '=', userId).forUpdate().executeTakeFirst()
   if (space === undefined) return undefined
   const { rows } = await sql<{ sha256: string | null }>`delete from file_entries where space_id = ${space.id} returning sha256`.execute(tx)

@@ -13,16 +13,24 @@ import {
   type FileEntry,
   type FileUpload,
 } from '@zhisuan/contract/files/file'
+import { audits } from '@zhisuan/contract/iam/audit'
+import { grants } from '@zhisuan/contract/iam/grant'
+import { keptProjects } from '@zhisuan/contract/iam/project'
+import { modelFiles, models } from '@zhisuan/contract/models/model'
+import { apiEvents } from '@zhisuan/contract/omc/log'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
+import { auth } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import type { BodyInput } from '@zhisuan/contract/define'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { sweepJob } from '../../platform/bytes/bytes.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { breakOff, offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
+import { deny, keeping } from '../../testing/policies.ts'
+import { breakOff, offsetOf, sendPiece, sendSlowly, sha256Of } from '../../testing/uploads.ts'
 
 let app: TestApp
 let url: string
@@ -47,7 +55,7 @@ afterAll(() => app.close())
 /** What the clock does each five minutes. */
 const sweep = (): Promise<void> => app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, sweepJob, {}))
 
-type Kind = 'personal' | 'organisation' | 'public'
+type Kind = 'personal' | 'organisation' | 'project' | 'public'
 const spaceOf = async (who: SignedIn, kind: Kind = 'personal'): Promise<string> => {
   const { items } = await call(app, fileSpaces.list, { token: who.token })
   return items.find((space) => space.kind === kind)?.id ?? ''
@@ -207,6 +215,29 @@ describe('an upload', () => {
     )
   })
 
+  it('ends in the middle of a piece with the session that sends it, and with the right to', async () => {
+    const { makePolicy, give } = keeping(app)
+    const end: Readonly<Record<string, (who: Person & SignedIn) => Promise<unknown>>> = {
+      session: (who) => call(app, auth.logout, { token: who.token }),
+      right: async (who) => give(admin, await makePolicy(admin, [deny('files.space.upload')]), { user_id: who.id }),
+    }
+    for (const [what, over] of Object.entries(end)) {
+      const who = await someone(app)
+      const bytes = randomBytes(3 * 2 ** 20)
+      const upload = await announce(who, { name: 'long.bin', size_bytes: 10 * bytes.length })
+      const sending = sendSlowly(url, who.token, upload, 0, 10 * bytes.length)
+      for (let piece = 0; piece < 2; piece++) await sending.give(bytes)
+      await vi.waitFor(async () => expect(await offsetOf(url, who.token, upload)).toBeGreaterThan(0))
+      await over(who)
+      await sending.give(bytes)
+      const status = what === 'session' ? 401 : 403
+      expect([status, null]).toContain(await sending.status)
+      expect((await sendPiece(url, who.token, upload, 0, new Uint8Array(bytes))).status).toBe(status)
+      const row = await app.platform.db.selectFrom('byte_uploads').select('offset_bytes').where('id', '=', upload.id).executeTakeFirst()
+      expect(row?.offset_bytes).toBeLessThanOrEqual(3 * bytes.length)
+    }
+  })
+
   it('of no bytes is a file', async () => {
     expect(await put(owner, 'empty.txt', Buffer.alloc(0))).toMatchObject({ size_bytes: 0, sha256: sha256Of(Buffer.alloc(0)) })
   })
@@ -344,6 +375,36 @@ describe('a space', () => {
 })
 
 describe('what is in a space', () => {
+  it('and denied to somebody by itself is not theirs by its folder either', async () => {
+    const { makePolicy, give } = keeping(app)
+    const person = await someone(app)
+    const other = await folder(person, '别处')
+    const top = await folder(person, '合同')
+    const denied = await put(person, '底价.xlsx', randomBytes(10), { parent_id: top.id, folders: ['内'] })
+    const actions = ['download', 'copy', 'move', 'delete', 'restore', 'purge'].map((name) => `files.entry.${name}`)
+    const granted = await give(admin, await makePolicy(admin, [deny([...actions, 'files.share.create'], { Resource: `zrn:files:*:entry/${denied.id}` })]), {
+      user_id: person.id,
+    })
+    const { token } = person
+    const ids = [top.id]
+    const refusal = { status: 403, code: 97618, message: '其中的“底价.xlsx”不允许您这样操作' }
+    expect(await refused(app, fileEntries.download, { token, body: { ids } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.copy, { token, body: { ids, space_id: top.space_id, parent_id: other.id } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.move, { token, body: { ids, parent_id: other.id } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.delete, { token, body: { ids } })).toMatchObject(refusal)
+    expect(await refused(app, fileShares.create, { token, body: { entry_id: top.id } })).toMatchObject(refusal)
+    // Whoever does not see the folder learns no name of what is in it.
+    expect(await refused(app, fileEntries.download, { token: stranger.token, body: { ids } })).toMatchObject({ status: 404 })
+    await call(app, grants.delete, { token: admin.token, params: { id: granted.id } })
+    await call(app, fileEntries.delete, { token, body: { ids } })
+    await give(admin, await makePolicy(admin, [deny(actions, { Resource: `zrn:files:*:entry/${denied.id}` })]), { user_id: person.id })
+    expect(await refused(app, fileEntries.restore, { token, body: { ids } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.purge, { token, body: { ids } })).toMatchObject(refusal)
+    // Beside it all is as it was; and who names one thing twice is given it once.
+    const link = await call(app, fileEntries.download, { token, body: { ids: [other.id, other.id] } })
+    expect((await fetch(`${url}${link.path}`)).status).toBe(200)
+  })
+
   it('is renamed, moved and copied, all or none, and never into itself', async () => {
     const [a, b] = [await folder(stranger, 'a'), await folder(stranger, 'b')]
     const inner = await folder(stranger, 'inner', a.id)
@@ -364,6 +425,70 @@ describe('what is in a space', () => {
     const { usage, items } = await call(app, fileSpaces.list, { token: stranger.token })
     const own = items.find(({ kind }) => kind === 'personal')
     expect(own?.used_bytes).toBe(usage.used_bytes)
+  })
+
+  it('is copied by twelve at once, each under a number of its own, and none of them waits with a connection to the database in hand', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    const top = await folder(person, '数据')
+    const files = Array.from({ length: 100 }, (_, at) => ({ name: `${at}.txt`, size_bytes: 1, content: Buffer.from('x').toString('base64') }))
+    for (const part of ['a', 'b', 'c'])
+      await call(app, fileSpaces.uploadMany, {
+        token: person.token,
+        params: { id },
+        body: { parent_id: top.id, files: files.map((file) => ({ ...file, folders: [part] })) },
+      })
+    let most = 0
+    const copying = Promise.all(
+      Array.from({ length: 12 }, () =>
+        call(app, fileEntries.copy, { token: person.token, body: { ids: [top.id], space_id: id, parent_id: null, conflict: 'keep_both' } }),
+      ),
+    ).then(() => true)
+    for (let over = false; !over;) {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event <> 'extend'
+      `.execute(app.platform.db)
+      most = Math.max(most, rows[0]?.count ?? 0)
+      over = await Promise.race([copying, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 20))])
+    }
+    expect(most).toBeLessThanOrEqual(1)
+    const numbers = Array.from({ length: 12 }, (_, at) => `数据 (${at + 1})`)
+    expect((await list(person)).toSorted()).toEqual(['数据', ...numbers].toSorted())
+    expect((await call(app, fileSpaces.list, { token: person.token })).usage.used_bytes).toBe(13 * 300)
+  })
+
+  it('leaves the bin by the clock, however much is due', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    const count = 510
+    const row = { space_id: id, bp_id: person.bp_id, parent_id: null, kind: 'folder' as const, sha256: null, size_bytes: null, created_by: person.id }
+    const ids = Array.from({ length: count }, () => randomUUID())
+    for (let at = 0; at < count; at += 255)
+      await app.platform.db
+        .insertInto('file_entries')
+        .values(
+          ids.slice(at, at + 255).map((one) => ({
+            ...row,
+            id: one,
+            name: one,
+            created_by_name: person.name,
+            bin_id: one,
+            deleted_at: new Date(app.clock.now().getTime() - 8 * 86_400_000),
+            deleted_by_name: person.name,
+            deleted_from: '/',
+          })),
+        )
+        .execute()
+    const purge =
+      app.platform
+        .modules()
+        .flatMap(({ jobs = [] }) => jobs)
+        .find(({ name }) => name === 'files.bin.purge') ?? expect.fail('there is no such job')
+    await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, purge, {}))
+    await vi.waitFor(
+      async () => expect((await app.platform.db.selectFrom('file_entries').select('id').where('space_id', '=', id).execute()).length).toBe(0),
+      15_000,
+    )
   })
 
   it('rests in the bin, comes back with all that was in it, and goes for good', async () => {
@@ -617,6 +742,26 @@ describe('records', () => {
   })
 })
 
+describe('the audit log', () => {
+  it('says of what lies in a personal space that something was done, and to nobody else what it is called', async () => {
+    const head = await someone(app)
+    const made = await makeUser(app, { kind: 4, organisation: head.bp_id })
+    const person = { ...made, ...(await signIn(app, made)) }
+    const [mine, ours] = [await folder(person, '离职申请'), await folder(person, '共享', null, 'organisation')]
+    for (const { id } of [mine, ours]) await call(app, fileEntries.rename, { token: person.token, params: { id }, body: { name: `${id}-x` } })
+    const named = async (who: SignedIn, { id }: FileEntry) =>
+      (await call(app, audits.list, { token: who.token, query: { call: 'files.entry.rename', object_id: id } })).items.map(({ object_name }) => object_name)
+    for (const who of [admin, head]) expect([await named(who, mine), await named(who, ours)]).toEqual([[null], [`${ours.id}-x`]])
+    const { events } = await call(app, apiEvents.list, { token: admin.token, query: { page_size: 100 } }).then(({ items }) => ({
+      events: JSON.stringify(items),
+    }))
+    expect([events.includes(`${mine.id}-x`), events.includes(`${ours.id}-x`)]).toEqual([false, true])
+    const own = await folder(head, '自己的')
+    await call(app, fileEntries.rename, { token: head.token, params: { id: own.id }, body: { name: '自己改的' } })
+    expect(await named(head, own)).toEqual(['自己改的'])
+  })
+})
+
 describe('what is kept', () => {
   it('is limited as all else is: by the default, or by what is said for one organisation', async () => {
     const person = await someone(app)
@@ -632,6 +777,49 @@ describe('what is kept', () => {
       limit: null,
       own: true,
     })
+  })
+
+  it('for a project is shared by those who work in it, and counts in its quota as in the organisation’s', async () => {
+    const head = await someone(app)
+    const body = { key: 'vision', name: '视觉', bp_id: head.bp_id }
+    const project = await call(app, keptProjects.create, { token: head.token, body })
+    const people = await Promise.all([0, 1].map(() => makeUser(app, { kind: 4, organisation: head.bp_id })))
+    const [member, other] = await Promise.all(people.map(async (one) => ({ ...one, ...(await signIn(app, one)) })))
+    if (member === undefined || other === undefined) return expect.fail('they were made')
+    await call(app, keptProjects.addMember, { token: head.token, params: { id: project.id }, body: { user_id: member.id } })
+    const of = async (who: SignedIn) => (await call(app, fileSpaces.list, { token: who.token })).items.filter(({ kind }) => kind === 'project')
+    const limit = (project_id: string | null, file_bytes: number | null) =>
+      call(app, quotas.set, { token: admin.token, params: { bp_id: head.bp_id ?? '' }, body: { project_id, limits: { file_bytes } } })
+    await limit(project.id, 1_000)
+    expect([await of(other), await of(stranger)]).toEqual([[], []])
+    const [space] = await of(member)
+    expect(space).toMatchObject({ name: '视觉', writable: true, project: { used_bytes: 0, quota_bytes: 1_000 } })
+    expect(await refused(app, fileSpaces.entries, { token: other.token, params: { id: space?.id ?? '' } })).toMatchObject({ status: 404 })
+    const file = await put(member, 'set.bin', randomBytes(600), {}, 'project')
+    expect(await list(head, {}, 'project')).toEqual(['set.bin'])
+    const params = { id: space?.id ?? '' }
+    // A model of the project counts too.
+    await limit(null, 1_500)
+    const model = await call(app, models.create, { token: member.token, body: { namespace: 'vision', name: 'm', title: 'm', project_id: project.id } })
+    const upload = await call(app, modelFiles.upload, { token: member.token, params: { id: model.id }, body: { size_bytes: 300 } })
+    expect((await of(member))[0]).toMatchObject({ used_bytes: 600, project: { used_bytes: 900 } })
+    expect(await refused(app, fileSpaces.upload, { token: member.token, params, body: { name: 'more.bin', size_bytes: 101 } })).toMatchObject({ code: 97619 })
+    await announce(member, { name: 'mine.bin', size_bytes: 550 })
+    expect(await refused(app, fileSpaces.upload, { token: member.token, params, body: { name: 'more.bin', size_bytes: 100 } })).toMatchObject({ code: 97604 })
+    await limit(null, null)
+    const answers = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, at) => call(app, fileSpaces.upload, { token: member.token, params, body: { name: `n${at}`, size_bytes: 40 } })),
+    )
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    expect((await call(app, keptProjects.contents, { token: head.token, params: { id: project.id } })).items).toContainEqual({
+      resource: 'file_bytes',
+      count: 980,
+    })
+    // Whoever works in it no more reads it no more.
+    await call(app, keptProjects.removeMember, { token: head.token, params: { id: project.id, user_id: member.id } })
+    expect(await refused(app, fileEntries.get, { token: member.token, params: { id: file.id } })).toMatchObject({ status: 404 })
+    expect(await refused(app, keptProjects.delete, { token: head.token, params: { id: project.id } })).toMatchObject({ code: 91116 })
+    expect(upload.size_bytes).toBe(300)
   })
 
   it('of a person alone goes with them, and is counted and paid for no more; what is the organisation’s stays', async () => {

@@ -1,17 +1,27 @@
-import type { SpaceKind, TransferKind, TransferOutcome } from '@zhisuan/contract/files/file'
+import type { SpaceKind, TransferKind, TransferOutcome, TransferPlace } from '@zhisuan/contract/files/file'
 
 /** Chinese words of what the server itself writes about files: names of spaces, reasons, headings of exports. */
-export const spaceTexts = { personal: '个人空间', organisation: '组织空间', public: '公共空间' } as const satisfies Record<SpaceKind, string>
+export const spaceTexts = { personal: '个人空间', organisation: '组织空间', project: '项目空间', public: '公共空间' } as const satisfies Record<
+  SpaceKind,
+  string
+>
+
+export const placeTexts = { ...spaceTexts, model: '模型仓库' } as const satisfies Record<TransferPlace, string>
 
 export const transferTexts = {
   file: '传输记录',
   serverEnded: '服务在传输途中停止',
   leftOff: '对方中断了连接',
   cancelled: '已取消',
-  kinds: { upload: '上传', download: '下载', publish: '发布', share: '分享下载', to_machine: '传到机器', from_machine: '从机器取回' } as const satisfies Record<
-    TransferKind,
-    string
-  >,
+  kinds: {
+    upload: '上传',
+    download: '下载',
+    publish: '发布',
+    share: '分享下载',
+    to_machine: '传到机器',
+    from_machine: '从机器取回',
+    import: '导入',
+  } as const satisfies Record<TransferKind, string>,
   outcomes: { running: '进行中', done: '完成', failed: '失败', cancelled: '已取消' } as const satisfies Record<TransferOutcome, string>,
   columns: {
     startedAt: '开始时间',

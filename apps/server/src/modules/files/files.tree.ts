@@ -11,6 +11,9 @@ export interface Author {
   readonly name: string
 }
 
+/** Numbers that are looked at where a name is taken. */
+const numbersMost = 1_000
+
 const encoder = new TextEncoder()
 /** The stem cut so that the whole keeps within 255 bytes, and no character is cut in two. */
 export function numbered(name: string, number: number): string {
@@ -50,10 +53,10 @@ export async function nameAt(
   const there = await store.entryNamed(tx, at.space_id, at.parent_id, wanted.name)
   if (there === undefined) return wanted.name
   if (conflict === 'keep_both') {
-    for (let number = 1; number <= 500; number++) {
-      const name = numbered(wanted.name, number)
-      if ((await store.entryNamed(tx, at.space_id, at.parent_id, name)) === undefined) return name
-    }
+    const names = Array.from({ length: numbersMost }, (_, index) => numbered(wanted.name, index + 1))
+    const taken = await store.namesTaken(tx, at.space_id, at.parent_id, names)
+    const free = names.find((name) => !taken.has(name))
+    if (free !== undefined) return free
   }
   if (conflict === 'replace' && there.kind === 'file' && wanted.kind === 'file') {
     await intoBin(tx, by, there)

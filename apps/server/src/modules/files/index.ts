@@ -7,13 +7,13 @@ import type { Platform } from '../../platform/platform.ts'
 import { createFileDownloads } from './files.download.ts'
 import { filesRoutes } from './files.routes.ts'
 import { createFiles } from './files.service.ts'
-import { fileMigrations, tellUsage } from './files.store.ts'
+import { fileMigrations, tellUsage, toldTo } from './files.store.ts'
 import type { Machines } from './machine/machine.ts'
 import { createMachineCopies } from './machine/machine.service.ts'
 import { machineMigrations } from './machine/machine.store.ts'
 import { createShareUses } from './share.uses.ts'
 import { createShares, type Passwords } from './shares.ts'
-import { createTransfers } from './transfers.ts'
+import { createTransfers, type Transfers } from './transfers.ts'
 import { createFileUploads } from './uploads.ts'
 
 const usageJob = defineJob({ name: 'files.usage.tell', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
@@ -23,7 +23,7 @@ const purgeJob = defineJob({ name: 'files.bin.purge', input: z.object({}), concu
 export function createFilesModule(
   platform: Platform,
   { bytes, passwords, machines }: { bytes: Bytes; passwords: Passwords; machines: Readonly<Record<MachineKind, Machines>> },
-): ModuleParts {
+): ModuleParts & { /** Records of what goes in and out, for whoever else keeps bytes of people. */ transfers: Transfers } {
   const transfers = createTransfers(platform)
   const files = createFiles(platform, { bytes, transfers })
   const uploads = createFileUploads(platform, { bytes, files, transfers })
@@ -32,16 +32,17 @@ export function createFilesModule(
   const shares = createShares(platform, { passwords, downloads })
   const copies = createMachineCopies(platform, { bytes, files, transfers, machines })
   return {
+    transfers,
     migrations: { ...fileMigrations, ...machineMigrations },
-    kinds: { 'files.space': {}, 'files.entry': { table: 'file_entries' }, 'files.transfer': { table: 'file_transfers' } },
+    kinds: { 'files.space': {}, 'files.entry': { table: 'file_entries', toldTo }, 'files.transfer': { table: 'file_transfers' } },
     handlers: filesRoutes({ files, uploads, downloads, shares, transfers, copies }),
     personDeleted: files.personDeleted,
     jobs: [purgeJob, usageJob, ...copies.jobs],
     jobHandlers: [
       ...copies.jobHandlers,
       handleJob(usageJob, () => tellUsage(platform.db)),
-      handleJob(purgeJob, async () => {
-        await files.purgeEnded()
+      handleJob(purgeJob, async (_, { signal }) => {
+        await files.purgeEnded(signal)
         await transfers.forgetRunning()
         await uses.forget()
         await downloads.forget()

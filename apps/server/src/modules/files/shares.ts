@@ -11,6 +11,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { readable } from '../../platform/secrets.ts'
 import type { FileDownloads } from './files.download.ts'
 import * as store from './files.store.ts'
+import { refuseWithin, type Asked } from './within.ts'
 
 type Calls = typeof fileShares
 
@@ -49,9 +50,10 @@ export function createShares(
   return {
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listShares(db, actor, query), shape),
 
-    async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<FileShare> {
+    async create(actor: Actor, body: BodyOf<Calls['create']>, asked: Asked): Promise<FileShare> {
       const entry = await store.entryOf(db, actor, body.entry_id)
       if (entry === undefined || entry.bin_id !== null) throw new Refusal('notFound')
+      await refuseWithin(db, actor, asked, ['files.share.create', 'files.entry.download'], [entry.id])
       if (body.ends_at !== null && new Date(body.ends_at) <= now()) throw new Refusal('fieldsInvalid', { field: 'ends_at' })
       const [id, token] = [uuidv7(), randomBytes(16).toString('base64url')]
       await store.insertShare(db, {

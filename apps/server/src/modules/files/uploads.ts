@@ -1,11 +1,11 @@
 import { errors } from '@zhisuan/contract/errors'
 import { conflictWays, type FileUpload, type fileSpaces, type fileUploads } from '@zhisuan/contract/files/file'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
-import { fileUploads as uploadCalls, filesPath } from '@zhisuan/contract/files/file'
+import { fileSpaces as spaceCalls, fileUploads as uploadCalls, filesPath } from '@zhisuan/contract/files/file'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
-import type { Bytes } from '../../platform/bytes/bytes.ts'
+import type { Bytes, Kept } from '../../platform/bytes/bytes.ts'
 import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
 import { serveUploads } from '../../platform/bytes/serveUploads.ts'
 import { iso, type Tx } from '../../platform/db/database.ts'
@@ -13,7 +13,7 @@ import { found, Refusal } from '../../platform/errors.ts'
 import type { Authorising } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { FileService } from './files.service.ts'
+import { mayWrite, type FileService } from './files.service.ts'
 import * as store from './files.store.ts'
 import * as tree from './files.tree.ts'
 import type { Transfers } from './transfers.ts'
@@ -33,7 +33,6 @@ const wish = z.object({
 export const uploadPath = (id: string): string => `${filesPath}/uploads/${id}/content`
 
 type Calls = typeof fileSpaces
-type Kept = Awaited<ReturnType<Bytes['keep']>>[number]
 const digestsOf = (kept: readonly Kept[]): string[] => kept.map(({ sha256 }) => sha256)
 
 export type FileUploads = ReturnType<typeof createFileUploads>
@@ -44,6 +43,13 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
   const mine = async (actor: Actor, id: string): Promise<UploadRow> => {
     const upload = await bytes.upload(db, id)
     return found(upload?.taker === taker && upload.user_id === actor.user_id ? upload : undefined)
+  }
+
+  /** One's own, into a space that one may still change. */
+  const sent = async (actor: Actor, id: string): Promise<UploadRow> => {
+    const upload = await mine(actor, id)
+    if (!mayWrite(actor, found(await store.getSpace(db, actor, wishOf(upload).space_id)))) throw new Refusal('fileSpaceReadOnly')
+    return upload
   }
 
   /** It has come: where its folder went meanwhile, to the top, since who sent it would look in vain for nothing. */
@@ -82,6 +88,7 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     const id = await bytes.announce(tx, {
       taker,
       bp_id: space.bp_id,
+      project_id: space.project_id,
       user_id,
       size_bytes: body.size_bytes,
       sha256: body.sha256 ?? null,
@@ -112,7 +119,7 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
 
   return {
     async create(actor: Actor, spaceId: string, body: BodyOf<(typeof fileSpaces)['upload']>, ip: string): Promise<FileUpload> {
-      const id = await db.transaction().execute(async (tx) => {
+      const id = await files.within(spaceId, async (tx) => {
         const space = await files.writable(tx, actor, spaceId)
         const parentId = await tree.foldersAt(tx, actor, space, body.parent_id, body.folders)
         return announce(tx, actor, { space, parentId, folder: await folderText(tx, parentId) }, body, ip)
@@ -129,60 +136,51 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
       ip: string,
     ): Promise<ResponseOf<Calls['uploadMany']>> {
       const contents = many.flatMap(({ content }) => (content === undefined ? [] : [Buffer.from(content, 'base64')]))
-      let kept: Awaited<ReturnType<Bytes['keep']>> = []
-      try {
-        const outcomes = await db.transaction().execute(async (tx) => {
-          // Before the space is held: whoever takes an upload does it in this order too.
-          kept = await bytes.keep(tx, contents)
-          const space = await files.writable(tx, actor, spaceId)
-          const places = new Map<string, Place>()
-          const placeOf = async (folders: readonly string[]): Promise<Place> => {
-            const key = folders.join('/')
-            const known = places.get(key)
-            if (known !== undefined) return known
-            const parentId = await tree.foldersAt(tx, actor, space, parent_id, folders)
-            const place = { space, parentId, folder: await folderText(tx, parentId) }
-            places.set(key, place)
-            return place
-          }
-          const [here, unwanted]: [Kept[], Kept[]] = [[], []]
-          let next = 0
-          const made: { upload: string | null; entry_id: string | null; refused: Refusal | null }[] = []
-          for (const { content, folders, ...file } of many) {
-            const came = content === undefined ? null : found(kept[next++])
-            try {
-              const place = await placeOf(folders)
-              if (came === null) made.push({ upload: await announce(tx, actor, place, file, ip), entry_id: null, refused: null })
-              else {
-                const entry_id = await add(tx, actor, place, file, came, ip)
-                here.push(came)
-                made.push({ upload: null, entry_id, refused: null })
-              }
-            } catch (error) {
-              if (!(error instanceof Refusal)) throw error
-              if (came !== null) unwanted.push(came)
-              made.push({ upload: null, entry_id: null, refused: error })
-            }
-          }
-          const sum = here.reduce((all, { size_bytes }) => all + size_bytes, 0)
-          await bytes.take(tx, space.bp_id, sum)
-          await store.countIn(tx, spaceId, { bytes: sum, files: here.length })
-          await bytes.release(tx, digestsOf(unwanted))
-          return made
-        })
-        return {
-          items: await Promise.all(
-            outcomes.map(async ({ upload, entry_id, refused }) => ({
-              upload: upload === null ? null : shape(await mine(actor, upload)),
-              entry_id,
-              refused: refused === null ? null : { code: errors[refused.refusal].code, message: refused.message },
-            })),
-          ),
+      const outcomes = await bytes.keep(contents, async (tx, kept) => {
+        const space = await files.writable(tx, actor, spaceId)
+        const places = new Map<string, Place>()
+        const placeOf = async (folders: readonly string[]): Promise<Place> => {
+          const key = folders.join('/')
+          const known = places.get(key)
+          if (known !== undefined) return known
+          const parentId = await tree.foldersAt(tx, actor, space, parent_id, folders)
+          const place = { space, parentId, folder: await folderText(tx, parentId) }
+          places.set(key, place)
+          return place
         }
-      } catch (error) {
-        // Nothing may refer to them.
-        await db.transaction().execute((tx) => bytes.release(tx, digestsOf(kept)))
-        throw error
+        const [here, unwanted]: [Kept[], Kept[]] = [[], []]
+        let next = 0
+        const made: { upload: string | null; entry_id: string | null; refused: Refusal | null }[] = []
+        for (const { content, folders, ...file } of many) {
+          const came = content === undefined ? null : found(kept[next++])
+          try {
+            const place = await placeOf(folders)
+            if (came === null) made.push({ upload: await announce(tx, actor, place, file, ip), entry_id: null, refused: null })
+            else {
+              const entry_id = await add(tx, actor, place, file, came, ip)
+              here.push(came)
+              made.push({ upload: null, entry_id, refused: null })
+            }
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error
+            if (came !== null) unwanted.push(came)
+            made.push({ upload: null, entry_id: null, refused: error })
+          }
+        }
+        const sum = here.reduce((all, { size_bytes }) => all + size_bytes, 0)
+        await bytes.take(tx, space, sum)
+        await store.countIn(tx, spaceId, { bytes: sum, files: here.length })
+        await bytes.release(tx, digestsOf(unwanted))
+        return made
+      })
+      return {
+        items: await Promise.all(
+          outcomes.map(async ({ upload, entry_id, refused }) => ({
+            upload: upload === null ? null : shape(await mine(actor, upload)),
+            entry_id,
+            refused: refused === null ? null : { code: errors[refused.refusal].code, message: refused.message },
+          })),
+        ),
       }
     },
 
@@ -197,7 +195,13 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
 
     /** Where their bytes come in, by tus 1.0.0. */
     serve: (http: FastifyInstance, authorising: Authorising): Promise<void> =>
-      serveUploads(http, authorising, { path: uploadPath(':id'), call: uploadCalls.get, bytes, uploadOf: mine }),
+      serveUploads(http, authorising, {
+        path: uploadPath(':id'),
+        call: uploadCalls.get,
+        bytes,
+        uploadOf: sent,
+        within: (upload) => ({ call: spaceCalls.upload, id: wishOf(upload).space_id }),
+      }),
   }
 
   function shape(upload: UploadRow): FileUpload {

@@ -158,7 +158,10 @@ export function serveHub(
       downloads.hold(request.actor, request, reply)
       // Once for each that begins at its beginning: tools fetch a large one in pieces, and its first byte to learn its size.
       if (range === null || (range.start === 0 && range.end > 0)) await store.countDownload(db, model.id)
-      return sendBytes(reply, await bytes.read(file.sha256, range ?? undefined))
+      const stream = await bytes.read(file.sha256, range ?? undefined)
+      // That is how tools learn the size.
+      if (range !== null && range.end === 0 && file.size_bytes > 1) return sendBytes(reply, stream)
+      return sendBytes(reply, await models.follow(stream, { model, by: request.actor, ip: request.ip, file, range: range ?? undefined }))
     },
   })
 }

@@ -15,7 +15,7 @@ import type { Changing } from '../../platform/http/changing.ts'
 import { problemOf } from '../../platform/http/problems.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { readToken, repositoryOf, type Repository } from './hub.ts'
-import type { ContentChange, ModelService } from './models.service.ts'
+import { modelOf, type ContentChange, type ModelService } from './models.service.ts'
 import type { ModelRow } from './models.store.ts'
 
 /** What is smaller comes with the commit itself; all else as an object of its own before. A revision of only such files fits one body. */
@@ -37,7 +37,8 @@ const objectsMost = 1_000
 /** So long bytes may begin to come that were announced. */
 const linkMs = 12 * 3_600_000
 const sealPlace = 'models.hub.upload'
-const ticket = z.object({ upload: z.string(), expires: z.number() })
+/** `session`: of whoever asked for it, or the access key: what ends with that. */
+const ticket = z.object({ upload: z.string(), session: z.string(), expires: z.number() })
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
 const size = z.int().min(0).max(fileBytesMost)
@@ -62,18 +63,22 @@ const operation = z.discriminatedUnion('key', [
   z.object({ key: z.enum(['deletedFile', 'deletedFolder']), value: z.object({ path: z.string() }) }),
 ])
 
+/** Whom a session is of, or an access key, by now; null where it has ended. */
+export type ActorOf = (sessionId: string) => Promise<Actor | null>
+
 interface Parts {
   readonly platform: Pick<Platform, 'db' | 'config' | 'secrets' | 'now'>
   readonly models: ModelService
   readonly bytes: Bytes
   readonly changing: Changing
+  readonly actorOf: ActorOf
 }
 
 /**
  * The part of the hub's door by which tools upload: what is to come as an object (preupload), where it comes in (the batch
  * of Git LFS, whose links need no token), and the commit in lines that puts all of it where it belongs.
  */
-export async function serveHubUploads(http: FastifyInstance, authorising: Authorising, { platform, models, bytes, changing }: Parts): Promise<void> {
+export async function serveHubUploads(http: FastifyInstance, authorising: Authorising, { platform, models, bytes, changing, actorOf }: Parts): Promise<void> {
   const { db, secrets, now } = platform
   const by = (call: Call) => async (request: FastifyRequest) => {
     readToken(request)
@@ -101,14 +106,14 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
     const { create_pr: request_ } = request.query as { create_pr?: string }
     if ((revision ?? 'main') !== 'main' || (request_ !== undefined && request_ !== '0')) throw new Refusal('hubBranchUnknown')
   }
-  const linkOf = (request: FastifyRequest, upload: string): string => {
-    const sealed = secrets.seal(JSON.stringify({ upload, expires: now().getTime() + linkMs } satisfies z.input<typeof ticket>), sealPlace)
+  const linkOf = (request: FastifyRequest, { session_id: session }: Actor, upload: string): string => {
+    const sealed = secrets.seal(JSON.stringify({ upload, session, expires: now().getTime() + linkMs } satisfies z.input<typeof ticket>), sealPlace)
     return `${baseOf(request)}/objects/${sealed.replaceAll('+', '-').replaceAll('/', '_')}`
   }
-  const uploadOf = (link: string): string => {
+  const uploadOf = (link: string): Pick<z.output<typeof ticket>, 'upload' | 'session'> => {
     try {
-      const { upload, expires } = ticket.parse(JSON.parse(secrets.open(link.replaceAll('-', '+').replaceAll('_', '/'), sealPlace)))
-      if (expires > now().getTime()) return upload
+      const { expires, ...given } = ticket.parse(JSON.parse(secrets.open(link.replaceAll('-', '+').replaceAll('_', '/'), sealPlace)))
+      if (expires > now().getTime()) return given
     } catch {
       // As one that has expired.
     }
@@ -161,7 +166,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
         named(request, model)
         let answers: Awaited<ReturnType<ModelService['announceAll']>> = []
         await changing(request, reply, modelFiles.upload, { params: { id: model.id }, query: {}, body: { objects } }, async () => {
-          answers = await models.announceAll(actor, model.id, contents)
+          answers = await models.announceAll(actor, model.id, contents, request.ip)
         })
         return reply.type('application/vnd.git-lfs+json').send({
           transfer: 'basic',
@@ -170,7 +175,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
             oid,
             size: size_bytes,
             ...(refused !== null && { error: { code: 422, message: problemOf(refused, request.id).message } }),
-            ...(upload_id !== null && { actions: { upload: { href: linkOf(request, upload_id), header: {}, expires_in: linkMs / 1000 } } }),
+            ...(upload_id !== null && { actions: { upload: { href: linkOf(request, actor, upload_id), header: {}, expires_in: linkMs / 1000 } } }),
           })),
         })
       },
@@ -186,7 +191,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
         named(request, model)
         let commitOid = ''
         await changing(request, reply, modelRevisions.create, { params: { id: model.id }, query: {}, body: { message: change.message } }, async () => {
-          commitOid = (await models.commitContents(actor, model.id, change)).id
+          commitOid = (await models.commitContents(actor, model.id, change, request.ip)).id
         })
         const repository = `${model.namespace}/${model.name}`
         return { success: true, commitOid, commitUrl: `${baseOf(request)}/${repository}/commit/${commitOid}`, hookOutput: '' }
@@ -202,8 +207,16 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
       `${hubPath}/objects/:link`,
       { bodyLimit: fileBytesMost, config: objectsOften },
       async (request: FastifyRequest<{ Params: { link: string } }>, reply: FastifyReply) => {
-        const upload = uploadOf(request.params.link)
-        await bytes.put(upload, request.body as Readable)
+        const { upload, session } = uploadOf(request.params.link)
+        // As they may by now who were given the link.
+        const may = async (): Promise<void> => {
+          request.actor = await actorOf(session)
+          if (request.actor === null) throw new Refusal('hubLinkInvalid')
+          const model = modelOf(await models.sent(request.actor, upload))
+          await permit(request, modelFiles.upload, authorising, { id: model })
+        }
+        await may()
+        await bytes.put(upload, request.body as Readable, may)
         return reply.code(200).send()
       },
     )

@@ -31,6 +31,10 @@ interface ModelImportTable {
   error: string | null
   /** Until then some server is at it. */
   claimed_until: Date | null
+  /** Counts those who took it up: what one of them says who was overtaken does not count any more. */
+  claim: Generated<number>
+  /** Its record among the transfers. */
+  transfer_id: string | null
   created_by: string | null
   created_by_name: string
   created_at: Generated<Date>
@@ -71,65 +75,113 @@ export const importMigrations: Migrations = {
   '20261130_11_model_import_reserved': migration(`
     alter table model_imports add column reserved_bytes bigint not null default 0 check (reserved_bytes >= 0);
   `),
+  '20261201_16_model_import_claims': migration(`
+    alter table model_imports add column claim bigint not null default 0, add column transfer_id uuid;
+  `),
 }
 
 export type ImportRow = Selectable<ModelImportTable>
 
 export const insertImport = (
   tx: Tx,
-  row: Pick<ImportRow, 'id' | 'model_id' | 'url' | 'repository' | 'revision' | 'created_by' | 'created_by_name'>,
+  row: Pick<ImportRow, 'id' | 'model_id' | 'url' | 'repository' | 'revision' | 'transfer_id' | 'created_by' | 'created_by_name'>,
 ): Promise<ImportRow> => tx.insertInto('model_imports').values(row).returningAll().executeTakeFirstOrThrow()
 export const importsOf = (on: Sql, modelId: string): Promise<ImportRow[]> =>
   on.selectFrom('model_imports').selectAll().where('model_id', '=', modelId).orderBy('created_at', 'desc').limit(20).execute()
 export const runningOf = (on: Sql, modelId: string): Promise<{ id: string } | undefined> =>
   on.selectFrom('model_imports').select('id').where('model_id', '=', modelId).where('status', 'in', ['waiting', 'running']).executeTakeFirst()
-/** Those that nobody is at. */
-export const leftImports = (on: Sql, at: Date): Promise<{ id: string }[]> =>
+const unclaimed = (at: Date) => sql<boolean>`(model_imports.claimed_until is null or model_imports.claimed_until < ${at})`
+/** So many of the same organisation as this one's are worked at. */
+const workedAt = (at: Date) => sql<number>`(
+  select count(*) from model_imports as other join models as theirs on theirs.id = other.model_id
+  where theirs.bp_id is not distinct from (select bp_id from models where models.id = model_imports.model_id) and other.status = 'running' and other.claimed_until >= ${at})`
+/** Those that nobody is at, of organisations of which fewer are worked at than may be; whose did least goes first, then who waits the longest. */
+export const leftImports = (on: Sql, at: Date, atOnce: number): Promise<{ id: string }[]> =>
   on
     .selectFrom('model_imports')
     .select('id')
     .where('status', 'in', ['waiting', 'running'])
-    .where((where) => where.or([where('claimed_until', 'is', null), where('claimed_until', '<', at)]))
+    .where(unclaimed(at))
+    .where(sql<boolean>`${workedAt(at)} < ${atOnce}`)
+    .orderBy(workedAt(at))
+    .orderBy('created_at')
     .limit(20)
     .execute()
-/** Takes it up; undefined where somebody is at it, or it has ended. */
-export const claimImport = (on: Sql, id: string, at: Date, until: Date): Promise<ImportRow | undefined> =>
+/** That nobody is at since before then. */
+export const forgottenImports = (on: Sql, at: Date, before: Date): Promise<{ id: string }[]> =>
   on
+    .selectFrom('model_imports')
+    .select('id')
+    .where('status', 'in', ['waiting', 'running'])
+    .where(unclaimed(at))
+    .where('created_at', '<', before)
+    .limit(100)
+    .execute()
+/** Which of these go on. */
+export async function openAmong(on: Sql, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await on
+    .selectFrom('model_imports')
+    .select('id')
+    .where(sql<boolean>`id::text = any(${ids}::text[])`)
+    .where('status', 'in', ['waiting', 'running'])
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+/** Takes it up; undefined where somebody is at it, or it has ended, or as many of its organisation are worked at as may be. */
+export async function claimImport(tx: Tx, id: string, at: Date, until: Date, atOnce: number): Promise<ImportRow | undefined> {
+  // Two of one organisation are counted one after the other.
+  await sql`select pg_advisory_xact_lock(hashtextextended('model_imports ' || coalesce(
+    (select models.bp_id::text from model_imports join models on models.id = model_imports.model_id where model_imports.id = ${id}), ''), 13))`.execute(tx)
+  return tx
     .updateTable('model_imports')
-    .set({ status: 'running', claimed_until: until })
+    .set({ status: 'running', claimed_until: until, claim: sql`claim + 1` })
     .where('id', '=', id)
     .where('status', 'in', ['waiting', 'running'])
-    .where((where) => where.or([where('claimed_until', 'is', null), where('claimed_until', '<', at)]))
+    .where(unclaimed(at))
+    .where(sql<boolean>`${workedAt(at)} < ${atOnce}`)
     .returningAll()
     .executeTakeFirst()
-/** Says how far it is. @returns false where it was cancelled meanwhile */
-export const goOn = async (on: Sql, id: string, doneBytes: number, until: Date): Promise<boolean> => {
+}
+export type Claimed = Pick<ImportRow, 'id' | 'claim'>
+/** Says how far it is, or only that somebody is at it. @returns false where it has ended, or somebody else took it up */
+export const goOn = (on: Sql, of: Claimed, until: Date, doneBytes?: number): Promise<boolean> =>
+  updateImport(on, of, { claimed_until: until, ...(doneBytes !== undefined && { done_bytes: doneBytes }) })
+/** @returns false where it has ended, or somebody else took it up */
+export const updateImport = async (on: Sql, { id, claim }: Claimed, changes: Updateable<ModelImportTable>): Promise<boolean> => {
   const { numUpdatedRows } = await on
     .updateTable('model_imports')
-    .set({ done_bytes: doneBytes, claimed_until: until })
+    .set(changes)
     .where('id', '=', id)
+    .where('claim', '=', claim)
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
-export const updateImport = async (on: Sql, id: string, changes: Updateable<ModelImportTable>): Promise<void> => {
-  await on.updateTable('model_imports').set(changes).where('id', '=', id).execute()
+/** It is over, whoever is at it. The caller holds it. */
+export const endImport = async (
+  tx: Tx,
+  id: string,
+  changes: Required<Pick<Updateable<ModelImportTable>, 'status' | 'error' | 'ended_at' | 'claimed_until' | 'reserved_bytes'>>,
+): Promise<void> => {
+  await tx.updateTable('model_imports').set(changes).where('id', '=', id).execute()
 }
-/** Held against other changes, with whose it is; undefined where it has ended. */
-export const lockImport = (tx: Tx, id: string): Promise<(ImportRow & { bp_id: string | null }) | undefined> =>
+/** Held against other changes, with whose it is; undefined where it has ended, or, with a claim, somebody else took it up. */
+export const lockImport = (
+  tx: Tx,
+  { id, claim }: { readonly id: string; readonly claim?: number },
+): Promise<(ImportRow & { bp_id: string | null; project_id: string | null }) | undefined> =>
   tx
     .selectFrom('model_imports')
     .innerJoin('models', 'models.id', 'model_imports.model_id')
     .selectAll('model_imports')
-    .select('models.bp_id')
+    .select(['models.bp_id', 'models.project_id'])
     .where('model_imports.id', '=', id)
+    .where(claim === undefined ? sql<boolean>`true` : sql<boolean>`model_imports.claim = ${claim}`)
     .where('model_imports.status', 'in', ['waiting', 'running'])
     .forUpdate('model_imports')
     .executeTakeFirst()
-/** What of a model is counted that has not come; held, so that whoever ends an import meanwhile does not give back the same. */
-export const lockReserved = async (tx: Tx, modelId: string): Promise<number> => {
-  const rows = await tx.selectFrom('model_imports').select('reserved_bytes').where('model_id', '=', modelId).orderBy('id').forUpdate().execute()
-  return rows.reduce((sum, { reserved_bytes }) => sum + reserved_bytes, 0)
-}
+/** Those of a model, with what of them is counted that has not come; held, so that whoever ends one meanwhile does not give back the same. */
+export const lockImports = (tx: Tx, modelId: string): Promise<Pick<ImportRow, 'reserved_bytes' | 'transfer_id'>[]> =>
+  tx.selectFrom('model_imports').select(['reserved_bytes', 'transfer_id']).where('model_id', '=', modelId).orderBy('id').forUpdate().execute()
 /** Of a model that something is brought into nothing that waits is forgotten. */
 export const importing = sql<boolean>`exists (select from model_imports where model_imports.model_id = model_staged.model_id and model_imports.status in ('waiting', 'running'))`

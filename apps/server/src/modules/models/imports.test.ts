@@ -1,4 +1,9 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { fileTransfers } from '@zhisuan/contract/files/file'
 import { modelImports, type ModelImport } from '@zhisuan/contract/models/import'
 import { modelFiles, models } from '@zhisuan/contract/models/model'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
@@ -10,6 +15,7 @@ import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { startHub, type Hub } from '../../testing/hub.ts'
 import { sha256Of } from '../../testing/uploads.ts'
+import { lookJob } from './imports.ts'
 
 let app: TestApp
 let hub: Hub
@@ -195,5 +201,107 @@ describe('an import', () => {
     const begun = await begin(other)
     await call(app, modelImports.cancel, { token: owner.token, params: { id: other, import_id: begun.id } })
     expect((await ended(other)).status).toMatch(/cancelled|done/)
+  })
+
+  it('believes a hub nothing: what is no size, no end, no address or no pace ends it in words, and nothing of it stays', async () => {
+    const id = await create()
+    const before = await used()
+    hub.files.clear()
+    hub.files.set('model.bin', randomBytes(5_000))
+    const oid = 'b'.repeat(64)
+    const tree =
+      (listing: unknown, headers: Record<string, string> = {}) =>
+      (path: string, response: ServerResponse) => {
+        if (!path.includes('/tree/')) return false
+        response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(typeof listing === 'string' ? listing : JSON.stringify(listing))
+        return true
+      }
+    const file = { type: 'file', path: 'a.bin' }
+    const elsewhere = '无法导入：对方转到了不允许的地址'
+    const unreadable = '无法导入：对方的回答不是模型库的格式'
+    const lies: readonly (readonly [NonNullable<Hub['instead']>, string])[] = [
+      [tree([{ ...file, size: -1 }]), unreadable],
+      [tree([{ ...file, size: 5, lfs: { oid, size: -5 } }]), unreadable],
+      [tree('[{"type":"file","path":"a.bin","size":1e300}]'), unreadable],
+      [tree('[{"type":"file","path":"a.bin","size":NaN}]'), unreadable],
+      [tree(Array.from({ length: 600 }, (_, at) => ({ ...file, path: `${at}`, lfs: { oid, size: 2 ** 44 } }))), unreadable],
+      [tree([{ ...file, path: '../a.bin', size: 1 }]), '无法导入：文件名“../a.bin”不能使用'],
+      [tree(`["${'x'.repeat(3 * 2 ** 20)}"]`), '无法导入：对方的回答过长'],
+      [tree([{ ...file, size: 1 }], { link: '<http://127.0.0.1:9/next>; rel="next"' }), unreadable],
+      [tree([{ ...file, size: 2 ** 43 }]), '平台的文件空间不足'],
+      // More comes than it said.
+      [tree([{ ...file, path: 'model.bin', size: 100, lfs: { oid, size: 100 } }]), '文件过大'],
+      [(path, response) => path.includes('/resolve/') && (response.writeHead(302, { location: 'http://10.0.0.1/model.bin' }).end(), true), elsewhere],
+      [(path, response) => path.includes('/resolve/') && (response.writeHead(302, { location: 'file:///etc/passwd' }).end(), true), elsewhere],
+    ]
+    for (const [instead, error] of lies) {
+      hub.instead = instead
+      await begin(id)
+      const last = await ended(id)
+      expect(last.status, error).toBe('failed')
+      expect(last.error).toContain(error)
+      expect(await used()).toBe(before)
+    }
+    hub.instead = null
+    const left = await vi.waitFor(async () => {
+      const there = await readdir(join(app.config.DATA_DIR, 'bytes', 'imports')).catch(() => [])
+      expect(there).toEqual([])
+      return there
+    }, 5_000)
+    expect(left).toEqual([])
+  })
+
+  it('of one organisation leaves places to others, and is told of among the transfers', async () => {
+    hub.files.clear()
+    hub.files.set('a.bin', randomBytes(600_000))
+    hub.paceMs = 100
+    const ids = await Promise.all([0, 1, 2, 3, 4].map(() => create()))
+    for (const id of ids) await begin(id)
+    const running = async () =>
+      (await app.platform.db.selectFrom('model_imports').select('id').where('model_id', 'in', ids).where('status', '=', 'running').execute()).length
+    await vi.waitFor(async () => expect(await running()).toBe(2), 10_000)
+    const other = await someone(app)
+    const theirs = (await call(app, models.create, { token: other.token, body: { namespace: 'others', name: 'm', title: 'm' } })).id
+    await call(app, modelImports.create, { token: other.token, params: { id: theirs }, body: { url: hub.url, repository: 'team/model' } })
+    await vi.waitFor(async () => {
+      const [one] = (await call(app, modelImports.list, { token: other.token, params: { id: theirs } })).items
+      expect(one?.status).toBe('running')
+      expect(await running()).toBe(2)
+    }, 10_000)
+    for (const id of ids) expect(await ended(id)).toMatchObject({ status: 'done', error: null })
+    hub.paceMs = 0
+    const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { kind: 'import', outcome: 'done', page_size: 100 } })
+    expect(items.filter(({ user_name }) => user_name === owner.name).at(0)).toMatchObject({
+      name: expect.stringMatching(/^imported\/m\d+$/),
+      space_kind: 'model',
+      machine: `${hub.url}/team/model`,
+      bytes: 600_000,
+      size_bytes: 600_000,
+    })
+  })
+
+  it('that ended while nobody was at it leaves the disk, and one that nobody could go on with for a week ends', async () => {
+    const id = await create()
+    hub.files.clear()
+    hub.files.set('model.bin', randomBytes(5_000))
+    const one = await begin(id)
+    await ended(id)
+    const folder = (of: string) => join(app.config.DATA_DIR, 'bytes', 'imports', of)
+    const gone = randomUUID()
+    for (const of of [one.id, gone]) await mkdir(folder(of), { recursive: true })
+    const stuckAt = await create()
+    const stuck = await begin(stuckAt)
+    await ended(stuckAt)
+    await app.platform.db
+      .updateTable('model_imports')
+      .set({ status: 'running', ended_at: null, claimed_until: new Date(0), created_at: new Date(Date.now() - 8 * 86_400_000) })
+      .where('id', '=', stuck.id)
+      .execute()
+    await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, lookJob, {}))
+    await vi.waitFor(async () => {
+      const row = await app.platform.db.selectFrom('model_imports').select(['status', 'error']).where('id', '=', stuck.id).executeTakeFirst()
+      expect(row).toEqual({ status: 'failed', error: '一周内没有完成，已放弃' })
+      expect([existsSync(folder(one.id)), existsSync(folder(gone))]).toEqual([false, false])
+    }, 10_000)
   })
 })

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileBytesMost } from '@zhisuan/contract/files/file'
 import type { modelImports, ModelImport } from '@zhisuan/contract/models/import'
@@ -20,6 +20,7 @@ import { fetchFile } from '../../platform/outbound/fetch.ts'
 import { createOutboundAgent, fetchFailed, fetchReason, fetchRefusal, follow } from '../../platform/outbound/follow.ts'
 import type { OutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Transfers } from '../files/transfers.ts'
 import { importTexts } from './models.texts.ts'
 import type { ModelService } from './models.service.ts'
 import * as store from './imports.store.ts'
@@ -28,30 +29,42 @@ import type { ImportRow, PlannedFile } from './imports.store.ts'
 /** As much as one model holds. */
 const filesMost = 2_000
 const answerMs = 60_000
+/** More than what a hub says of all files of a model. */
+const answerBytes = 2 * 1024 * 1024
+/** A file has to bring so much in each span: what only seems to come holds nobody's place for hours. */
+const pace = { spanMs: 60_000, bytes: 256 * 1024 } as const
 /** Pages of a listing; a hub that never ends is left. */
 const pagesMost = 50
 /** How long a server is believed to be at it that says nothing. */
 const claimMs = 120_000
+const renewEveryMs = 30_000
+/** So many at once at a server, and so many of one organisation on all of them, so that another's do not wait behind hers. */
+const workers = 4
+const atOnce = 2
+/** What nobody could go on with for so long is given up. */
+const givenUpMs = 7 * 86_400_000
 const tellEveryMs = 1_000
 /** The queue takes a job for lost after an hour: what lasts longer goes on in another. */
 const turnMs = 45 * 60_000
 
 const info = z.object({ sha: z.string().regex(/^[0-9a-f]{7,64}$/) })
+/** Another's word: what is no size of a file is none. */
+const size = z.int().min(0).max(fileBytesMost)
 const listing = z.array(
   z.object({
     type: z.string(),
     path: z.string(),
-    size: z.number().default(0),
+    size: size.default(0),
     oid: z.string().optional(),
-    lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: z.number() }).nullish(),
+    lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size }).nullish(),
   }),
 )
 
-export const importJob = defineJob({ name: 'models.import.run', input: z.object({ id: z.uuid() }), concurrency: 2 })
+export const importJob = defineJob({ name: 'models.import.run', input: z.object({ id: z.uuid() }), concurrency: workers })
 /** Takes up what a killed server left. */
-const lookJob = defineJob({ name: 'models.import.look', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
+export const lookJob = defineJob({ name: 'models.import.look', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
 
-/** Whoever asked for it said so by now. */
+/** Whoever asked for it said so by now, or another server took it up. */
 class Cancelled extends Error {}
 
 /**
@@ -61,10 +74,19 @@ class Cancelled extends Error {}
  */
 export function createImports(
   platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>,
-  { models, bytes, guard, hubs }: { models: ModelService; bytes: Bytes; guard: OutboundGuard; hubs: () => Promise<string> },
+  parts: {
+    models: ModelService
+    bytes: Bytes
+    transfers: Pick<Transfers, 'told' | 'ended'>
+    guard: OutboundGuard
+    hubs: () => Promise<string>
+  },
 ) {
   const { db, jobs, log, now } = platform
-  const folderOf = (id: string): string => join(platform.config.DATA_DIR, 'bytes', 'imports', id)
+  const { models, bytes, transfers, guard, hubs } = parts
+  const folder = join(platform.config.DATA_DIR, 'bytes', 'imports')
+  const folderOf = (id: string): string => join(folder, id)
+  const until = (): Date => new Date(now().getTime() + claimMs)
 
   const allowed = async (): Promise<string[]> =>
     (await hubs())
@@ -83,7 +105,11 @@ export function createImports(
       throw fetchFailed('status', { status: answer.statusCode })
     }
     const next = /<([^>]+)>;\s*rel="next"/.exec(String(answer.headers['link'] ?? ''))?.[1]
-    return { body: await json(answer.body), next: next === undefined ? null : new URL(next, at).href }
+    if (next === undefined) return { body: await boundedJson(answer.body), next: null }
+    const following = URL.parse(next, at.href)
+    // The hub was allowed, and nobody that it names.
+    if (following === null || following.origin !== new URL(url).origin) throw failed(importTexts.unreadable)
+    return { body: await boundedJson(answer.body), next: following.href }
   }
   /** What there is, as it is now: of a name that moves on, such as `main`, the commit that it stands for. */
   const plan = async (row: ImportRow, signal: AbortSignal): Promise<{ commit: string; files: PlannedFile[] }> => {
@@ -96,17 +122,18 @@ export function createImports(
       let next: string | null = `${base}/tree/${commit}?recursive=true`
       for (let pages = 0; next !== null && pages < pagesMost; pages++) {
         const page = await ask(next, agent, signal)
-        for (const { type, path, size, oid = null, lfs } of listing.parse(page.body)) {
+        for (const { type, path, size: bytesOf, oid = null, lfs } of listing.parse(page.body)) {
           if (type !== 'file') continue
           if (paths.has(path)) throw failed(importTexts.twice(path))
           paths.add(path)
-          if (!modelFilePath.safeParse(path).success || size < 0 || size > fileBytesMost) throw failed(importTexts.path(path))
-          files.push({ path, size_bytes: lfs?.size ?? size, sha256: lfs?.oid ?? null, git: lfs == null ? oid : null, done: false })
+          if (!modelFilePath.safeParse(path).success) throw failed(importTexts.path(path))
+          files.push({ path, size_bytes: lfs?.size ?? bytesOf, sha256: lfs?.oid ?? null, git: lfs == null ? oid : null, done: false })
         }
         if (files.length > filesMost) throw new Refusal('modelTooManyFiles', { values: { limit: filesMost } })
         next = page.next
       }
       if (files.length === 0) throw failed(importTexts.empty)
+      if (!Number.isSafeInteger(sum(files))) throw failed(importTexts.unreadable)
       return { commit, files }
     } catch (error) {
       if (error instanceof z.ZodError || error instanceof SyntaxError) throw failed(importTexts.unreadable, error)
@@ -128,14 +155,14 @@ export function createImports(
     const path = join(folderOf(row.id), String(number))
     const at = file.path.split('/').map(encodeURIComponent).join('/')
     const url = `${row.url}/${row.repository}/resolve/${commit}/${at}`
-    await fetchFile({ url, path, maxBytes: Math.max(1, file.size_bytes), guard, signal, onTotal: async () => undefined, onProgress: told })
+    await fetchFile({ url, path, maxBytes: Math.max(1, file.size_bytes), guard, signal, pace, onTotal: async () => undefined, onProgress: told })
     const { sha256, git } = await digestsOf(path, signal)
     const wrong =
       (await stat(path)).size !== file.size_bytes ||
       (file.sha256 !== null && file.sha256 !== sha256) ||
       (file.git !== null && file.git.length === 40 && file.git !== git)
     if (wrong) throw failed(importTexts.wrong(file.path))
-    await models.stageFile(row.model_id, path, { sha256, size_bytes: file.size_bytes }, (tx) => arrived(tx, row.id, file.size_bytes))
+    await models.stageFile(row.model_id, path, { sha256, size_bytes: file.size_bytes }, (tx) => arrived(tx, row, file.size_bytes))
     await rm(path, { force: true })
     await rm(`${path}.source`, { force: true })
     return sha256
@@ -146,10 +173,10 @@ export function createImports(
     if (row.commit !== null && row.files !== null) return { commit: row.commit, files: row.files }
     const { commit, files } = await plan(row, signal)
     await db.transaction().execute(async (tx) => {
-      const at = await store.lockImport(tx, row.id)
+      const at = await store.lockImport(tx, row)
       if (at === undefined) throw new Cancelled()
-      await bytes.reserve(tx, at.bp_id, sum(files))
-      await store.updateImport(tx, row.id, {
+      await bytes.reserve(tx, at, sum(files))
+      await store.updateImport(tx, row, {
         commit,
         files: JSON.stringify(files),
         total_bytes: sum(files),
@@ -160,71 +187,103 @@ export function createImports(
     return { commit, files }
   }
   /** What has come is counted by the model from now on. @returns how much of it counted already */
-  const arrived = async (tx: Tx, id: string, size: number): Promise<number> => {
-    const at = await store.lockImport(tx, id)
+  const arrived = async (tx: Tx, row: store.Claimed, came: number): Promise<number> => {
+    const at = await store.lockImport(tx, row)
     if (at === undefined) throw new Cancelled()
-    const counted = Math.min(at.reserved_bytes, size)
-    await store.updateImport(tx, id, { reserved_bytes: at.reserved_bytes - counted })
+    const counted = Math.min(at.reserved_bytes, came)
+    await store.updateImport(tx, row, { reserved_bytes: at.reserved_bytes - counted })
     return counted
   }
-  /** Once: what has ended stays as it did. What has not come counts no more. */
-  const end = (id: string, status: 'done' | 'failed' | 'cancelled', error: string | null): Promise<void> =>
+  /** Once: what has ended stays as it did. What has not come counts no more. @param of with its claim: only where nobody took it up since */
+  const end = (of: { readonly id: string; readonly claim?: number }, status: 'done' | 'failed' | 'cancelled', error: string | null): Promise<void> =>
     db.transaction().execute(async (tx) => {
-      const at = await store.lockImport(tx, id)
+      const at = await store.lockImport(tx, of)
       if (at === undefined) return
-      await store.updateImport(tx, id, { status, error, ended_at: now(), claimed_until: null, reserved_bytes: 0 })
-      await bytes.give(tx, at.bp_id, at.reserved_bytes)
+      await store.endImport(tx, of.id, { status, error, ended_at: now(), claimed_until: null, reserved_bytes: 0 })
+      await bytes.give(tx, at, at.reserved_bytes)
+      const size_bytes = at.total_bytes ?? undefined
+      if (at.transfer_id !== null)
+        await transfers.ended(
+          tx,
+          { id: at.transfer_id },
+          { outcome: status, reason: error, bytes: at.done_bytes, ...(size_bytes !== undefined && { size_bytes }) },
+        )
     })
 
   const work = async (row: ImportRow, signal: AbortSignal): Promise<'done' | 'later'> => {
     await mkdir(folderOf(row.id), { recursive: true, mode: 0o700 })
     const { commit, files } = await begin(row, signal)
-    const until = Date.now() + turnMs
+    const turn = Date.now() + turnMs
     let toldAt = 0
     for (const [number, file] of files.entries()) {
       if (file.done) continue
-      if (Date.now() > until) return 'later'
+      if (Date.now() > turn) return 'later'
       const before = sum(files.filter(({ done }) => done))
-      const told = async (bytes: number): Promise<void> => {
+      const told = async (came: number): Promise<void> => {
         if (Date.now() - toldAt < tellEveryMs) return
         toldAt = Date.now()
-        if (!(await store.goOn(db, row.id, before + bytes, new Date(now().getTime() + claimMs)))) throw new Cancelled()
+        if (!(await store.goOn(db, row, until(), before + came))) throw new Cancelled()
       }
       await told(0)
       file.sha256 = await bring(row, commit, file, number, told, signal)
       file.done = true
       const done = files.filter((one) => one.done)
-      await store.updateImport(db, row.id, { files: JSON.stringify(files), done_files: done.length, done_bytes: sum(done) })
+      if (!(await store.updateImport(db, row, { files: JSON.stringify(files), done_files: done.length, done_bytes: sum(done) }))) throw new Cancelled()
     }
     const add = files.map(({ path, sha256, size_bytes }) => ({ path, sha256: found(sha256), size_bytes }))
     await models.commitImported({ user_id: row.created_by ?? '', name: row.created_by_name }, row.model_id, { message: importTexts.message(row), add })
     return 'done'
   }
 
-  const run = async (id: string, signal: AbortSignal): Promise<void> => {
-    // Another server is at it, or it has ended.
-    const row = await store.claimImport(db, id, now(), new Date(now().getTime() + claimMs))
+  const run = async (id: string, stopping: AbortSignal): Promise<void> => {
+    // Another server is at it, or it has ended, or others of its organisation are worked at.
+    const row = await db.transaction().execute((tx) => store.claimImport(tx, id, now(), until(), atOnce))
     if (row === undefined) return
+    const over = new AbortController()
+    // Also while a sum is made, or nothing comes: so nobody else takes it up, and who cancels it is heard.
+    const renewing = setInterval(() => {
+      store.goOn(db, row, until()).then(
+        (ours) => void (ours || over.abort(new Cancelled())),
+        (error: unknown) => log.debug({ err: error, import: id }, 'that somebody is at an import was not said'),
+      )
+    }, renewEveryMs)
     try {
-      if ((await work(row, signal)) === 'later') {
+      if ((await work(row, AbortSignal.any([stopping, over.signal]))) === 'later') {
         await db.transaction().execute(async (tx) => {
-          await store.updateImport(tx, id, { claimed_until: null })
+          await store.updateImport(tx, row, { claimed_until: null })
           await jobs.send(tx, importJob, { id })
         })
         return
       }
-      await end(id, 'done', null)
+      await end(row, 'done', null)
     } catch (error) {
-      if (signal.aborted) return
+      if (stopping.aborted) return
+      const cancelled = error instanceof Cancelled || over.signal.aborted
       // An outcome that nobody can know of beforehand, such as a database that is away, is tried again by the clock.
-      const refusal = error instanceof Refusal ? error : (fetchRefusal(error) ?? (isConnection(error) ? fetchFailed(fetchReason(error), {}, error) : null))
-      if (refusal === null && !(error instanceof Cancelled)) {
+      const refused = error instanceof Refusal ? error : (fetchRefusal(error) ?? (isConnection(error) ? fetchFailed(fetchReason(error), {}, error) : null))
+      const refusal = refused === null ? null : inWords(refused)
+      if (refusal === null && !cancelled) {
         log.warn({ err: error, import: id }, 'an import broke off')
         return
       }
-      if (refusal !== null) await end(id, 'failed', refusal.message)
+      if (refusal !== null && !cancelled) await end(row, 'failed', refusal.message)
+    } finally {
+      clearInterval(renewing)
+      await look().catch((error: unknown) => log.debug({ err: error }, 'imports that wait were not looked for'))
     }
-    await rm(folderOf(id), { recursive: true, force: true })
+    // Whoever took it up meanwhile goes on with what is there.
+    if (!(await store.openAmong(db, [id])).has(id)) await rm(folderOf(id), { recursive: true, force: true })
+  }
+  /** Those that wait for others of their organisation, or that a killed server left. */
+  const look = async (): Promise<void> => {
+    for (const { id } of await store.leftImports(db, now(), atOnce)) await db.transaction().execute((tx) => jobs.send(tx, importJob, { id }))
+  }
+  /** What ended while nobody was at it leaves the disk; what nobody could go on with ends. */
+  const clear = async (): Promise<void> => {
+    for (const of of await store.forgottenImports(db, now(), new Date(now().getTime() - givenUpMs))) await end(of, 'failed', importTexts.givenUp)
+    const there = await readdir(folder).catch(() => [])
+    const open = await store.openAmong(db, there)
+    for (const id of there.filter((one) => !open.has(one))) await rm(folderOf(id), { recursive: true, force: true })
   }
 
   return {
@@ -232,19 +291,22 @@ export function createImports(
     jobHandlers: [
       handleJob(importJob, ({ id }, { signal }) => run(id, signal)),
       handleJob(lookJob, async () => {
-        for (const { id } of await store.leftImports(db, now())) await db.transaction().execute((tx) => jobs.send(tx, importJob, { id }))
+        await clear()
+        await look()
       }),
     ],
     async list(actor: Actor, modelId: string): Promise<ResponseOf<(typeof modelImports)['list']>> {
       await models.own(actor, modelId)
       return { items: (await store.importsOf(db, modelId)).map(shape), hubs: await allowed() }
     },
-    async create(actor: Actor, modelId: string, body: BodyOf<(typeof modelImports)['create']>): Promise<ModelImport> {
-      await models.own(actor, modelId)
+    async create(actor: Actor, modelId: string, body: BodyOf<(typeof modelImports)['create']>, ip: string): Promise<ModelImport> {
+      const model = await models.own(actor, modelId)
       await refuseForbidden(body.url)
       const row = await db.transaction().execute(async (tx) => {
         if ((await store.runningOf(tx, modelId)) !== undefined) throw new Refusal('modelImportRunning')
-        const made = await store.insertImport(tx, { id: uuidv7(), model_id: modelId, ...body, url: plain(body.url), ...authoredBy(actor) })
+        const from = `${plain(body.url)}/${body.repository}`
+        const transfer_id = await transfers.told(tx, actor, models.record('import', model, ip, { size_bytes: null, machine: from }))
+        const made = await store.insertImport(tx, { id: uuidv7(), model_id: modelId, ...body, url: plain(body.url), transfer_id, ...authoredBy(actor) })
         await jobs.send(tx, importJob, { id: made.id })
         return made
       })
@@ -253,7 +315,7 @@ export function createImports(
     async cancel(actor: Actor, modelId: string, id: string): Promise<void> {
       await models.own(actor, modelId)
       const row = found((await store.importsOf(db, modelId)).find((one) => one.id === id))
-      await end(row.id, 'cancelled', null)
+      await end({ id: row.id }, 'cancelled', null)
     },
   }
 }
@@ -261,9 +323,26 @@ export function createImports(
 const plain = (url: string): string => url.trim().replace(/\/+$/, '').toLowerCase()
 const sum = (files: readonly PlannedFile[]): number => files.reduce((all, { size_bytes }) => all + size_bytes, 0)
 const failed = (reason: string, cause?: unknown): Refusal => new Refusal('modelImportFailed', { values: { reason }, cause })
+/** What is fetched elsewhere is an image; here it is a model. */
+const inWords = (refusal: Refusal): Refusal => {
+  if (refusal.refusal === 'imageAddressForbidden') return failed(importTexts.elsewhere, refusal)
+  return refusal.refusal === 'imageFetchFailed' ? failed(String(refusal.values['reason'] ?? ''), refusal) : refusal
+}
 /** What a request failed with that did not get anywhere. */
 const isConnection = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(?:UND_ERR|E(?:CONN|HOST|NET|NOTFOUND|AI_|PIPE|TIMEDOUT))/.test(error.code)
+
+/** What a hub answers, as far as it may be. */
+async function boundedJson(body: Readable): Promise<unknown> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of body as AsyncIterable<Buffer>) {
+    length += part.length
+    if (length > answerBytes) throw failed(importTexts.tooLong)
+    parts.push(part)
+  }
+  return JSON.parse(Buffer.concat(parts).toString('utf8'))
+}
 
 /** Of the bytes, and as git names what it keeps itself (`blob <length>\\0<bytes>`). */
 async function digestsOf(path: string, signal: AbortSignal): Promise<{ sha256: string; git: string }> {

@@ -8,12 +8,13 @@ import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Transfers } from '../files/transfers.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
 import { serveHub } from './hub.ts'
-import { serveHubUploads } from './hub.uploads.ts'
+import { serveHubUploads, type ActorOf } from './hub.uploads.ts'
 import { createImports } from './imports.ts'
 import { importMigrations } from './imports.store.ts'
-import { createModels, modelUploadPath, shapeUpload } from './models.service.ts'
+import { createModels, modelOf, modelUploadPath, shapeUpload } from './models.service.ts'
 import { modelMigrations, seenModel, tellUsage } from './models.store.ts'
 
 const forgetJob = defineJob({ name: 'models.staged.forget', input: z.object({}), concurrency: 1, schedule: '41 * * * *' })
@@ -21,10 +22,13 @@ const forgetJob = defineJob({ name: 'models.staged.forget', input: z.object({}),
 const usageJob = defineJob({ name: 'models.usage.tell', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 
 /** The model warehouse. */
-export function createModelsModule(platform: Platform, { bytes, settings }: { bytes: Bytes; settings: Pick<Settings, 'get'> }): ModuleParts {
-  const models = createModels(platform, { bytes })
+export function createModelsModule(
+  platform: Platform,
+  { bytes, settings, actorOf, transfers }: { bytes: Bytes; settings: Pick<Settings, 'get'>; actorOf: ActorOf; transfers: Transfers },
+): ModuleParts {
+  const models = createModels(platform, { bytes, transfers })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
-  const imports = createImports(platform, { models, bytes, guard, hubs: () => settings.get('model_hubs') })
+  const imports = createImports(platform, { models, bytes, transfers, guard, hubs: () => settings.get('model_hubs') })
   return {
     migrations: { ...modelMigrations, ...importMigrations },
     kinds: { 'models.model': { table: 'models' } },
@@ -37,14 +41,16 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
       handle(modelCalls.delete, ({ actor, params }) => models.delete(actor, params.id)),
       handle(modelCalls.submit, ({ actor, params }) => models.submit(actor, params.id)),
       handle(modelCalls.withdraw, ({ actor, params }) => models.withdraw(actor, params.id)),
-      handle(modelCalls.review, ({ actor, params, body }) => models.review(actor, params.id, body)),
+      handle(modelCalls.review, ({ actor, params, body, request }) => models.review(actor, params.id, body, request.ip)),
       handle(modelCalls.accept, ({ actor, params, body }) => models.accept(actor, params.id, body)),
       handle(modelFiles.list, ({ request, params, query }) => models.files(request, params.id, query)),
-      handle(modelFiles.upload, ({ actor, params, body }) => models.announce(actor, params.id, body)),
+      handle(modelFiles.upload, ({ actor, params, body, request }) => models.announce(actor, params.id, body, request.ip)),
       handle(modelFiles.staged, async ({ actor, params }) => shapeUpload(await models.upload(actor, params.upload_id, params.id))),
+      handle(modelFiles.unfinished, ({ actor, params }) => models.unfinished(actor, params.id)),
+      handle(modelFiles.discard, ({ actor, params }) => models.discard(actor, params.id, params.upload_id)),
       handle(modelFiles.download, ({ request, params, body }) => models.download(request, params.id, body)),
       handle(modelImports.list, ({ actor, params }) => imports.list(actor, params.id)),
-      handle(modelImports.create, ({ actor, params, body }) => imports.create(actor, params.id, body)),
+      handle(modelImports.create, ({ actor, params, body, request }) => imports.create(actor, params.id, body, request.ip)),
       handle(modelImports.cancel, ({ actor, params }) => imports.cancel(actor, params.id, params.import_id)),
       handle(modelRevisions.list, ({ request, params, query }) => models.revisions(request, params.id, query)),
       handle(modelRevisions.create, ({ actor, params, body }) => models.createRevision(actor, params.id, body)),
@@ -60,8 +66,14 @@ export function createModelsModule(platform: Platform, { bytes, settings }: { by
     },
     serve: async (http, authorising, changing) => {
       serveHub(http, authorising, { db: platform.db, downloads: platform.downloads, models, bytes })
-      await serveHubUploads(http, authorising, { platform, models, bytes, changing })
-      await serveUploads(http, authorising, { path: modelUploadPath(':id'), call: modelFiles.staged, bytes, uploadOf: models.upload })
+      await serveHubUploads(http, authorising, { platform, models, bytes, changing, actorOf })
+      await serveUploads(http, authorising, {
+        path: modelUploadPath(':id'),
+        call: modelFiles.staged,
+        bytes,
+        uploadOf: models.sent,
+        within: (upload) => ({ call: modelFiles.upload, id: modelOf(upload) }),
+      })
     },
   }
 }

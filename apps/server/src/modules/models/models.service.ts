@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
-import { modelCan, type Model, type ModelFile, modelFiles, type ModelRevision, modelRevisions, models } from '@zhisuan/contract/models/model'
+import { modelCan, type Model, type ModelFile, modelFiles, type ModelRevision, modelRevisions, models, type StagedFile } from '@zhisuan/contract/models/model'
 import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
 import { z } from 'zod'
@@ -18,7 +19,9 @@ import { contextOf } from '../../platform/http/bind.ts'
 import { uuidv7 } from '../../platform/ids.ts'
 import { tagsOf } from '../../platform/kinds.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { lockReserved } from './imports.store.ts'
+import type { Told, Transfers } from '../files/transfers.ts'
+import { lockImports } from './imports.store.ts'
+import { importTexts } from './models.texts.ts'
 import * as store from './models.store.ts'
 import type { FileRow, ModelAbout, ModelRow, RevisionRow } from './models.store.ts'
 
@@ -27,7 +30,7 @@ type Files = typeof modelFiles
 type Revisions = typeof modelRevisions
 
 const taker = 'models'
-const wish = z.object({ model_id: z.string() })
+const wish = z.object({ model_id: z.string(), path: z.string().nullable().default(null) })
 /** Of one model: what one revision lists, and one transaction writes. */
 const filesMost = 2_000
 /** Of a README that much is its card. */
@@ -35,6 +38,16 @@ const cardBytes = 256 * 1024
 /** What came in and no commit took goes after that. */
 const stagedMs = 86_400_000
 
+/** Sealed in a link to a file. */
+const ticket = z.object({
+  revision: z.string(),
+  path: z.string(),
+  model: z.object({ namespace: z.string(), name: z.string(), bp_id: z.string().nullable() }),
+  by: z.object({ user_id: z.string(), name: z.string(), bp_id: z.string().nullable() }).nullable(),
+  ip: z.string(),
+})
+/** What it is announced for. */
+export const modelOf = (upload: UploadRow): string => wish.parse(upload.wish).model_id
 export const modelUploadPath = (id: string): string => `/api/models/v1/uploads/${id}/content`
 /** Nobody who is signed in sees what is published, and no more. */
 const scopeFor = (actor: Actor | null): Scope => (actor === null ? { nothing: true } : scopeOf(actor))
@@ -74,13 +87,38 @@ export interface ContentChange extends Omit<FileChange, 'add'> {
 export type ModelService = ReturnType<typeof createModels>
 
 /** Models: a card, files in revisions that never change, published after a review. Bytes are the storage core's. */
-export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now'>, { bytes }: { bytes: Bytes }) {
+export function createModels(
+  platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now'>,
+  { bytes, transfers }: { bytes: Bytes; transfers: Pick<Transfers, 'told' | 'toldAll' | 'ended' | 'follow'> },
+) {
   const { db, downloads, now } = platform
 
   const seen = async (actor: Actor | null, id: string, on: Sql = db): Promise<ModelRow> => found(await store.seenModel(on, scopeFor(actor), id))
   const isMine = (actor: Actor | null, { bp_id }: Pick<ModelRow, 'bp_id'>): boolean => {
     const scope = scopeFor(actor)
     return 'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id)
+  }
+  /** One's own. @throws Refusal noPermission of another's that is published */
+  const own = async (actor: Actor, id: string): Promise<ModelRow> => {
+    const row = await seen(actor, id)
+    if (!isMine(actor, row)) throw new Refusal('noPermission')
+    return row
+  }
+  /** A record of something of a model that goes in or out. @param path of a file of it */
+  const record = (
+    kind: Told['kind'],
+    row: Pick<ModelRow, 'namespace' | 'name'>,
+    ip: string,
+    of: { path?: string | null } & Pick<Told, 'size_bytes'> & Partial<Told>,
+  ): Told => {
+    const { path = null, ...more } = of
+    return { kind, name: [row.namespace, row.name, ...(path === null ? [] : [path])].join('/'), space_kind: 'model', ip, ...more }
+  }
+  /** One's own upload, for where its bytes come in. */
+  const uploadOf = async (actor: Actor, uploadId: string, modelId?: string): Promise<UploadRow> => {
+    const upload = await bytes.upload(db, uploadId)
+    const mine = upload?.taker === taker && upload.user_id === actor.user_id && (modelId === undefined || modelOf(upload) === modelId)
+    return found(mine ? upload : undefined)
   }
   /** One's own, held against other changes. */
   const held = async (tx: Tx, actor: Actor, id: string): Promise<ModelRow> => {
@@ -107,11 +145,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
   const shape = (actor: Actor | null, row: ModelRow): Model => shapeModel(row, isMine(actor, row))
 
   /** What the model keeps counts, each content once. @param counted bytes that count already, such as of an upload that has come */
-  const settle = async (tx: Tx, row: Pick<ModelRow, 'id' | 'bp_id' | 'kept_bytes'>, counted = 0): Promise<void> => {
+  const settle = async (tx: Tx, row: Pick<ModelRow, 'id' | 'bp_id' | 'project_id' | 'kept_bytes'>, counted = 0): Promise<void> => {
     const kept = (await store.contentsOf(tx, row.id)).reduce((sum, { size_bytes }) => sum + size_bytes, 0)
     const more = kept - row.kept_bytes - counted
-    if (more > 0) await bytes.take(tx, row.bp_id, more)
-    if (more < 0) await bytes.give(tx, row.bp_id, -more)
+    if (more > 0) await bytes.take(tx, row, more)
+    if (more < 0) await bytes.give(tx, row, -more)
     await store.updateModel(tx, row.id, { kept_bytes: kept }, false)
   }
 
@@ -120,10 +158,11 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       const model = await store.lockAnyModel(tx, wish.parse(upload.wish).model_id)
       // Deleted meanwhile.
       if (model === undefined) throw new Refusal('fileParentGone')
-      await store.insertStaged(tx, { upload_id: upload.id, model_id: model.id, ...content })
+      await store.insertStaged(tx, { upload_id: upload.id, model_id: model.id, user_id: upload.user_id, path: wish.parse(upload.wish).path, ...content })
       await settle(tx, model, upload.size_bytes)
+      await transfers.ended(tx, { upload_id: upload.id }, { outcome: 'done', bytes: content.size_bytes, sha256: content.sha256 })
     },
-    ended: async () => undefined,
+    ended: (tx, upload, outcome, reason) => transfers.ended(tx, { upload_id: upload.id }, { outcome, reason, bytes: upload.offset_bytes }),
   })
 
   /** Whether they may have its files. @throws Refusal modelGated */
@@ -140,12 +179,42 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
     return found(inside || at.accepted_at !== null ? at : undefined)
   }
 
+  /** Writes down what of a file of a model goes out. */
+  const follow = async (
+    stream: Readable,
+    {
+      model,
+      by,
+      ip,
+      file,
+      range,
+    }: {
+      readonly model: Pick<ModelRow, 'namespace' | 'name' | 'bp_id'>
+      readonly by: Pick<Actor, 'user_id' | 'name' | 'bp_id'> | null
+      readonly ip: string
+      readonly file: Pick<FileRow, 'path' | 'sha256' | 'size_bytes'>
+      readonly range?: { readonly start: number; readonly end: number } | undefined
+    },
+  ): Promise<Readable> => {
+    const { path, sha256, size_bytes } = file
+    return transfers.follow(
+      stream,
+      by ?? { bp_id: model.bp_id },
+      record('download', model, ip, { path, sha256, size_bytes: range === undefined ? size_bytes : range.end - range.start + 1 }),
+    )
+  }
   const downloadKind = 'models.file'
   downloads.offer(downloadKind, async (text) => {
-    const { revision, path } = z.object({ revision: z.string(), path: z.string() }).parse(JSON.parse(text))
-    const file = await store.fileAt(db, revision, path)
-    if (file === undefined) return null
-    return { name: path.slice(path.lastIndexOf('/') + 1), size: file.size_bytes, etag: file.sha256, open: (range) => bytes.read(file.sha256, range) }
+    const { data: asked } = ticket.safeParse(JSON.parse(text))
+    const file = asked === undefined ? undefined : await store.fileAt(db, asked.revision, asked.path)
+    if (asked === undefined || file === undefined) return null
+    const { path, model, by, ip } = asked
+    return {
+      name: path.slice(path.lastIndexOf('/') + 1),
+      size: file.size_bytes,
+      etag: file.sha256,
+      open: async (range) => follow(await bytes.read(file.sha256, range), { model, by, ip, file, range }),
+    }
   })
 
   /** Puts a commit upon the newest revision. The caller holds the model. @throws Refusal modelRevisionStale, modelPathTaken, modelUnchanged, modelTooManyFiles */
@@ -202,6 +271,8 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
 
   return {
     isMine,
+    follow,
+    record,
     viewOf,
     refuseGated,
     revisionOf,
@@ -229,16 +300,18 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       }
     },
 
-    async create(actor: Actor, { namespace, name, ...about }: BodyOf<Models['create']>): Promise<Model> {
+    async create(actor: Actor, { namespace, name, project_id, ...about }: BodyOf<Models['create']>): Promise<Model> {
       refuseOwnerless(scopeOf(actor))
       const id = uuidv7()
       await refusing({ models_name: ['modelNameTaken', 'name'] }, () =>
         db.transaction().execute(async (tx) => {
           if ((await store.takeNamespace(tx, namespace, actor.bp_id)) !== actor.bp_id)
             throw new Refusal('modelNamespaceTaken', { field: 'namespace', values: { name: namespace } })
+          if (project_id !== null && !(await store.hasProject(tx, actor.bp_id, project_id))) throw new Refusal('projectMissing', { field: 'project_id' })
           await store.insertModel(tx, {
             id,
             bp_id: actor.bp_id,
+            project_id,
             namespace,
             name,
             ...about,
@@ -270,11 +343,17 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
 
     async delete(actor: Actor, id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
+        if (!isMine(actor, await seen(actor, id, tx))) throw new Refusal('noPermission')
+        // Before the model is held: whoever takes an upload does it in this order too.
+        const uploads = await bytes.holdFor(tx, taker, { model_id: id })
         const model = await held(tx, actor, id)
         const contents = await store.contentsOf(tx, id)
-        const reserved = await lockReserved(tx, id)
+        const imports = await lockImports(tx, id)
+        for (const { transfer_id } of imports)
+          if (transfer_id !== null) await transfers.ended(tx, { id: transfer_id }, { outcome: 'cancelled', reason: importTexts.modelGone })
+        await bytes.leave(tx, uploads, 'placeGone')
         await store.deleteModel(tx, id)
-        await bytes.give(tx, model.bp_id, model.kept_bytes + reserved)
+        await bytes.give(tx, model, model.kept_bytes + imports.reduce((sum, { reserved_bytes }) => sum + reserved_bytes, 0))
         await bytes.release(
           tx,
           contents.map(({ sha256 }) => sha256),
@@ -309,7 +388,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       })
       return shown(actor, id)
     },
-    async review(actor: Actor, id: string, body: BodyOf<Models['review']>): Promise<Model> {
+    async review(actor: Actor, id: string, body: BodyOf<Models['review']>, ip: string): Promise<Model> {
       await db.transaction().execute(async (tx) => {
         const model = await held(tx, actor, id)
         // Newer files have taken it back from the review: that says more than that it waits no longer.
@@ -328,6 +407,7 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
           published_size_bytes: model.size_bytes,
           published_file_count: model.file_count,
         })
+        await transfers.told(tx, actor, record('publish', model, ip, { size_bytes: model.size_bytes }))
       })
       return shown(actor, id)
     },
@@ -346,20 +426,45 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       return shapedPage(store.listRevisions(db, id, inside, query), shapeRevision)
     },
 
-    async announce(actor: Actor, id: string, body: BodyOf<Files['upload']>): Promise<ResponseOf<Files['upload']>> {
+    async announce(actor: Actor, id: string, body: BodyOf<Files['upload']>, ip: string): Promise<ResponseOf<Files['upload']>> {
       const upload = await db.transaction().execute(async (tx) => {
         const model = await held(tx, actor, id)
-        const { size_bytes, sha256 = null } = body
-        return bytes.announce(tx, { taker, bp_id: model.bp_id, user_id: actor.user_id, size_bytes, sha256, wish: { model_id: id } })
+        const { size_bytes, sha256 = null, path = null } = body
+        const announced = { taker, bp_id: model.bp_id, project_id: model.project_id, user_id: actor.user_id, size_bytes, sha256, wish: { model_id: id, path } }
+        const upload_id = await bytes.announce(tx, announced)
+        await transfers.told(tx, actor, record('upload', model, ip, { path, size_bytes, upload_id }))
+        return upload_id
       })
       if (body.size_bytes === 0) await bytes.begun(upload)
       return shapeUpload(found(await bytes.upload(db, upload)))
     },
-    /** One's own upload, for where its bytes come in. */
-    async upload(actor: Actor, uploadId: string, modelId?: string): Promise<UploadRow> {
-      const upload = await bytes.upload(db, uploadId)
-      const mine = upload?.taker === taker && upload.user_id === actor.user_id && (modelId === undefined || wish.parse(upload.wish).model_id === modelId)
-      return found(mine ? upload : undefined)
+    upload: uploadOf,
+    /** One's own on their way to a model, and what of one's own waits there for a commit. */
+    async unfinished(actor: Actor, id: string): Promise<ResponseOf<Files['unfinished']>> {
+      await own(actor, id)
+      const uploads = await bytes.uploadsOf(db, taker, actor.user_id, { model_id: id })
+      return { items: [...uploads.map(shapeUpload), ...(await store.stagedBy(db, id, actor.user_id)).map(shapeStaged)] }
+    },
+    /** Gives one of them up. */
+    async discard(actor: Actor, id: string, uploadId: string): Promise<void> {
+      const waited = await db.transaction().execute(async (tx) => {
+        const model = await held(tx, actor, id)
+        const [staged] = await store.stagedOf(tx, id, [uploadId])
+        if (staged === undefined || staged.user_id !== actor.user_id) return false
+        await store.dropStaged(tx, [uploadId])
+        await settle(tx, model)
+        await bytes.release(tx, [staged.sha256])
+        return true
+      })
+      if (waited) return
+      await uploadOf(actor, uploadId, id)
+      await bytes.discard(uploadId)
+    },
+    /** The same, into a model that is still theirs to change. */
+    async sent(actor: Actor, uploadId: string): Promise<UploadRow> {
+      const upload = await uploadOf(actor, uploadId)
+      await own(actor, modelOf(upload))
+      return upload
     },
 
     async createRevision(actor: Actor, id: string, body: BodyOf<Revisions['create']>): Promise<ModelRevision> {
@@ -383,21 +488,23 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
      * By their digests, as tools announce them: what of these the model has not, and where it comes in. What was announced
      * before and has not come counts once.
      */
-    async announceAll(actor: Actor, id: string, objects: readonly Content[]): Promise<Announcement[]> {
+    async announceAll(actor: Actor, id: string, objects: readonly Content[], ip: string): Promise<Announcement[]> {
       const wished = { model_id: id } satisfies z.input<typeof wish>
       return db.transaction().execute(async (tx) => {
         const model = await held(tx, actor, id)
         const kept = new Set((await store.contentsOf(tx, id)).map(keyOf))
         const waiting = new Map((await bytes.waiting(tx, { taker, user_id: actor.user_id, wish: wished })).map((upload) => [keyOf(upload), upload.id]))
         const answers: Announcement[] = []
+        const told: Told[] = []
         for (const object of objects) {
           const key = keyOf(object)
           if (kept.has(key)) answers.push({ ...object, upload_id: null, refused: null })
           else {
             const known = waiting.get(key)
             try {
-              const announced = { taker, bp_id: model.bp_id, user_id: actor.user_id, ...object, wish: wished, keptMs: stagedMs }
+              const announced = { taker, bp_id: model.bp_id, project_id: model.project_id, user_id: actor.user_id, ...object, wish: wished }
               const upload_id = known ?? (await bytes.announce(tx, announced))
+              if (known === undefined) told.push(record('upload', model, ip, { size_bytes: object.size_bytes, upload_id }))
               waiting.set(key, upload_id)
               answers.push({ ...object, upload_id, refused: null })
             } catch (error) {
@@ -406,48 +513,42 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
             }
           }
         }
+        await transfers.toldAll(tx, actor, told)
         return answers
       })
     },
     /** A commit of what the model has, by its digest, and of what is at hand. @throws Refusal modelUploadUnready, and as commit does */
-    async commitContents(actor: Actor, id: string, change: ContentChange): Promise<RevisionRow> {
+    async commitContents(actor: Actor, id: string, change: ContentChange, ip: string): Promise<RevisionRow> {
       // Before any of them is written.
       if (change.add.length > filesMost) throw new Refusal('modelTooManyFiles', { values: { limit: filesMost } })
       const small = change.add.flatMap((file) => ('content' in file ? [file.content] : []))
-      let kept: Content[] = []
-      try {
-        return await db.transaction().execute(async (tx) => {
-          // Before the model is held: whoever takes an upload does it in this order too.
-          kept = await bytes.keep(tx, small)
-          const model = await held(tx, actor, id)
-          const here = new Set((await store.contentsOf(tx, id)).map(keyOf))
-          let next = 0
-          const add = change.add.map((file) => {
-            if ('content' in file) return { path: file.path, ...found(kept[next++]) }
-            if (!here.has(keyOf(file))) throw new Refusal('modelUploadUnready', { values: { path: file.path } })
-            return file
-          })
-          const folders = change.removeFolders.map((folder) => `${folder}/`)
-          const before = folders.length === 0 || model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
-          const within = before.filter(({ path }) => folders.some((folder) => path.startsWith(folder))).map(({ path }) => path)
-          // What it adds has left the waiting room by then: it counts once.
-          await store.dropStagedContents(
-            tx,
-            id,
-            add.map(({ sha256 }) => sha256),
-          )
-          return commit(tx, actor, model, { message: change.message, parent: change.parent, add, remove: [...change.remove, ...within] })
+      return bytes.keep(small, async (tx, kept) => {
+        // Before the model is held: whoever takes an upload does it in this order too.
+        const model = await held(tx, actor, id)
+        const here = new Set((await store.contentsOf(tx, id)).map(keyOf))
+        let next = 0
+        const told: Told[] = []
+        const add = change.add.map((file) => {
+          if ('content' in file) {
+            const came = { path: file.path, ...found(kept[next++]) }
+            told.push(record('upload', model, ip, { ...came, outcome: 'done' }))
+            return came
+          }
+          if (!here.has(keyOf(file))) throw new Refusal('modelUploadUnready', { values: { path: file.path } })
+          return file
         })
-      } catch (error) {
-        // Nothing may refer to them.
-        await db.transaction().execute((tx) =>
-          bytes.release(
-            tx,
-            kept.map(({ sha256 }) => sha256),
-          ),
+        const folders = change.removeFolders.map((folder) => `${folder}/`)
+        const before = folders.length === 0 || model.revision_id === null ? [] : await store.filesOf(tx, model.revision_id)
+        const within = before.filter(({ path }) => folders.some((folder) => path.startsWith(folder))).map(({ path }) => path)
+        // What it adds has left the waiting room by then: it counts once.
+        await store.dropStagedContents(
+          tx,
+          id,
+          add.map(({ sha256 }) => sha256),
         )
-        throw error
-      }
+        await transfers.toldAll(tx, actor, told)
+        return commit(tx, actor, model, { message: change.message, parent: change.parent, add, remove: [...change.remove, ...within] })
+      })
     },
 
     async download(asker: Asker, id: string, { path, revision }: BodyOf<Files['download']>): Promise<ExportLink> {
@@ -457,24 +558,23 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
       const at = found(await revisionOf(seenSo, revision))
       found(await store.fileAt(db, at.id, path))
       await store.countDownload(db, id)
-      return downloads.link(downloadKind, JSON.stringify({ revision: at.id, path }), actor)
+      const { namespace, name, bp_id } = seenSo.row
+      const by = actor === null ? null : { user_id: actor.user_id, name: actor.name, bp_id: actor.bp_id }
+      const asked = { revision: at.id, path, model: { namespace, name, bp_id }, by, ip: asker.ip } satisfies z.input<typeof ticket>
+      return downloads.link(downloadKind, JSON.stringify(asked), actor)
     },
 
-    /** One's own. @throws Refusal noPermission of another's that is published */
-    async own(actor: Actor, id: string): Promise<void> {
-      if (!isMine(actor, await seen(actor, id))) throw new Refusal('noPermission')
-    },
+    own,
     /**
      * A verified file of ours becomes one that waits for a commit.
      * @param counted how much of it counts already, said while the model is held
      * @throws Refusal fileQuotaExceeded, notFound
      */
     async stageFile(id: string, path: string, content: Content, counted: (tx: Tx) => Promise<number>): Promise<void> {
-      await db.transaction().execute(async (tx) => {
-        await bytes.adopt(tx, path, content)
+      await bytes.adopt(path, content, async (tx) => {
         const model = found(await store.lockAnyModel(tx, id))
         const before = await counted(tx)
-        await store.insertStaged(tx, { upload_id: uuidv7(), model_id: id, ...content })
+        await store.insertStaged(tx, { upload_id: uuidv7(), model_id: id, user_id: null, path: null, ...content })
         await settle(tx, model, before)
       })
     },
@@ -511,14 +611,25 @@ export function createModels(platform: Pick<Platform, 'db' | 'downloads' | 'kind
   }
 }
 
-export const shapeUpload = (upload: UploadRow): ResponseOf<Files['upload']> => ({
+export const shapeUpload = (upload: UploadRow): StagedFile => ({
   id: upload.id,
+  path: wish.parse(upload.wish).path,
   status: upload.status,
   error: upload.error,
   offset_bytes: upload.offset_bytes,
   size_bytes: upload.size_bytes,
   upload_path: modelUploadPath(upload.id),
   expires_at: iso(upload.expires_at),
+})
+const shapeStaged = (row: Awaited<ReturnType<typeof store.stagedBy>>[number]): StagedFile => ({
+  id: row.upload_id,
+  path: row.path,
+  status: 'done',
+  error: null,
+  offset_bytes: row.size_bytes,
+  size_bytes: row.size_bytes,
+  upload_path: modelUploadPath(row.upload_id),
+  expires_at: iso(new Date(row.created_at.getTime() + stagedMs)),
 })
 const shapeFile = ({ path, size_bytes, sha256 }: FileRow): ModelFile => ({ path, size_bytes, sha256 })
 const shapeRevision = (row: RevisionRow): ModelRevision => ({

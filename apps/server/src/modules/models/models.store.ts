@@ -16,6 +16,7 @@ export type ModelAbout = BodyOf<typeof models.update>
 interface ModelTable {
   id: string
   bp_id: string | null
+  project_id: string | null
   namespace: string
   name: string
   title: string
@@ -85,6 +86,10 @@ interface ModelFileTable {
 interface ModelStagedTable {
   upload_id: string
   model_id: string
+  /** Who sent it; null where it was imported. */
+  user_id: string | null
+  /** Where it is to lie, where that was said. */
+  path: string | null
   sha256: string
   size_bytes: number
   created_at: Generated<Date>
@@ -210,15 +215,28 @@ export const modelMigrations: Migrations = {
     alter table model_acceptances drop constraint model_acceptances_pkey;
     create unique index model_acceptances_once on model_acceptances (model_id, user_id, md5(terms));
   `),
+  '20261201_14_model_staged_by': migration(`
+    alter table model_staged add column user_id uuid, add column path text;
+    create index byte_uploads_wish on byte_uploads using gin (wish jsonb_path_ops);
+  `),
+  '20261201_13_model_projects': migration(`
+    -- Where anything of it is kept the project is not deleted.
+    alter table models add column project_id uuid references projects on delete set null;
+    create or replace function models_end_usage() returns trigger language plpgsql as $$
+    begin
+      if old.metered_bytes > 0 then perform record_usage('models.model', old.id, old.namespace || '/' || old.name, old.bp_id, old.project_id, '{}'); end if;
+      return null;
+    end $$;
+  `),
 }
 
 /** Tells billing what models take up, as far as that is otherwise than it was told. */
 export const tellUsage = async (on: Sql): Promise<void> => {
   await sql`
     with changed as (
-      update models set metered_bytes = kept_bytes where metered_bytes <> kept_bytes returning id, bp_id, namespace, name, kept_bytes
+      update models set metered_bytes = kept_bytes where metered_bytes <> kept_bytes returning id, bp_id, project_id, namespace, name, kept_bytes
     )
-    select record_usage('models.model', id, namespace || '/' || name, bp_id, null,
+    select record_usage('models.model', id, namespace || '/' || name, bp_id, project_id,
       case when kept_bytes = 0 then '{}' else jsonb_build_object('file.size', kept_bytes) end)
     from changed`.execute(on)
 }
@@ -301,6 +319,9 @@ export const updateModel = async (on: Sql, id: string, changes: Updateable<Table
     .where('id', '=', id)
     .execute()
 }
+/** Whether a project is one of this organisation's; held, so that it is not deleted meanwhile. */
+export const hasProject = async (tx: Tx, bpId: string | null, id: string): Promise<boolean> =>
+  (await tx.selectFrom('projects').select('id').where('bp_id', '=', bpId).where('id', '=', id).forKeyShare().executeTakeFirst()) !== undefined
 /** @returns whose it is by now */
 export async function takeNamespace(tx: Tx, name: string, bpId: string | null): Promise<string | null> {
   await tx
@@ -364,6 +385,9 @@ export const stagedOf = (on: Sql, modelId: string, uploadIds: readonly string[])
   uploadIds.length === 0
     ? Promise.resolve([])
     : on.selectFrom('model_staged').selectAll().where('model_id', '=', modelId).where('upload_id', 'in', uploadIds).execute()
+/** Of one person, the oldest first. */
+export const stagedBy = (on: Sql, modelId: string, userId: string): Promise<Selectable<ModelStagedTable>[]> =>
+  on.selectFrom('model_staged').selectAll().where('model_id', '=', modelId).where('user_id', '=', userId).orderBy('created_at').limit(1_000).execute()
 export const dropStaged = async (tx: Tx, uploadIds: readonly string[]): Promise<void> => {
   if (uploadIds.length > 0) await tx.deleteFrom('model_staged').where('upload_id', 'in', uploadIds).execute()
 }

@@ -13,9 +13,11 @@ import {
   snapshotDownload,
   uploadFiles,
 } from '@huggingface/hub'
+import { fileTransfers } from '@zhisuan/contract/files/file'
 import { modelFiles, modelRevisions, models, type Model } from '@zhisuan/contract/models/model'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { anyPort } from '@zhisuan/engines/registry/testing'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
@@ -238,6 +240,52 @@ describe('a model', () => {
     expect(await used(owner.bp_id)).toBe(before + 5_000)
     await call(app, models.delete, { token: owner.token, params: { id: model.id } })
     expect(await used(owner.bp_id)).toBe(before)
+  })
+
+  it('lists what was left on its way, which goes on, is given up, or ends with the model', async () => {
+    const model = await create(owner)
+    const before = await used(owner.bp_id)
+    const { token } = owner
+    const params = { id: model.id }
+    const announce = (path: string, size_bytes: number) => call(app, modelFiles.upload, { token, params, body: { path, size_bytes } })
+    const [going, dropped] = [await announce('a/going.bin', 100), await announce('dropped.bin', 50)]
+    await sendPiece(url, token, going, 0, new Uint8Array(40))
+    const come = await stage(owner, model, Buffer.from('come'))
+    const left = async () =>
+      (await call(app, modelFiles.unfinished, { token, params })).items.map(({ path, status, offset_bytes }) => [path, status, offset_bytes])
+    expect(await left()).toEqual([
+      ['a/going.bin', 'uploading', 40],
+      ['dropped.bin', 'uploading', 0],
+      [null, 'done', 4],
+    ])
+    expect((await used(owner.bp_id)) - before).toBe(154)
+    expect((Date.parse(going.expires_at) - app.clock.now().getTime()) / 86_400_000).toBeCloseTo(7, 1)
+    expect(await refused(app, modelFiles.unfinished, { token: stranger.token, params })).toMatchObject({ status: 404 })
+    const at = (upload_id: string) => ({ token, params: { id: model.id, upload_id } })
+    expect(await refused(app, modelFiles.discard, { ...at(dropped.id), token: stranger.token })).toMatchObject({ status: 404 })
+    await call(app, modelFiles.discard, at(dropped.id))
+    await call(app, modelFiles.discard, at(come))
+    expect((await used(owner.bp_id)) - before).toBe(100)
+    expect((await sendPiece(url, token, going, 40, new Uint8Array(60))).status).toBe(204)
+    await vi.waitFor(async () => expect(await left()).toEqual([['a/going.bin', 'done', 100]]))
+    await announce('late.bin', 70)
+    await call(app, models.delete, { token, params })
+    expect((await used(owner.bp_id)) - before).toBe(0)
+    expect(
+      await app.platform.db
+        .selectFrom('byte_uploads')
+        .select('id')
+        .where('wish', '@>', sql<unknown>`${JSON.stringify({ model_id: model.id })}::jsonb`)
+        .where('status', '=', 'uploading')
+        .execute(),
+    ).toEqual([])
+    const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { keyword: model.repository, page_size: 100 } })
+    expect(items.map(({ name, kind, outcome, bytes, space_kind }) => [name, kind, outcome, bytes, space_kind]).toSorted()).toEqual([
+      [model.repository, 'upload', 'done', 4, 'model'],
+      [`${model.repository}/a/going.bin`, 'upload', 'done', 100, 'model'],
+      [`${model.repository}/dropped.bin`, 'upload', 'cancelled', 0, 'model'],
+      [`${model.repository}/late.bin`, 'upload', 'cancelled', 0, 'model'],
+    ])
   })
 
   it('has a name that is nobody else’s, and paths that lie nowhere else', async () => {
@@ -531,6 +579,23 @@ describe('the door of the hub', () => {
     // And is sent again.
     await commitTo({ ...at, accessToken, operations: [large] })
     expect((await fetch(`${hubUrl()}/objects/none`, { method: 'PUT', body: 'x' })).status).toBe(403)
+    // A link ends with the key that asked for it.
+    const brief = await call(app, accessKeys.create, { token: owner.token, body: { name: 'brief', scheme: 'bearer', password: owner.password } })
+    const revoked: typeof fetch = async (input, init) => {
+      if (init?.method === 'PUT') await call(app, accessKeys.delete, { token: owner.token, params: { id: brief.key.id } })
+      return fetch(input, init)
+    }
+    const another = { ...file, path: 'another.bin', content: new Blob([Buffer.alloc(10_000, 7)]) }
+    await expect(commitTo({ ...at, accessToken: `hf_${brief.secret}`, fetch: revoked, operations: [another] })).rejects.toMatchObject({ statusCode: 403 })
+    const { items } = await call(app, fileTransfers.list, { token: admin.token, query: { keyword: `${model.repository}/config.json`, page_size: 100 } })
+    expect(items).toMatchObject([{ kind: 'upload', outcome: 'done', bytes: 2, user_name: owner.name, sha256: sha256Of(Buffer.from('{}')) }])
+    await (await fetch(`${hubUrl()}/${model.repository}/resolve/main/config.json`)).text()
+    await vi.waitFor(async () =>
+      expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: model.repository, kind: 'download' } })).items).toMatchObject([
+        { name: `${model.repository}/config.json`, outcome: 'done', bytes: 2, user_name: null },
+      ]),
+    )
+    expect((await call(app, fileTransfers.list, { token: admin.token, query: { keyword: model.repository, kind: 'publish' } })).total).toBe(1)
     // A digest alone gets nobody the bytes of others.
     const other = await create(stranger)
     const theirs = { key: 'lfsFile', value: { path: 'theirs', oid: sha256Of(Buffer.alloc(10_000)), size: 10_000 } }

@@ -1,7 +1,7 @@
 import { allCalls } from '@zhisuan/contract/calls'
 import { byId, type Also, type Call, type PathParts, type Tags } from '@zhisuan/contract/define'
 import { policyLanguage, type PolicyDocument } from '@zhisuan/contract/policy/document'
-import { asksForTags, compilePolicies, decide, type Decision, type Policies, type PolicySource } from '@zhisuan/contract/policy/evaluate'
+import { asksForTags, compilePolicies, decide, type Decision, type Policies, type PolicySource, type StatementPlace } from '@zhisuan/contract/policy/evaluate'
 import type { TagPrefix } from '@zhisuan/contract/policy/keys'
 import type { Context } from '@zhisuan/contract/policy/pattern'
 import { readPolicy, type PolicyVocabulary } from '@zhisuan/contract/policy/problems'
@@ -75,6 +75,22 @@ export type ReadTags = (kind: string, id: string) => Promise<Tags>
  * of that kind now, undefined where it is not there.
  */
 export type ReadOwner = (of: string, id: string, kind: string) => Promise<string | null | undefined>
+
+/** Whether an action is denied of some things and not of others: only then is what goes along with a thing asked about by itself. */
+export const deniesSome = ({ policies, boundaries }: Rules, action: string): boolean =>
+  [policies, ...boundaries].some((part) => part.about(action).denies.some(({ resources }) => !resources.everything))
+
+/** What denies an action on one thing that goes along with another, whatever allows it on that; null where nothing does. */
+export function deniedOn(
+  { rules, bp_id }: Asking,
+  action: string,
+  { kind, id }: { readonly kind: string; readonly id: string },
+  context: Context,
+): StatementPlace | null {
+  const { service, type } = subjectOf({ id: kind })
+  const decision = decide(rules.policies, rules.boundaries, { action, resource: resourceName(service, type, bp_id, written(id)), context })
+  return decision.outcome === 'explicitDeny' ? decision.by : null
+}
 
 /** A call as far as deciding it goes. */
 export type Decided = Pick<Call, 'id' | 'subjects' | 'requestTags'> & Partial<Pick<Call, 'also' | 'subjectId'>>

@@ -13,6 +13,7 @@ interface ByteUploadTable {
   /** Whose it is: whoever takes what was received. */
   taker: string
   bp_id: string | null
+  project_id: string | null
   user_id: string
   size_bytes: number
   /** As the sender announced it. */
@@ -29,14 +30,20 @@ interface ByteUploadTable {
   updated_at: Generated<Date>
   expires_at: Date
 }
-/** What an organisation keeps, with what is on its way; one row without an organisation is for all who have none. */
+/**
+ * What an organisation keeps, with what is on its way; one row without an organisation is for all who have none. Of each of its
+ * projects a row of its own, which counts in the organisation's too.
+ */
 interface ByteAccountTable {
   bp_id: string | null
+  project_id: string | null
   used_bytes: Generated<number>
 }
 /** Contents that something referred to and does not any more: whether nothing else does is found out. */
 interface ByteReleasedTable {
   sha256: string
+  /** Not looked at before: while its bytes are being kept nothing refers to it yet. */
+  due_at: Generated<Date>
 }
 declare module '../db/database.ts' {
   interface Tables {
@@ -91,13 +98,29 @@ export const byteMigrations: Migrations = {
     on conflict do nothing;
     alter table byte_accounts drop column quota_bytes;
   `),
+  '20261201_10_byte_projects': migration(`
+    alter table byte_accounts add column project_id uuid references projects on delete cascade;
+    alter table byte_accounts drop constraint byte_accounts_bp_id_key;
+    alter table byte_accounts add constraint byte_accounts_owner unique nulls not distinct (bp_id, project_id);
+    alter table byte_uploads add column project_id uuid;
+  `),
+  '20261201_17_byte_released_due': migration(`
+    alter table byte_released add column due_at timestamptz not null default now();
+  `),
+}
+
+/** Whose bytes are: an organisation's, or, within it, a project's. */
+export interface ByteOwner {
+  readonly bp_id: string | null
+  readonly project_id: string | null
 }
 
 export type UploadRow = Selectable<ByteUploadTable>
+const wishes = (wish: object) => sql<boolean>`wish @> ${JSON.stringify(wish)}::jsonb`
 
 export const insertUpload = async (
   tx: Tx,
-  row: Pick<UploadRow, 'id' | 'taker' | 'bp_id' | 'user_id' | 'size_bytes' | 'sha256' | 'expires_at'> & { wish: object },
+  row: Pick<UploadRow, 'id' | 'taker' | 'bp_id' | 'project_id' | 'user_id' | 'size_bytes' | 'sha256' | 'expires_at'> & { wish: object },
 ): Promise<void> => {
   await tx
     .insertInto('byte_uploads')
@@ -111,13 +134,25 @@ export const lockUpload = (tx: Tx, id: string): Promise<UploadRow | undefined> =
 /** Of somebody all that have not ended. */
 export const lockUploadsOf = (tx: Tx, userId: string): Promise<UploadRow[]> =>
   tx.selectFrom('byte_uploads').selectAll().where('user_id', '=', userId).where('status', 'in', ['uploading', 'verifying']).orderBy('id').forUpdate().execute()
+/** All of one taker that have not ended and whose wish says this. */
+export const lockUploadsFor = (tx: Tx, taker: string, wish: object): Promise<UploadRow[]> =>
+  tx
+    .selectFrom('byte_uploads')
+    .selectAll()
+    .where('taker', '=', taker)
+    .where(wishes(wish))
+    .where('status', 'in', ['uploading', 'verifying'])
+    .orderBy('id')
+    .forUpdate()
+    .execute()
 /** One’s own, the oldest first: those that go on, and those that failed since. */
-export const uploadsOf = (on: Sql, taker: string, userId: string, failedSince: Date): Promise<UploadRow[]> =>
+export const uploadsOf = (on: Sql, taker: string, userId: string, failedSince: Date, wish: object = {}): Promise<UploadRow[]> =>
   on
     .selectFrom('byte_uploads')
     .selectAll()
     .where('taker', '=', taker)
     .where('user_id', '=', userId)
+    .where(wishes(wish))
     .where((where) =>
       where.or([where('status', 'in', ['uploading', 'verifying']), where.and([where('status', '=', 'failed'), where('updated_at', '>', failedSince)])]),
     )
@@ -143,7 +178,7 @@ export const waitingUploads = (on: Sql, { taker, user_id, wish }: { taker: strin
     .where('taker', '=', taker)
     .where('user_id', '=', user_id)
     .where('status', '=', 'uploading')
-    .where(sql<boolean>`wish @> ${JSON.stringify(wish)}::jsonb`)
+    .where(wishes(wish))
     .execute()
 export type Lease = Pick<UploadRow, 'lease' | 'offset_bytes' | 'size_bytes'>
 /** Takes it over from whoever writes it. Undefined where nothing is to be written any more. @param from where it begins anew, whatever came before */
@@ -202,54 +237,86 @@ export const unverifiedUploads = (on: Sql, small: number): Promise<{ id: string;
 export const lockContent = async (tx: Tx, sha256: string): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`byte_contents ${sha256}`}, 0))`.execute(tx)
 }
-export const insertContent = async (tx: Tx, sha256: string, sizeBytes: number): Promise<void> => {
+/** The same of many, one after the other. */
+export const lockContents = async (tx: Tx, sha256s: readonly string[]): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(hashtextextended('byte_contents ' || digest, 0))
+    from (select digest from unnest(${sha256s}::text[]) with ordinality as asked (digest, number) order by number) as sorted`.execute(tx)
+}
+export const insertContents = async (tx: Tx, contents: readonly Pick<Selectable<ByteContentTable>, 'sha256' | 'size_bytes'>[]): Promise<void> => {
   await tx
     .insertInto('byte_contents')
-    .values({ sha256, size_bytes: sizeBytes })
+    .values([...contents])
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
-export const getContent = (on: Sql, sha256: string): Promise<Selectable<ByteContentTable> | undefined> =>
-  on.selectFrom('byte_contents').selectAll().where('sha256', '=', sha256).executeTakeFirst()
+/** Since when there are these; what is not there is left out. */
+export async function contentsSince(on: Sql, sha256s: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await on
+    .selectFrom('byte_contents')
+    .select(['sha256', 'created_at'])
+    .where(sql<boolean>`sha256 = any(${sha256s}::text[])`)
+    .execute()
+  return new Map(rows.map(({ sha256, created_at }) => [sha256, created_at.getTime()]))
+}
 export const release = async (tx: Tx, sha256s: readonly string[]): Promise<void> => {
   if (sha256s.length === 0) return
-  await sql`insert into byte_released (sha256) select distinct unnest(${sha256s}::text[]) on conflict do nothing`.execute(tx)
+  await sql`insert into byte_released (sha256) select distinct unnest(${sha256s}::text[])
+    on conflict (sha256) do update set due_at = least(byte_released.due_at, excluded.due_at)`.execute(tx)
 }
-export const released = (on: Sql): Promise<{ sha256: string }[]> => on.selectFrom('byte_released').selectAll().limit(1_000).execute()
-export const forgetReleased = async (on: Sql, sha256: string): Promise<void> => {
-  await on.deleteFrom('byte_released').where('sha256', '=', sha256).execute()
+/** Nothing refers to it yet, and something is about to. */
+export const releaseLater = async (tx: Tx, sha256s: readonly string[], at: Date): Promise<void> => {
+  await tx
+    .insertInto('byte_released')
+    .values(sha256s.map((sha256) => ({ sha256, due_at: at })))
+    .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ due_at: at }))
+    .execute()
+}
+export const released = (on: Sql): Promise<{ sha256: string }[]> =>
+  on
+    .selectFrom('byte_released')
+    .select('sha256')
+    .where(sql<boolean>`due_at <= now()`)
+    .limit(1_000)
+    .execute()
+export const forgetReleased = async (on: Sql, sha256s: readonly string[]): Promise<void> => {
+  await on
+    .deleteFrom('byte_released')
+    .where(sql<boolean>`sha256 = any(${sha256s}::text[])`)
+    .execute()
 }
 export const deleteContent = async (on: Sql, sha256: string): Promise<void> => {
   await on.deleteFrom('byte_contents').where('sha256', '=', sha256).execute()
 }
 
-/** What organisations keep, as quotas count it; projects keep nothing. */
+/** What organisations and their projects keep, as quotas count it. */
 export const byteCounter = {
   resources: ['file_bytes'] as const,
   count: async (on: Sql, of: { bp_id: string | null; project_id: string | null }): Promise<{ file_bytes: number }> => {
-    if (of.project_id !== null) return { file_bytes: 0 }
-    const all = on.selectFrom('byte_accounts').select(sql<number>`coalesce(sum(used_bytes), 0)::bigint`.as('used'))
+    const all = on
+      .selectFrom('byte_accounts')
+      .select(sql<number>`coalesce(sum(used_bytes), 0)::bigint`.as('used'))
+      .where(sql<boolean>`project_id is not distinct from ${of.project_id}`)
     return { file_bytes: (await (of.bp_id === null ? all : all.where('bp_id', '=', of.bp_id)).executeTakeFirstOrThrow()).used }
   },
 }
 
 export type AccountRow = Selectable<ByteAccountTable>
-const ofAccount = (bpId: string | null) => sql<boolean>`bp_id is not distinct from ${bpId}`
+const ofAccount = ({ bp_id, project_id }: ByteOwner) => sql<boolean>`bp_id is not distinct from ${bp_id} and project_id is not distinct from ${project_id}`
 /** Held against other changes until the transaction ends. */
-export const lockAccount = async (tx: Tx, bpId: string | null): Promise<AccountRow> => {
+export const lockAccount = async (tx: Tx, { bp_id, project_id }: ByteOwner): Promise<AccountRow> => {
   await tx
     .insertInto('byte_accounts')
-    .values({ bp_id: bpId })
+    .values({ bp_id, project_id })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  return tx.selectFrom('byte_accounts').selectAll().where(ofAccount(bpId)).forUpdate().executeTakeFirstOrThrow()
+  return tx.selectFrom('byte_accounts').selectAll().where(ofAccount({ bp_id, project_id })).forUpdate().executeTakeFirstOrThrow()
 }
-export const getAccount = (on: Sql, bpId: string | null): Promise<AccountRow | undefined> =>
-  on.selectFrom('byte_accounts').selectAll().where(ofAccount(bpId)).executeTakeFirst()
-export const addUsed = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
+export const getAccount = (on: Sql, owner: ByteOwner): Promise<AccountRow | undefined> =>
+  on.selectFrom('byte_accounts').selectAll().where(ofAccount(owner)).executeTakeFirst()
+export const addUsed = async (tx: Tx, owner: ByteOwner, bytes: number): Promise<void> => {
   await tx
     .updateTable('byte_accounts')
     .set({ used_bytes: sql`used_bytes + ${bytes}` })
-    .where(ofAccount(bpId))
+    .where(ofAccount(owner))
     .execute()
 }

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Sql, Tx } from '../db/database.ts'
+import { unrecorded } from '../db/recording.ts'
 import { Refusal } from '../errors.ts'
 import { problemOf } from '../http/problems.ts'
 import { refuseMisplaced } from '../http/tus.ts'
@@ -15,16 +16,23 @@ import { defineJob, handleJob } from '../jobs.ts'
 import type { ModuleParts } from '../module.ts'
 import type { Platform } from '../platform.ts'
 import * as store from './bytes.store.ts'
-import { byteMigrations, type UploadRow } from './bytes.store.ts'
+import { byteMigrations, type ByteOwner, type UploadRow } from './bytes.store.ts'
 import type { Contents } from './contents.ts'
 import { createDirectoryContents, createUploadDirectory, type UploadDirectory } from './directory.ts'
 import { createS3Contents } from './s3.ts'
 
 /** So many bytes at most are sent again after a kill, and what was in the connection. */
 export const committedEveryBytes = 8 * 1024 * 1024
+/** Of what takes long whether its sender still may is looked at again after so much, and at the latest after so long: what was taken by then is kept. */
+const lookedEveryBytes = 8 * 1024 * 1024
+const lookedEveryMs = 30_000
 /** What comes is gathered to so much before it is written. */
 const writtenBytes = 512 * 1024
 const uploadDays = 7
+/** So long bytes may take to be kept before what refers to them is there; what nobody went on with is dropped then. */
+const keptWithinMs = 12 * 3_600_000
+/** Tries at keeping what others drop meanwhile. */
+const keepingTries = 5
 /** Whoever verifies says so that often. */
 const verifyingEveryMs = 60_000
 const dayMs = 86_400_000
@@ -45,9 +53,19 @@ export interface Taker {
   readonly ended: (tx: Tx, upload: UploadRow, outcome: 'failed' | 'cancelled', reason: string) => Promise<void>
 }
 
+/** Bytes, by their digest. */
+export interface Kept {
+  readonly sha256: string
+  readonly size_bytes: number
+}
+
+/** @throws Refusal where whoever sends may not any more */
+export type MaySend = () => Promise<void>
+
 export interface Announced {
   readonly taker: string
   readonly bp_id: string | null
+  readonly project_id: string | null
   readonly user_id: string
   readonly size_bytes: number
   /** Where the sender knows it. */
@@ -68,12 +86,15 @@ export type Bytes = ReturnType<typeof createBytes>['bytes']
  * The storage core: content by its SHA-256, and how it comes in. An upload is written, synced to disk, then its offset is
  * committed, then answered; what lies behind the offset is cut off when it goes on. A lease says who writes, so whoever
  * comes later goes on and whoever came before ends. Nothing is there before the SHA-256 of the whole was made.
- * @param quotaBytes what an organisation may keep; null: no limit
+ * @param quotaBytes what an organisation may keep, or one of its projects; null: no limit
  * @param mayGrow whether it may keep more at all, as far as it has to pay for it. @throws Refusal
  */
 export function createBytes(
   platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>,
-  { quotaBytes, mayGrow }: { quotaBytes: (on: Sql, bpId: string) => Promise<number | null>; mayGrow: (tx: Tx, bpId: string) => Promise<void> },
+  {
+    quotaBytes,
+    mayGrow,
+  }: { quotaBytes: (on: Sql, bpId: string, projectId: string | null) => Promise<number | null>; mayGrow: (tx: Tx, bpId: string) => Promise<void> },
 ) {
   const { db, jobs, log, now } = platform
   const uploads = createUploadDirectory(platform.config.DATA_DIR)
@@ -86,25 +107,37 @@ export function createBytes(
     return taker
   }
 
-  /** Counts what is kept. @throws Refusal fileQuotaExceeded */
-  const take = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
+  /** The organisation's account, then its project's: of one that nothing was kept of, or is, there may be no project any more. */
+  const accountsOf = ({ bp_id, project_id }: ByteOwner, bytes: number): ByteOwner[] => [
+    { bp_id, project_id: null },
+    ...(project_id === null || bytes === 0 ? [] : [{ bp_id, project_id }]),
+  ]
+  const quotaOf = async (on: Sql, { bp_id, project_id }: ByteOwner): Promise<number | null> => (bp_id === null ? null : quotaBytes(on, bp_id, project_id))
+  /** Counts what is kept, for the organisation and the project. @throws Refusal fileQuotaExceeded, fileProjectQuotaExceeded */
+  const take = async (tx: Tx, owner: ByteOwner, bytes: number): Promise<void> => {
     // Whoever runs the platform has no organisation, and no limit.
-    if (bpId !== null && bytes > 0) await mayGrow(tx, bpId)
-    const account = await store.lockAccount(tx, bpId)
-    const quota = bpId === null ? null : await quotaBytes(tx, bpId)
-    if (quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
-      throw new Refusal('fileQuotaExceeded', { values: { used: sizeText(account.used_bytes), limit: sizeText(quota), wanted: sizeText(bytes) } })
-    await store.addUsed(tx, bpId, bytes)
+    if (owner.bp_id !== null && bytes > 0) await mayGrow(tx, owner.bp_id)
+    for (const of of accountsOf(owner, bytes)) {
+      const account = await store.lockAccount(tx, of)
+      const quota = await quotaOf(tx, of)
+      if (quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
+        throw new Refusal(of.project_id === null ? 'fileQuotaExceeded' : 'fileProjectQuotaExceeded', {
+          values: { used: sizeText(account.used_bytes), limit: sizeText(quota), wanted: sizeText(bytes) },
+        })
+      await store.addUsed(tx, of, bytes)
+    }
   }
-  const give = async (tx: Tx, bpId: string | null, bytes: number): Promise<void> => {
-    await store.lockAccount(tx, bpId)
-    await store.addUsed(tx, bpId, -bytes)
+  const give = async (tx: Tx, owner: ByteOwner, bytes: number): Promise<void> => {
+    for (const of of accountsOf(owner, bytes)) {
+      await store.lockAccount(tx, of)
+      await store.addUsed(tx, of, -bytes)
+    }
   }
 
   /** Counts what is to come, where there is room for it. @throws Refusal fileQuotaExceeded, filesExhausted */
-  const reserve = async (tx: Tx, bpId: string | null, size: number): Promise<void> => {
+  const reserve = async (tx: Tx, owner: ByteOwner, size: number): Promise<void> => {
     if ((await uploads.room()) < size) throw new Refusal('filesExhausted')
-    await take(tx, bpId, size)
+    await take(tx, owner, size)
   }
 
   /** All bytes are here: their sum is made, once. Of a small one here and now, so that it is there with the answer, and none waits behind many others; where we are killed the clock sees to it. */
@@ -123,7 +156,7 @@ export function createBytes(
 
   const end = async (tx: Tx, upload: UploadRow, outcome: 'failed' | 'cancelled', reason: string): Promise<void> => {
     await store.closeLease(tx, upload.id)
-    await give(tx, upload.bp_id, upload.size_bytes)
+    await give(tx, upload, upload.size_bytes)
     await takerOf(upload).ended(tx, upload, outcome, reason)
     if (outcome === 'failed') await store.updateUpload(tx, upload.id, { status: 'failed', error: reason, expires_at: new Date(now().getTime() + dayMs) })
     else await store.deleteUpload(tx, upload.id)
@@ -135,6 +168,45 @@ export function createBytes(
     const running = finishing.get(id) ?? verify(id, signal).finally(() => finishing.delete(id))
     finishing.set(id, running)
     return running
+  }
+  /**
+   * Keeps bytes, and then, in one transaction, what refers to them: no connection to the database is held while they are copied,
+   * which takes long where they lie elsewhere. Where one of them was dropped in between, as nothing referred to it yet, all is done again.
+   */
+  const keeping = async <T>(contentsOf: readonly (Kept & { readonly put: () => Promise<void> })[], act: (tx: Tx) => Promise<T>): Promise<T> => {
+    // In the order of their digests, so that no two wait for each other.
+    const all = [...new Map(contentsOf.map((one) => [one.sha256, one])).values()].toSorted((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
+    if (all.length === 0) return db.transaction().execute(act)
+    const digests = all.map(({ sha256 }) => sha256)
+    for (let tries = 1; ; tries++) {
+      const since = await unrecorded(() =>
+        db.transaction().execute(async (tx) => {
+          await store.lockContents(tx, digests)
+          await store.insertContents(
+            tx,
+            all.map(({ sha256, size_bytes }) => ({ sha256, size_bytes })),
+          )
+          await store.releaseLater(tx, digests, new Date(Date.now() + keptWithinMs))
+          return store.contentsSince(tx, digests)
+        }),
+      )
+      try {
+        for (const { put } of all) await put()
+        const done = await db.transaction().execute(async (tx) => {
+          await store.lockContents(tx, digests)
+          const still = await store.contentsSince(tx, digests)
+          if (digests.some((digest) => still.get(digest) !== since.get(digest))) return null
+          await store.forgetReleased(tx, digests)
+          return { answer: await act(tx) }
+        })
+        if (done !== null) return done.answer
+        if (tries >= keepingTries) throw new Error('what was kept was dropped again and again')
+      } catch (error) {
+        // Nothing may refer to them.
+        await unrecorded(() => db.transaction().execute((tx) => store.release(tx, digests)))
+        throw error
+      }
+    }
   }
   const verify = async (id: string, signal?: AbortSignal): Promise<void> => {
     const upload = await store.getUpload(db, id)
@@ -163,20 +235,17 @@ export function createBytes(
     if (wrong) await fail(new Refusal('fileUploadWrong').message)
     else {
       try {
-        await db.transaction().execute(async (tx) => {
-          await store.lockContent(tx, sha256)
+        const content = { sha256, size_bytes: upload.size_bytes }
+        await keeping([{ ...content, put: () => contents.keep(uploads.pathOf(id), sha256) }], async (tx) => {
           const locked = await store.lockUpload(tx, id)
-          if (locked?.status !== 'verifying') return
-          await contents.keep(uploads.pathOf(id), sha256)
-          await store.insertContent(tx, sha256, upload.size_bytes)
-          await takerOf(upload).take(tx, locked, { sha256, size_bytes: upload.size_bytes })
+          // It ended meanwhile, or another server has taken it.
+          if (locked?.status !== 'verifying') return store.release(tx, [sha256])
+          await takerOf(upload).take(tx, locked, content)
           await store.updateUpload(tx, id, { status: 'done', expires_at: new Date(now().getTime() + dayMs) })
         })
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         await fail(error.message)
-        // Nothing refers to it, where it was new.
-        await db.transaction().execute((tx) => store.release(tx, [sha256]))
       }
     }
     await uploads.drop(id)
@@ -192,7 +261,7 @@ export function createBytes(
           await store.lockContent(tx, sha256)
           const gone = await deleteUnreferenced(db, sha256)
           if (gone) await contents.drop(sha256)
-          await store.forgetReleased(tx, sha256)
+          await store.forgetReleased(tx, [sha256])
         })
         .catch((error: unknown) => log.warn({ err: error, sha256 }, 'a content could not be dropped'))
     }
@@ -240,15 +309,15 @@ export function createBytes(
     take,
     reserve,
     give,
-    account: async (on: Sql, bpId: string | null): Promise<{ used_bytes: number; quota_bytes: number | null }> => {
-      const account = await store.getAccount(on, bpId)
-      return { used_bytes: account?.used_bytes ?? 0, quota_bytes: bpId === null ? null : await quotaBytes(on, bpId) }
+    account: async (on: Sql, owner: ByteOwner): Promise<{ used_bytes: number; quota_bytes: number | null }> => {
+      const account = await store.getAccount(on, owner)
+      return { used_bytes: account?.used_bytes ?? 0, quota_bytes: await quotaOf(on, owner) }
     },
     /** Nothing refers to these through the caller any more. */
     release: store.release,
     /** Announces an upload; its bytes count from now on. @throws Refusal fileQuotaExceeded, filesExhausted */
     async announce(tx: Tx, { wish, keptMs = uploadDays * dayMs, ...about }: Announced): Promise<string> {
-      await reserve(tx, about.bp_id, about.size_bytes)
+      await reserve(tx, about, about.size_bytes)
       const id = uuidv7()
       await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + keptMs) })
       return id
@@ -258,11 +327,12 @@ export function createBytes(
     /**
      * All bytes of an upload at once, from its beginning, whatever came of it before: for programs that know no other way.
      * They are verified, and taken, before it returns. @throws Refusal fileUploadOver, fileUploadWrong, bodyTooLarge, changedMeanwhile
+     * @param may whether whoever sends still may: asked again and again while it comes. @throws Refusal where not
      */
-    async put(id: string, source: Readable): Promise<void> {
+    async put(id: string, source: Readable, may: MaySend = async () => undefined): Promise<void> {
       const leased = await store.leaseUpload(db, id, 0)
       if (leased !== undefined) {
-        await write(db, uploads, source, id, leased).catch((error: unknown) => {
+        await write(db, uploads, source, id, leased, may).catch((error: unknown) => {
           throw error instanceof Ended ? new Refusal(refusals[error.status], { cause: error }) : error
         })
         await whole(id)
@@ -273,26 +343,23 @@ export function createBytes(
       if (status === 'failed' || status === 'uploading') throw new Refusal('fileUploadWrong')
       if (status !== 'done') throw new Refusal('fileUploadOver')
     },
-    /** Keeps what is small enough to be at hand, in the transaction whose rows refer to it. In the order of their digests, so that no two wait for each other. */
-    async keep(tx: Tx, small: readonly Buffer[]): Promise<{ sha256: string; size_bytes: number }[]> {
+    /** Keeps what is small enough to be at hand, then what refers to it, in one transaction: what nothing refers to then is released by `act`. */
+    async keep<T>(small: readonly Buffer[], act: (tx: Tx, kept: readonly Kept[]) => Promise<T>): Promise<T> {
       const kept = small.map((content) => ({ content, sha256: createHash('sha256').update(content).digest('hex'), size_bytes: content.length }))
-      for (const { content, sha256, size_bytes } of kept.toSorted((one, other) => (one.sha256 < other.sha256 ? -1 : 1))) {
-        await store.lockContent(tx, sha256)
-        await contents.store(sha256, content)
-        await store.insertContent(tx, sha256, size_bytes)
-      }
-      return kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
+      const all = kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
+      return keeping(
+        kept.map(({ content, ...one }) => ({ ...one, put: () => contents.store(one.sha256, content) })),
+        (tx) => act(tx, all),
+      )
     },
-    /** Keeps a file of ours on the same file system, whose digest its caller made, in the transaction whose rows refer to it. */
-    async adopt(tx: Tx, path: string, { sha256, size_bytes }: { readonly sha256: string; readonly size_bytes: number }): Promise<void> {
-      await store.lockContent(tx, sha256)
-      await contents.keep(path, sha256)
-      await store.insertContent(tx, sha256, size_bytes)
-    },
+    /** Keeps a file of ours on the same file system, whose digest its caller made, then what refers to it. */
+    adopt: <T>(path: string, { sha256, size_bytes }: Kept, act: (tx: Tx) => Promise<T>): Promise<T> =>
+      keeping([{ sha256, size_bytes, put: () => contents.keep(path, sha256) }], act),
     upload: (on: Sql, id: string) => store.getUpload(on, id),
     /** Those of somebody that wait for their bytes, by what was announced of them. */
     waiting: store.waitingUploads,
-    uploadsOf: (on: Sql, taker: string, userId: string) => store.uploadsOf(on, taker, userId, new Date(now().getTime() - dayMs)),
+    /** Those of somebody that go on, or failed since yesterday. @param wish what was announced of them, as far as it is asked for */
+    uploadsOf: (on: Sql, taker: string, userId: string, wish?: object) => store.uploadsOf(on, taker, userId, new Date(now().getTime() - dayMs), wish),
     /** Gives it up. @throws Refusal fileUploadOver where it has come in whole, or ended */
     async discard(id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
@@ -306,12 +373,17 @@ export function createBytes(
     },
     /** Those of somebody that have not ended, held until the transaction ends. Before all else is held: whoever takes one does it in this order too. */
     hold: store.lockUploadsOf,
-    /** Ends those that are held, whatever has come of them: who sent them is gone. Their files go by the clock. */
-    async leave(tx: Tx, held: readonly UploadRow[]): Promise<void> {
-      for (const upload of held) await end(tx, upload, 'cancelled', texts.left)
+    /** The same of one taker, by what was announced of them. */
+    holdFor: store.lockUploadsFor,
+    /** Ends those that are held, whatever has come of them: who sent them is gone, or what they are for. Their files go by the clock. */
+    async leave(tx: Tx, held: readonly UploadRow[], why: 'left' | 'placeGone'): Promise<void> {
+      for (const upload of held) await end(tx, upload, 'cancelled', texts[why])
     },
-    /** The tus door (HEAD and PATCH), for whoever has found that the upload is theirs. */
-    async door(upload: UploadRow, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    /**
+     * The tus door (HEAD and PATCH), for whoever has found that the upload is theirs.
+     * @param may whether whoever sends still may: asked again and again while a piece comes
+     */
+    async door(upload: UploadRow, request: FastifyRequest, reply: FastifyReply, may: MaySend): Promise<void> {
       const { id } = upload
       // Its last byte was the last thing that a killed server did.
       if (upload.status === 'uploading' && upload.offset_bytes === upload.size_bytes) await whole(id)
@@ -327,7 +399,8 @@ export function createBytes(
         const leased = await store.leaseUpload(db, id)
         if (leased === undefined) throw gone()
         if (leased.offset_bytes !== Number(request.headers['upload-offset'])) throw elsewhere()
-        const offset = await write(db, uploads, request.raw, id, leased)
+        // Not destroyed: whoever is refused in the middle of it is still told so.
+        const offset = await write(db, uploads, request.raw.iterator({ destroyOnReturn: false }), id, leased, may)
         if (offset === upload.size_bytes) await whole(id)
         await reply.code(204).header('upload-offset', offset).send()
       } catch (error) {
@@ -366,7 +439,7 @@ export function createBytes(
 
 /** What each status of tus is to the person who sends. */
 const refusals = { 409: 'changedMeanwhile', 410: 'notFound', 413: 'bodyTooLarge' } as const
-const texts = { expired: '超过7天没有继续，已自动清理', discarded: '已放弃', left: '上传者已被删除' } as const
+const texts = { expired: '超过7天没有继续，已自动清理', discarded: '已放弃', left: '上传者已被删除', placeGone: '上传到的地方已被删除' } as const
 
 /** By another connection than the one that holds the lock: the database says whether something refers to it. */
 async function deleteUnreferenced(db: Sql, sha256: string): Promise<boolean> {
@@ -395,9 +468,10 @@ const elsewhere = (): Ended => new Ended(409, 'somebody else goes on with this u
  * Writes what comes, from an offset on. While one part of it is synced to disk and counted the next one is written: the
  * disk is never waited for but at the end.
  * @param leased who writes, from which offset on, and up to where
+ * @param may asked again and again; where they may not any more, what came before is kept
  * @returns the offset that is on disk and committed
  */
-async function write(db: Sql, uploads: UploadDirectory, source: Readable, id: string, leased: store.Lease): Promise<number> {
+async function write(db: Sql, uploads: UploadDirectory, source: AsyncIterable<Buffer>, id: string, leased: store.Lease, may: MaySend): Promise<number> {
   const file = await uploads.open(id, leased.offset_bytes)
   /** What came, what is written, and what is counted. */
   let [came, written, committed] = [leased.offset_bytes, leased.offset_bytes, leased.offset_bytes]
@@ -406,6 +480,7 @@ async function write(db: Sql, uploads: UploadDirectory, source: Readable, id: st
   let counting: Promise<unknown> | null = null
   /** Of what went on beside: a disk may say only once that it failed. */
   let failure: { readonly error: unknown } | null = null
+  let looked = { bytes: leased.offset_bytes, at: performance.now() }
 
   const commit = async (upTo: number, last: boolean): Promise<void> => {
     if (upTo === committed) return
@@ -447,7 +522,11 @@ async function write(db: Sql, uploads: UploadDirectory, source: Readable, id: st
   }
   try {
     try {
-      for await (const chunk of source as AsyncIterable<Buffer>) {
+      for await (const chunk of source) {
+        if (came - looked.bytes >= lookedEveryBytes || performance.now() - looked.at >= lookedEveryMs) {
+          looked = { bytes: came, at: performance.now() }
+          await may()
+        }
         if (came + chunk.length > leased.size_bytes) throw new Ended(413, 'more than was announced')
         pieces.push(chunk)
         came += chunk.length

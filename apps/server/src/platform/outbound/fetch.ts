@@ -24,6 +24,8 @@ export interface FetchWish {
   maxBytes: number
   guard: OutboundGuard
   signal: AbortSignal
+  /** What has to come in each span of time; what is slower is ended. Left out: only silence ends it. */
+  pace?: { readonly spanMs: number; readonly bytes: number }
   /** As soon as it is known how many there will be. */
   onTotal: (bytes: number) => Promise<void>
   /** Bytes that are here; called for each piece, and waited for. */
@@ -46,7 +48,7 @@ export async function fetchFile(wish: FetchWish): Promise<void> {
       } catch (error) {
         wish.signal.throwIfAborted()
         const refusal = refusalOf(error)
-        tries = (await sizeOf(wish.path)) > before ? 0 : tries + 1
+        tries = (await sizeOf(wish.path)) - before >= (wish.pace?.bytes ?? 1) ? 0 : tries + 1
         if (refusal !== null || tries >= mostTries) throw refusal ?? fetchFailed(fetchReason(error), {}, error)
         await sleep(againAfterMs * tries, undefined, { signal: wish.signal })
       }
@@ -93,13 +95,18 @@ async function fetchRest(wish: FetchWish, agent: Agent): Promise<void> {
   }
 }
 
-async function save(body: Readable, { path, maxBytes, signal, onProgress }: FetchWish, start: number): Promise<void> {
+async function save(body: Readable, { path, maxBytes, signal, pace, onProgress }: FetchWish, start: number): Promise<void> {
   if (start === 0) await rm(path, { force: true })
   let size = start
+  let span = { at: performance.now(), size }
   async function* counted(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const part of parts) {
       size += part.length
       if (size > maxBytes) throw fetchFailed('tooLarge')
+      if (pace !== undefined && performance.now() - span.at >= pace.spanMs) {
+        if (size - span.size < pace.bytes) throw fetchFailed('silent')
+        span = { at: performance.now(), size }
+      }
       yield part
       await onProgress(size)
     }

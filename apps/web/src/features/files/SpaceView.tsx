@@ -26,6 +26,9 @@ import './files.css'
 const FolderDialog = lazy(() => import('./FolderDialog.tsx'))
 const PreviewDialog = lazy(() => import('./PreviewDialog.tsx'))
 
+/** As it stands in the address: there is one of each kind, and of each project one. */
+const keyOf = ({ kind, id }: FileSpace): string => (kind === 'project' ? id : kind)
+
 /** What is in some spaces: which of them, which folder and whether its bin stands in the address. */
 export function SpaceView({ kinds }: { readonly kinds: readonly SpaceKind[] }) {
   const { t } = useTranslation('files')
@@ -40,21 +43,22 @@ export function SpaceView({ kinds }: { readonly kinds: readonly SpaceKind[] }) {
       </div>
     )
   const spaces = data.items.filter(({ kind }) => kinds.includes(kind))
-  const space = spaces.find(({ kind }) => kind === search.get('space')) ?? spaces[0]
+  const space = spaces.find((one) => keyOf(one) === search.get('space')) ?? spaces[0]
   if (space === undefined) return null
-  const { used_bytes: used, quota_bytes: quota } = data.usage
+  const { used_bytes: used, quota_bytes: quota } = space.project ?? data.usage
   return (
     <>
       <div className="fl-head">
         {spaces.length > 1 && (
-          <Segmented<SpaceKind>
+          <Segmented
             aria-label={t('space.choose')}
-            value={space.kind}
-            options={spaces.map(({ kind, name }) => ({ value: kind, label: name }))}
-            onChange={(kind) => setSearch({ space: kind })}
+            value={keyOf(space)}
+            options={spaces.map((one) => ({ value: keyOf(one), label: one.name }))}
+            onChange={(key) => setSearch({ space: key })}
           />
         )}
         <span className="zs-soft">{t('space.holds', { count: space.file_count, size: format.bytes(space.used_bytes) })}</span>
+        {space.project?.quota_bytes === null && <span className="zs-soft">{t('space.projectUsed', { used: format.bytes(space.project.used_bytes) })}</span>}
         {space.kind !== 'public' && quota !== null && (
           <span className="fl-usage">
             <Progress
@@ -64,7 +68,9 @@ export function SpaceView({ kinds }: { readonly kinds: readonly SpaceKind[] }) {
               status={used >= quota ? 'exception' : 'normal'}
               aria-label={t('space.quota')}
             />
-            <span className="zs-soft zs-number">{t('space.usedOf', { used: format.bytes(used), quota: format.bytes(quota) })}</span>
+            <span className="zs-soft zs-number">
+              {t(space.project === null ? 'space.usedOf' : 'space.projectUsedOf', { used: format.bytes(used), quota: format.bytes(quota) })}
+            </span>
           </span>
         )}
       </div>
@@ -87,7 +93,7 @@ function FolderView({ space }: { readonly space: FileSpace }) {
   const parent_id = folderId
   const target = { space_id: space.id, parent_id }
   const may = space.writable && !bin
-  const within = (id: string | null) => `?${new URLSearchParams({ space: space.kind, ...(id !== null && { folder: id }) })}`
+  const within = (id: string | null) => `?${new URLSearchParams({ space: keyOf(space), ...(id !== null && { folder: id }) })}`
   if (folder.error?.status === 404) return <Gone title={t('folder.gone')} to={within(null)} back={t('folder.toTop')} />
 
   const dropped = async (event: DragEvent): Promise<void> => {
@@ -173,7 +179,7 @@ function FolderView({ space }: { readonly space: FileSpace }) {
               </>
             )}
             {space.writable && (
-              <Link className="zs-button zs-button-plain" to={bin ? within(null) : `?${new URLSearchParams({ space: space.kind, bin: 'true' })}`}>
+              <Link className="zs-button zs-button-plain" to={bin ? within(null) : `?${new URLSearchParams({ space: keyOf(space), bin: 'true' })}`}>
                 {t(bin ? 'bin.leave' : 'bin.title')}
               </Link>
             )}

@@ -23,7 +23,10 @@ export default function CommitDialog({ model, onClose }: Dialog<{ model: Model }
   const [chosen, setChosen] = useState<readonly Chosen[]>([])
   const [sending, setSending] = useState<{ readonly id: string; readonly path: string; readonly number: number } | null>(null)
   const files = useRef<HTMLInputElement>(null)
-  const commit = useChange(modelRevisions.create, { invalidates: [models.get, models.list, modelFiles.list, modelRevisions.list], silent: true })
+  const commit = useChange(modelRevisions.create, {
+    invalidates: [models.get, models.list, modelFiles.list, modelFiles.unfinished, modelRevisions.list],
+    silent: true,
+  })
   const take = (list: FileList | null): void =>
     setChosen((before) => {
       const next = new Map(before.map((one) => [one.path, one]))
@@ -36,7 +39,7 @@ export default function CommitDialog({ model, onClose }: Dialog<{ model: Model }
     })
 
   const send = async ({ path, file }: Chosen, number: number): Promise<string> => {
-    const upload = await request(modelFiles.upload, { params: { id: model.id }, body: { size_bytes: file.size } })
+    const upload = await request(modelFiles.upload, { params: { id: model.id }, body: { size_bytes: file.size, path } })
     setSending({ id: upload.id, path, number })
     await sendFile(upload, file, () => request(modelFiles.staged, { params: { id: model.id, upload_id: upload.id } }))
     return upload.id

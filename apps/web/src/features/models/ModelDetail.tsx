@@ -21,6 +21,7 @@ import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { useCurrentUser, useIsPlatform } from '../../session/user.ts'
 import { ImportLine } from './ImportLine.tsx'
+import { UnfinishedFiles } from './UnfinishedFiles.tsx'
 import { modelTones, parametersText, useTerms } from './modelTexts.ts'
 import './models.css'
 
@@ -80,6 +81,7 @@ export default function ModelDetail() {
         <Alert className="zs-above" type="info" showIcon title={t('newerUnreviewed')} />
       )}
       {model.mine && <ImportLine modelId={model.id} />}
+      {model.mine && <UnfinishedFiles model={model} />}
       <Terms model={model} />
       <div className="md-columns">
         <Tabs

@@ -5,6 +5,7 @@ import { useTranslation } from '../../i18n.ts'
 import { useChange } from '../../api/hooks.ts'
 import { Field, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
+import { ProjectField } from '../../kit/identitySelects.tsx'
 import { NumberField } from '../../kit/NumberField.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { SizeInput } from '../../kit/SizeInput.tsx'
@@ -45,10 +46,10 @@ export default function ModelDialog({ model, terms, onClose }: Dialog<{ model: M
       doneText={({ title }) => t(model === null ? 'created' : 'saved', { name: title })}
       onClose={onClose}
       onSubmit={async (values) => {
-        const { namespace, name, ...rest } = values
+        const { namespace, name, project_id = null, ...rest } = values
         const about = { ...rest, terms: rest.terms === '' ? null : (rest.terms ?? null) }
         if (model !== null) return update.mutateAsync({ params: { id: model.id }, body: about })
-        const made = await create.mutateAsync({ body: { ...about, namespace, name } })
+        const made = await create.mutateAsync({ body: { ...about, namespace, name, project_id } })
         void navigate(paths.warehouse.detail(made.id))
         return made
       }}
@@ -59,6 +60,7 @@ export default function ModelDialog({ model, terms, onClose }: Dialog<{ model: M
           <TextField name="name" label={t('field.name')} extra={t('field.nameNote')} schema={shape.name} code />
         </div>
       )}
+      {model === null && <ProjectField name="project_id" label={t('field.project')} extra={t('field.projectNote')} required={false} />}
       {model !== null && model.published_revision !== null && <p className="zs-soft">{t('editNote')}</p>}
       <TextField name="title" label={t('field.title')} schema={shape.title} />
       <TextAreaField name="summary" label={t('field.summary')} schema={shape.summary} rows={2} />

@@ -23,9 +23,10 @@ type Step = Answer['items'][number]
 /** How an image was built, for one of the platforms that it is for. */
 export default function BuildHistory({
   at,
+  image,
   tag,
   onClose,
-}: Dialog<{ at: { readonly id: string; readonly pid: string; readonly name: string }; tag: Pick<ImageTag, 'name' | 'platforms'> }>) {
+}: Dialog<{ at: { readonly id: string; readonly pid: string; readonly name: string }; image: string; tag: Pick<ImageTag, 'name' | 'platforms'> }>) {
   const { t } = useTranslation('mirror')
   const [chosen, setChosen] = useState(0)
   const platform = tag.platforms[chosen]
@@ -46,6 +47,9 @@ export default function BuildHistory({
   )
   return (
     <Drawer open size={860} title={t('history.title', { name: `${at.name}:${tag.name}` })} onClose={onClose}>
+      <p className="zs-above">
+        <CopyCode text={`docker pull ${image}:${tag.name}`} />
+      </p>
       {tag.platforms.length > 1 && (
         <Select<number>
           className="rg-registry zs-above"

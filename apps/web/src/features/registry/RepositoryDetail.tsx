@@ -70,7 +70,7 @@ export default function RepositoryDetail() {
         },
       ]}
       facts={({ image, project, registry, tag_count, used_bytes, pull_count, pushed_at, pulled_at }) => [
-        { key: 'image', label: t('repository.pull'), value: <CopyCode text={image} /> },
+        { key: 'image', label: t('repository.pull'), value: <CopyCode text={`docker pull ${image}`} /> },
         { key: 'project', label: t('repository.project'), value: <Link to={list}>{project.name}</Link> },
         { key: 'registry', label: t('repository.registry'), value: registry.name },
         { key: 'tags', label: t('column.tags'), value: tag_count },
@@ -79,8 +79,8 @@ export default function RepositoryDetail() {
         { key: 'pushed', label: t('column.pushed'), value: format.dateTime(pushed_at) },
         { key: 'pulled', label: t('column.pulled'), value: format.dateTime(pulled_at) },
       ]}
-      tabs={({ project, description, sizes }) => [
-        { key: 'tags', label: t('tag.tab'), content: <TagTable at={at} project={project.name} notOwn={notOwn} /> },
+      tabs={({ image, project, description, sizes }) => [
+        { key: 'tags', label: t('tag.tab'), content: <TagTable at={at} image={image} project={project.name} notOwn={notOwn} /> },
         {
           key: 'about',
           label: t('repository.about'),

@@ -19,10 +19,13 @@ const BuildHistory = lazy(() => import('./BuildHistory.tsx'))
 /** Tags of a repository. */
 export function TagTable({
   at,
+  image,
   project,
   notOwn,
 }: {
   readonly at: { readonly id: string; readonly pid: string; readonly name: string }
+  /** As a pull names it, without a tag. */
+  readonly image: string
   readonly project: string
   /** Why nothing of it may be changed; null where it may. */
   readonly notOwn: string | null
@@ -74,7 +77,7 @@ export function TagTable({
                 key: 'history',
                 call: repositories.buildHistory,
                 label: t('tag.history'),
-                dialog: (close: () => void) => <BuildHistory at={at} tag={tag} onClose={close} />,
+                dialog: (close: () => void) => <BuildHistory at={at} image={image} tag={tag} onClose={close} />,
               },
             ]
           : []),

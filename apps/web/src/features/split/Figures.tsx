@@ -106,7 +106,7 @@ export function Figures({
 function Models({ models, leads }: { readonly models: SplitFigures['models']; readonly leads: boolean }) {
   const { t } = useTranslation('split')
   return (
-    <div className="sp-scroll">
+    <div className="sp-scroll" role="region" aria-label={t('figures.models')} tabIndex={0}>
       <table className="sp-models">
         <thead>
           <tr>
@@ -147,7 +147,7 @@ function Week({ week }: { readonly week: SplitFigures['week'] }) {
   const most = Math.max(...week.map(({ hours }) => hours), 0)
   const at = (weekday: number, hour: number): number => week.find((one) => one.weekday === weekday && one.hour === hour)?.hours ?? 0
   return (
-    <div className="sp-scroll">
+    <div className="sp-scroll" role="region" aria-label={t('figures.week')} tabIndex={0}>
       <table className="sp-week">
         <thead>
           <tr>

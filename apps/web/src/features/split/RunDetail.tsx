@@ -68,25 +68,27 @@ function Statement({ run }: { readonly run: SplitRun }) {
       {run.dispute !== null && <blockquote>{run.dispute}</blockquote>}
       {run.answer !== null && <blockquote>{run.answer}</blockquote>}
       {error !== null && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      <Table<SplitLine>
-        size="small"
-        rowKey="id"
-        loading={isFetching && data === undefined}
-        dataSource={data?.items ?? []}
-        pagination={{ current: page, pageSize, total: data?.total ?? 0, showSizeChanger: false, onChange: setPage }}
-        columns={[
-          col.text<SplitLine>('kind', t('column.kind'), ({ kind }) => t(`lineKind.${kind}`), { width: 100 }),
-          col.date<SplitLine>('from', t('column.at'), ({ from }) => from),
-          col.text<SplitLine>('meter', t('column.meter'), ({ meter }) => (meter === null ? null : meterText(t, meter)), { width: 90 }),
-          col.text<SplitLine>('model', t('column.model'), ({ model }) => model, { width: 160, note: ({ cards }) => cards.join(' ') }),
-          col.text<SplitLine>('rental', t('column.rental'), ({ rental }) => rental?.name, { width: 130, note: ({ payer }) => payer ?? '' }),
-          col.custom<SplitLine>('order', t('column.order'), ({ order }) => <OrderNumber order={order} />, { width: 120 }),
-          col.text<SplitLine>('base', t('column.base'), ({ base }) => format.exactMoney(base), { width: 130 }),
-          ...run.shares.map(({ party }, index) =>
-            col.text<SplitLine>(`share-${index}`, party.name, ({ amounts }) => format.exactMoney(amounts[index]), { width: 130 }),
-          ),
-        ]}
-      />
+      <div className="sp-scroll sp-lines" role="region" aria-label={t('figures.lines')} tabIndex={0}>
+        <Table<SplitLine>
+          size="small"
+          rowKey="id"
+          loading={isFetching && data === undefined}
+          dataSource={data?.items ?? []}
+          pagination={{ current: page, pageSize, total: data?.total ?? 0, showSizeChanger: false, onChange: setPage }}
+          columns={[
+            col.text<SplitLine>('kind', t('column.kind'), ({ kind }) => t(`lineKind.${kind}`), { width: 80 }),
+            col.date<SplitLine>('from', t('column.at'), ({ from }) => from),
+            col.text<SplitLine>('meter', t('column.meter'), ({ meter }) => (meter === null ? null : meterText(t, meter)), { width: 70 }),
+            col.text<SplitLine>('model', t('column.model'), ({ model }) => model, { width: 150, note: ({ cards }) => cards.join(' ') }),
+            col.text<SplitLine>('rental', t('column.rental'), ({ rental }) => rental?.name, { width: 110, note: ({ payer }) => payer ?? '' }),
+            col.custom<SplitLine>('order', t('column.order'), ({ order }) => <OrderNumber order={order} />, { width: 90 }),
+            col.text<SplitLine>('base', t('column.base'), ({ base }) => format.exactMoney(base), { width: 120 }),
+            ...run.shares.map(({ party }, index) =>
+              col.text<SplitLine>(`share-${index}`, party.name, ({ amounts }) => format.exactMoney(amounts[index]), { width: 120 }),
+            ),
+          ]}
+        />
+      </div>
       <h3>{t('run.hash')}</h3>
       <CopyCode text={run.hash} />
       {run.previous_hash !== null && (

@@ -96,7 +96,7 @@ export default function TicketDetail() {
     >
       {(ticket) => (
         <section className="zs-card">
-          <Thread id={id} entries={ticket.entries} />
+          <Thread id={id} type={ticket.type} entries={ticket.entries} />
           {may(ticket, 'reply') && (
             <ReplyBox
               draft={id}
@@ -136,9 +136,9 @@ export function useTicketFacts(): (ticket: Detail) => readonly Fact[] {
           ticket.about === null ? (
             format.nothing
           ) : (
-            <>
+            <span>
               {kindText(ticket.about.kind)} {page === null ? ticket.about.name : <Link to={page}>{ticket.about.name}</Link>}
-            </>
+            </span>
           ),
       },
       { key: 'by', label: t('column.by'), value: ticket.bp_name === null ? ticket.created_by : `${ticket.created_by}（${ticket.bp_name}）` },

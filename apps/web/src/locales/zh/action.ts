@@ -100,6 +100,7 @@ export default {
     review: '审核',
     facets: '查看分类统计',
     staged: '查看上传进度',
+    unfinished: '查看未完成的上传',
     createFolder: '新建文件夹',
     move: '移动',
     copy: words.copy,

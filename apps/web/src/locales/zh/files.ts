@@ -6,7 +6,7 @@ export default {
   save: words.save,
   cancel: words.cancel,
   kind: { folder: '文件夹', file: '文件' },
-  spaces: { personal: '个人空间', organisation: '组织空间', public: '公共空间' },
+  spaces: { personal: '个人空间', organisation: '组织空间', project: '项目空间', public: '公共空间', model: words.modelWarehouse },
   column: {
     name: words.name,
     size: words.size,
@@ -29,6 +29,8 @@ export default {
     holds: '{{count}} 个文件，{{size}}',
     quota: '已用空间占配额的比例',
     usedOf: '组织已用 {{used}} / {{quota}}',
+    projectUsedOf: '项目已用 {{used}} / {{quota}}',
+    projectUsed: '项目已用 {{used}}',
     readOnly: '您只能查看和下载此空间中的内容',
   },
   folder: {
@@ -164,12 +166,13 @@ export default {
     share: '分享下载',
     to_machine: '传到机器',
     from_machine: '从机器取回',
+    import: words.toImport,
     visitor: '访客',
     hidden: '个人空间中的文件',
     of: '{{bytes}} / {{size}}',
     keyword: '名称、用户、来源地址',
     empty: '还没有传输记录',
-    emptyNote: '上传、下载、发布、分享下载和与容器之间的传送都会记在这里，包括失败的和中途取消的。',
+    emptyNote: '上传、下载、发布、分享下载、模型导入和与容器之间的传送都会记在这里，包括失败的和中途取消的。',
   },
   machine: {
     title: '与文件空间之间的传送',

@@ -115,6 +115,8 @@ export default {
     namespaceNote: '首次使用后归本组织所有，例如组织的英文名',
     name: '模型名',
     nameNote: '创建后不能修改',
+    project: '所属项目',
+    projectNote: '不选则属于整个组织；选了则同时计入项目的配额',
     title: '标题',
     summary: '一句话介绍',
     parameters: '参数量',
@@ -138,6 +140,18 @@ export default {
     done: '新版本已生成',
     sending: '正在上传第 {{number}} / {{total}} 个：{{path}}',
     verifying: '正在校验第 {{number}} / {{total}} 个：{{path}}',
+  },
+  unfinished: {
+    title: '未完成的上传',
+    note: '计入空间；一周内没有继续的会自动清理。',
+    nameless: '由工具上传的文件',
+    left: '已传 {{percent}}%，{{when}} 前可以继续',
+    goOn: '重新选择文件并继续',
+    otherFile: '请选择原来的文件：{{path}}（{{size}}）',
+    verifying: '正在校验',
+    come: '已传完，{{when}} 前可以生成新版本',
+    commit: '把传完的 {{count}} 个文件生成新版本',
+    discard: '放弃',
   },
   term: {
     task: {

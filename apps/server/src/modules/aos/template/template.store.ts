@@ -86,7 +86,11 @@ const versionCount =
     'version_count',
   )
 /** No version of the same template came after it. */
-const newest = sql<boolean>`not exists (select from stack_templates as later where later.name = stack_templates.name and later.bp_id is not distinct from stack_templates.bp_id and (later.created_at, later.id) > (stack_templates.created_at, stack_templates.id))`
+const newest = sql<boolean>`not exists (
+  select from stack_templates as later
+  where later.name = stack_templates.name and later.bp_id is not distinct from stack_templates.bp_id
+    and (later.created_at, later.id) > (stack_templates.created_at, stack_templates.id)
+)`
 
 const order = orderOf('stack_templates', '-updated_at', 'name', 'created_at', 'updated_at')
 

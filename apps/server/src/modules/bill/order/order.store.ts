@@ -245,7 +245,8 @@ export async function followUse(tx: Tx, used: readonly UsedByTheHour[]): Promise
     ),
     made as (
       insert into bill_orders (id, bp_id, kind, status, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by, created_by_name, created_at)
-      select used.order_id, used.bp_id, 'onDemand', used.status, used.type, used.id, used.name, 'hour', 1, false, false, ${JSON.stringify(nothing)}::jsonb, used.usage, 0, used.at, maker.actor_id, coalesce(maker.actor_name, ''), used.at
+      select used.order_id, used.bp_id, 'onDemand', used.status, used.type, used.id, used.name, 'hour', 1, false, false,
+        ${JSON.stringify(nothing)}::jsonb, used.usage, 0, used.at, maker.actor_id, coalesce(maker.actor_name, ''), used.at
       from used left join maker on maker.resource_id = used.id
       where not exists (select from bill_orders as known where known.resource_id = used.id and known.bp_id = used.bp_id and known.kind in ('onDemand', 'purchase'))
       returning id, created_by_name, created_at

@@ -151,7 +151,10 @@ export async function insertLines(tx: Tx, lines: readonly Line[], fractionOf: (l
     insert into usage_lines (resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, "from", quantity, seconds, fraction, meter, variant, amount, attributes)
     select resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, to_timestamp(line."from"), quantity, line.seconds, fraction, meter, variant, line.amount, attributes::jsonb
     from unnest(${kind}::integer[], ${arrayOf(lines.map(({ from }) => from))}::bigint[], ${arrayOf(lines.map(({ seconds }) => seconds))}::smallint[], ${arrayOf(lines.map(({ amount }) => amount))}::numeric[]) as line (kind, "from", seconds, amount)
-    join rows from (jsonb_to_recordset(${JSON.stringify(common)}::jsonb) as (resource_id uuid, bp_id uuid, project_id uuid, product_id uuid, sku_id uuid, price_id uuid, discount_id uuid, quantity bigint, fraction smallint, meter text, variant text, attributes text))
+    join rows from (jsonb_to_recordset(${JSON.stringify(common)}::jsonb) as (
+      resource_id uuid, bp_id uuid, project_id uuid, product_id uuid, sku_id uuid, price_id uuid, discount_id uuid,
+      quantity bigint, fraction smallint, meter text, variant text, attributes text
+    ))
       with ordinality as common (resource_id, bp_id, project_id, product_id, sku_id, price_id, discount_id, quantity, fraction, meter, variant, attributes, kind) using (kind)
   `.execute(tx)
 }

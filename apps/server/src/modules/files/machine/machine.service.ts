@@ -21,6 +21,7 @@ import type { Machine, MachineItem, Machines, SentItem } from './machine.ts'
 import * as store from './machine.store.ts'
 import type { CopyRow, PartRow } from './machine.store.ts'
 import type { Transfers } from '../transfers.ts'
+import { refuseWithin, type Asked } from '../within.ts'
 
 type Calls = typeof machineCopies
 
@@ -84,7 +85,7 @@ export function createMachineCopies(
     })
 
   /** What has come and does not show is given back: of one that has ended all, else what tries before left. @throws Overtaken */
-  const clear = async (row: Pick<CopyRow, 'id' | 'claim' | 'user_id' | 'bp_id'>, ended: boolean): Promise<void> => {
+  const clear = async (row: Pick<CopyRow, 'id' | 'claim' | 'user_id' | 'bp_id' | 'project_id'>, ended: boolean): Promise<void> => {
     const held = <T>(act: (tx: Tx) => Promise<T>): Promise<T> => (ended ? db.transaction().execute(act) : claimed(row, act))
     for (const upload of await bytes.waiting(db, { taker, user_id: row.user_id, wish: { copy_id: row.id } })) {
       if (!ended && wish.parse(upload.wish).claim > row.claim) throw new Overtaken()
@@ -95,7 +96,7 @@ export function createMachineCopies(
     await held(async (tx) => {
       const gone = await store.deleteParts(tx, row.id)
       if (gone.length === 0) return
-      await bytes.give(tx, row.bp_id, sum(gone))
+      await bytes.give(tx, row, sum(gone))
       await bytes.release(tx, digestsOf(gone))
     })
   }
@@ -157,6 +158,7 @@ export function createMachineCopies(
       bytes.announce(tx, {
         taker,
         bp_id: row.bp_id,
+        project_id: row.project_id,
         user_id: row.user_id,
         size_bytes: item.size_bytes,
         sha256: null,
@@ -203,7 +205,7 @@ export function createMachineCopies(
     claimed(row, async (tx) => {
       const same = (await store.partsOf(tx, row.id)).find((one) => one.path === as && one.sha256 !== null)
       if (same === undefined) return false
-      await bytes.take(tx, row.bp_id, same.size_bytes)
+      await bytes.take(tx, row, same.size_bytes)
       await store.insertPart(tx, { ...same, path })
       return true
     })
@@ -344,7 +346,10 @@ export function createMachineCopies(
   const begin = async (
     actor: Actor,
     ip: string,
-    about: Pick<CopyRow, 'direction' | 'machine_kind' | 'machine_id' | 'machine_name' | 'path' | 'entry_id' | 'space_id' | 'parent_id' | 'conflict' | 'bp_id'>,
+    about: Pick<
+      CopyRow,
+      'direction' | 'machine_kind' | 'machine_id' | 'machine_name' | 'path' | 'entry_id' | 'space_id' | 'parent_id' | 'conflict' | 'bp_id' | 'project_id'
+    >,
     told: { readonly name: string; readonly space: Pick<files.SpaceRow, 'kind'>; readonly size: number | null; readonly at: string },
   ): Promise<MachineCopy> => {
     const id = uuidv7()
@@ -384,15 +389,25 @@ export function createMachineCopies(
       return { items: rows.filter(({ machine_kind }) => machine_kind === kind).map(shape) }
     },
 
-    async toMachine(actor: Actor, { machine: of, path, entry_id, conflict }: BodyOf<Calls['toMachine']>, ip: string): Promise<MachineCopy> {
+    async toMachine(actor: Actor, { machine: of, path, entry_id, conflict }: BodyOf<Calls['toMachine']>, asked: Asked): Promise<MachineCopy> {
       const [entry] = await files.entriesOf(db, actor, [entry_id])
       if (entry === undefined || entry.bin_id !== null) throw new Refusal('notFound')
+      await refuseWithin(db, actor, asked, ['files.entry.download'], [entry_id])
       const space = found(await files.getSpace(db, actor, entry.space_id))
       const machine = await machines[of.kind].reach(scopeOf(actor), of.id)
       const directory = await directoryAt(machine, posix.normalize(path))
       await nameThere(machine, directory, entry, conflict)
-      const about = { ...identified(of, machine), path: posix.normalize(path), entry_id, space_id: null, parent_id: null, conflict, bp_id: actor.bp_id }
-      return begin(actor, ip, { direction: 'to_machine', ...about }, { name: entry.name, space, size: entry.size_bytes, at: directory })
+      const about = {
+        ...identified(of, machine),
+        path: posix.normalize(path),
+        entry_id,
+        space_id: null,
+        parent_id: null,
+        conflict,
+        bp_id: actor.bp_id,
+        project_id: null,
+      }
+      return begin(actor, asked.ip, { direction: 'to_machine', ...about }, { name: entry.name, space, size: entry.size_bytes, at: directory })
     },
 
     async fromMachine(actor: Actor, { machine: of, conflict, ...to }: BodyOf<Calls['fromMachine']>, ip: string): Promise<MachineCopy> {
@@ -410,7 +425,16 @@ export function createMachineCopies(
         if (there !== undefined && conflict !== 'keep_both' && !replaced) throw new Refusal('fileNameTaken', { values: { name }, field: 'path' })
         return writable
       })
-      const about = { ...identified(of, machine), path, entry_id: null, space_id: to.space_id, parent_id: to.parent_id, conflict, bp_id: space.bp_id }
+      const about = {
+        ...identified(of, machine),
+        path,
+        entry_id: null,
+        space_id: to.space_id,
+        parent_id: to.parent_id,
+        conflict,
+        bp_id: space.bp_id,
+        project_id: space.project_id,
+      }
       return begin(actor, ip, { direction: 'from_machine', ...about }, { name, space, size: place.kind === 'file' ? place.size_bytes : null, at: path })
     },
 

@@ -15,6 +15,8 @@ interface MachineCopyTable {
   user_id: string
   user_name: string
   bp_id: string | null
+  /** Of the space that it is brought to: what comes counts for it. */
+  project_id: string | null
   /** The directory that it goes to, or what it brings. */
   path: string
   /** What goes to the machine. */
@@ -96,6 +98,9 @@ export const machineMigrations: Migrations = {
   '20261130_12_file_machine_copy_claims': migration(`
     alter table file_machine_copies add column claim bigint not null default 0;
     create index file_machine_copies_open_of on file_machine_copies (bp_id) where status in ('waiting', 'running');
+  `),
+  '20261201_12_file_machine_copy_projects': migration(`
+    alter table file_machine_copies add column project_id uuid;
   `),
 }
 

@@ -88,7 +88,7 @@ export function createAuditService({ db, downloads, kinds, now }: Pick<Platform,
     }
   })
 
-  const namesOf = async (scope: Scope, rows: readonly store.AuditRow[]): Promise<ReadonlyMap<string, string>> => {
+  const namesOf = async (scope: Scope, userId: string, rows: readonly store.AuditRow[]): Promise<ReadonlyMap<string, string>> => {
     const named = rows.filter((row) => z.uuid().safeParse(row.object_id).success && isNamed(scope, row))
     const known: ReadonlyMap<string, KindParts> = kinds()
     const found = await Promise.all(
@@ -97,6 +97,7 @@ export function createAuditService({ db, downloads, kinds, now }: Pick<Platform,
           db,
           known.get(kind) ?? {},
           of.map(({ object_id }) => object_id ?? ''),
+          userId,
         ),
       ),
     )
@@ -107,7 +108,7 @@ export function createAuditService({ db, downloads, kinds, now }: Pick<Platform,
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const scope = scopeOf(actor)
       const page = await store.listAudits(db, scope, query)
-      const names = await namesOf(scope, page.rows)
+      const names = await namesOf(scope, actor.user_id, page.rows)
       return shapedPage(Promise.resolve(page), (row) => ({ ...shape(row), object_name: (isNamed(scope, row) && names.get(row.object_id ?? '')) || null }))
     },
     export: (actor: Actor, { format, ...filters }: BodyOf<Calls['export']>): ResponseOf<Calls['export']> =>

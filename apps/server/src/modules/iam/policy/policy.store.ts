@@ -18,7 +18,10 @@ export const policyNameIndex = 'policies_name'
 const seesPolicy = (scope: Scope): RawBuilder<boolean> =>
   'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(policies.bp_id is null or ${within(scope, 'policies.bp_id')})`
 
-const contactCount = sql<number>`((select count(*) from policy_grants where policy_grants.policy_id = policies.id) + (select count(*) from policy_boundaries where policy_boundaries.policy_id = policies.id))`
+const contactCount = sql<number>`(
+  (select count(*) from policy_grants where policy_grants.policy_id = policies.id)
+  + (select count(*) from policy_boundaries where policy_boundaries.policy_id = policies.id)
+)`
 /** Of what is for everybody each sees their own. A boundary belongs to whom it bounds. */
 const contactsSeen = (scope: Scope): RawBuilder<number> =>
   'everything' in scope

@@ -64,33 +64,52 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
   const guesses = new LRUCache<string, number>({ max: 20_000, ttl: guessesMs })
   const proven = new LRUCache<string, true>({ max: 20_000, ttl: provenMs })
   const provenKey = randomBytes(32)
+  /** A program asks for several tokens at once: what it tells is looked at once. */
+  const looking = new Map<string, Promise<boolean>>()
 
-  /** Of this very hash: who sets another password has the one before forgotten. */
-  const verified = async (hash: string | null, password: string): Promise<boolean> => {
-    const proof = hash === null ? null : createHmac('sha256', provenKey).update(`${hash}\n${password}`).digest('base64')
-    if (proof !== null && proven.has(proof)) return true
-    const right = await parts.verify(hash, password)
-    if (right && proof !== null) proven.set(proof, true)
+  /**
+   * Of this very hash: who sets another password has the one before forgotten.
+   * @param count each password that is looked at counts before it is, so that nobody tries many at once
+   */
+  const verified = async (hash: string | null, username: string, password: string, count: () => void): Promise<boolean> => {
+    const proof = createHmac('sha256', provenKey)
+      .update(`${hash ?? username}\n${password}`)
+      .digest('base64')
+    if (proven.has(proof)) return true
+    const known = looking.get(proof)
+    if (known !== undefined) return known
+    count()
+    const look = parts.verify(hash, password).finally(() => looking.delete(proof))
+    looking.set(proof, look)
+    const right = await look
+    if (right && hash !== null) proven.set(proof, true)
     return right
   }
 
   /** @throws Refusal 1101 for whatever is wrong with it, so that nobody learns which names there are */
   const signedIn = async ({ username, password }: NonNullable<TokenAsk['login']>, ip: string): Promise<Actor> => {
     const key = `${ip} ${username.toLowerCase()}`
-    if ((guesses.get(key) ?? 0) >= guessesMost) throw new Refusal('tooManyRequests', { values: { seconds: Math.ceil(guesses.getRemainingTTL(key) / 1000) } })
-    const wrong = (): Refusal => {
-      guesses.set(key, (guesses.get(key) ?? 0) + 1, { noDisposeOnSet: true })
-      return new Refusal('passwordMismatch')
+    const refuseMany = (): void => {
+      if ((guesses.get(key) ?? 0) >= guessesMost) throw new Refusal('tooManyRequests', { values: { seconds: Math.ceil(guesses.getRemainingTTL(key) / 1000) } })
     }
+    /** @throws Refusal tooManyRequests */
+    const count = (): void => {
+      refuseMany()
+      guesses.set(key, (guesses.get(key) ?? 0) + 1, { noDisposeOnSet: true })
+    }
+    refuseMany()
     if (parts.isAccessKey(password)) {
       const actor = await parts.ofAccessKey(password, ip)
-      if (actor === null) throw wrong()
+      if (actor === null) {
+        count()
+        throw new Refusal('passwordMismatch')
+      }
       return actor
     }
     const row = await registries.userNamed(db, username)
-    if (!(await verified(row?.hash ?? null, password)) || row === undefined) throw wrong()
+    if (!(await verified(row?.hash ?? null, username, password, count)) || row === undefined) throw new Refusal('passwordMismatch')
     const actor = await parts.personOf(row.user_id)
-    if (actor === null) throw wrong()
+    if (actor === null) throw new Refusal('passwordMismatch')
     guesses.delete(key)
     void registries.noteUse(db, row.user_id, now()).catch(() => undefined)
     return actor

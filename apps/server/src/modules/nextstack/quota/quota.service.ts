@@ -101,9 +101,9 @@ export function createQuotas(parts: {
       }
     },
 
-    /** How much of it an organisation may have in all; null: no limit. */
-    limit: async (on: Sql, bpId: string, resource: QuotaResource): Promise<number | null> =>
-      (await limitsOf(on, { bp_id: bpId, project_id: null })).all[resource] ?? null,
+    /** How much of it an organisation may have in all, or one of its projects; null: no limit. */
+    limit: async (on: Sql, bpId: string, resource: QuotaResource, projectId: string | null = null): Promise<number | null> =>
+      (await limitsOf(on, { bp_id: bpId, project_id: projectId })).all[resource] ?? null,
 
     /** Whether somebody may have more of what no quota counts, and costs. @throws Refusal 24011, 24018, 96043 */
     async mayGrow(tx: Tx, { bp_id }: { bp_id: string | null }): Promise<void> {

@@ -36,8 +36,12 @@ const missing = ({ rule, bp_id }: Pick<Ruled, 'rule' | 'bp_id'>): string => `abs
  * What fires, and what goes on of it while its node tells nothing, and is still one of ours (`up` is 0 then): `ALERTS` are
  * Prometheus' own series of what fires. Its value is none then.
  */
-const kept = (alarm: Ruled): string =>
-  `(${firesOf(alarm)}) or NaN * sum without (alertname, alertstate, ${alarmLabel}, ${severityLabel}) (ALERTS{alertname="${alarm.id}",alertstate="firing",${alarmLabel}="${alarm.id}"} unless on (node_id) (${narrowed(selected(alarm.rule), alarm.bp_id)}) and on (node_id) ${narrowed('up{job="node"}', alarm.bp_id)})`
+const kept = (alarm: Ruled): string => {
+  const firing = `ALERTS{alertname="${alarm.id}",alertstate="firing",${alarmLabel}="${alarm.id}"}`
+  const silent = `unless on (node_id) (${narrowed(selected(alarm.rule), alarm.bp_id)})`
+  const known = `and on (node_id) ${narrowed('up{job="node"}', alarm.bp_id)}`
+  return `(${firesOf(alarm)}) or NaN * sum without (alertname, alertstate, ${alarmLabel}, ${severityLabel}) (${firing} ${silent} ${known})`
+}
 
 /** Any text as YAML's scalar in double quotes, which is JSON's: lines of it stay lines. */
 const quoted = (text: string): string => JSON.stringify(text)
@@ -64,8 +68,7 @@ export function rulesFile(alarms: readonly Ruled[]): string {
     ]
     return [
       `  - name: ${quoted(alarm.id)}`,
-      // More is told of by its first ones.
-      '    limit: 500',
+      // No limit: beyond one Prometheus tells of none at all, and a large fault is what has to be told.
       '    rules:',
       ...rule(alarm.id, alarm.no_data === 'keep' ? kept(alarm) : firesOf(alarm)),
       ...(alarm.no_data === 'alarm' ? rule(`${alarm.id}-missing`, missing(alarm)) : []),

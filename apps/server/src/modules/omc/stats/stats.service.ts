@@ -19,6 +19,7 @@ const dayMs = 86_400_000
 const ownMinutesMost = 1_440
 /** A chart shows no more. */
 const pointsMost = 360
+const finestStepSeconds = 15
 const queryMs = 1_500
 /** What is wrong wherever it is said. */
 const troubles: ReadonlySet<string> = new Set(['error', 'lost', 'offline', 'dead', 'degraded', 'unconfirmed'])
@@ -123,8 +124,9 @@ export function createStatsService({ db, kinds, now }: Pick<Platform, 'db' | 'ki
         node_ids.length === 0 ? busiest(all, Math.min(5, curvesMost)) : [...new Set(node_ids)].map((id) => found(all.find((node) => node.id === id)))
       const client = chosen.length === 0 ? null : await prometheus()
       if (client !== null) {
-        const step = Math.max(15, Math.ceil((minutes * 60) / pointsMost))
-        const end = Math.floor(now().getTime() / 1_000 / step) * step
+        const step = Math.max(finestStepSeconds, Math.ceil((minutes * 60) / pointsMost))
+        // Up to now, also where a step is long.
+        const end = Math.floor(now().getTime() / 1_000 / finestStepSeconds) * finestStepSeconds
         const range = { start: end - minutes * 60, end, step }
         try {
           const today = await curvesOf(client, chosen, range)

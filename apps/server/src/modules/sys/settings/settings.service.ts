@@ -37,6 +37,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     model_hubs: 'https://huggingface.co',
     market_floor_price: '0',
     market_prepaid: '0',
+    market_hours_ahead: '1',
     split_bank_hours: '24',
     split_payout_least: '1',
     split_payout_most: '1000000',

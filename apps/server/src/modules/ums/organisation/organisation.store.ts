@@ -1,3 +1,4 @@
+import { firstProjectKey } from '@zhisuan/contract/issue/project'
 import type { Organisation } from '@zhisuan/contract/ums/user'
 import { sql, type Insertable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
@@ -14,7 +15,7 @@ export const companyNameIndex = 'organisations_company_name'
 export async function insertOrganisation(on: Sql, row: Insertable<OrganisationTable>): Promise<{ projectId: string }> {
   await on.insertInto('organisations').values(row).execute()
   const projectId = uuidv7()
-  await on.insertInto('projects').values({ id: projectId, key: 'default', name: 'default', bp_id: row.id }).execute()
+  await on.insertInto('projects').values({ id: projectId, key: firstProjectKey, name: firstProjectKey, bp_id: row.id }).execute()
   return { projectId }
 }
 
