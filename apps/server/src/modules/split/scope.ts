@@ -12,6 +12,7 @@ export const ofProvider = (scope: SplitScope, column: string): RawBuilder<boolea
   return 'everything' in scope ? sql<boolean>`true` : sql<boolean>`${sql.ref(column)} = ${scope.provider_id}`
 }
 
+/** Whose person somebody is; null: nobody's. */
 export const providerOf = async (on: Sql, userId: string): Promise<string | null> =>
   (await on.selectFrom('split_accounts').select('provider_id').where('user_id', '=', userId).executeTakeFirst())?.provider_id ?? null
 

@@ -514,12 +514,12 @@ export const insertAccount: (on: Sql, row: Insertable<Tables['split_accounts']>)
 export const removeAccount = async (on: Sql, providerId: string, userId: string): Promise<boolean> =>
   (await on.deleteFrom('split_accounts').where('provider_id', '=', providerId).where('user_id', '=', userId).returning('user_id').executeTakeFirst()) !==
   undefined
-export const rolesOf = async (on: Sql, userId: string): Promise<Role[]> =>
-  (await on.selectFrom('user_roles').select('role').where('user_id', '=', userId).execute()).map(({ role }) => role)
 /** Where mail to somebody goes; null where it goes nowhere. */
 export const addressOf = async (on: Sql, userId: string): Promise<string | null> =>
   (await on.selectFrom('users').select('email').where('id', '=', userId).where('status', '=', 'active').where('deleted_at', 'is', null).executeTakeFirst())
     ?.email ?? null
+export const rolesOf = async (on: Sql, userId: string): Promise<Role[]> =>
+  (await on.selectFrom('user_roles').select('role').where('user_id', '=', userId).execute()).map(({ role }) => role)
 
 interface ProviderRow {
   readonly id: string

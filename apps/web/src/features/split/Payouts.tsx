@@ -5,7 +5,7 @@ import { allowed } from '../../kit/allowed.ts'
 import { col } from '../../kit/columns.tsx'
 import { useAskedPassword } from '../../kit/CurrentPassword.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { TextField } from '../../kit/fields.tsx'
+import { MoneyField } from '../../kit/fields.tsx'
 import { filter } from '../../kit/filters.ts'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
@@ -135,7 +135,7 @@ function PayoutDialog({ providerId, balance, onClose }: Dialog<{ providerId: str
           above: format.money(balance.approved_above),
         })}
       </p>
-      <TextField name="amount" label={t('payout.amount')} schema={splitPayouts.create.body.shape.amount} prefix={format.yuanSign} inputMode="decimal" />
+      <MoneyField name="amount" label={t('payout.amount')} schema={splitPayouts.create.body.shape.amount} />
     </FormDialog>
   )
 }
