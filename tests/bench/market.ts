@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { offers } from '@zhisuan/contract/market/offer'
 import { providers } from '@zhisuan/contract/market/provider'
 import { rentals } from '@zhisuan/contract/market/rental'
+import { configs } from '@zhisuan/contract/sys/sys'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../apps/server/src/platform/db/embedded.ts'
 import { register, someAddress } from '../browser/people.ts'
@@ -39,6 +40,7 @@ export async function benchMarket(data: string): Promise<Figure[]> {
     const administrator = await asAdministrator(server)
     const owner = await member('bench-owner')
     const { id: provider } = await owner.call(providers.create, { body: { name: '机柜主', contact: '13800000000' } })
+    await administrator.call(configs.set, { body: { key: 'market_hours_ahead', value: '0' } })
     await administrator.call(providers.review, { params: { id: provider }, body: { action: 'verify' } })
     // Nodes of a server that nobody looks for.
     await sql.query(`insert into edge_servers (id, seen_at) values ('00000000-0000-4000-8000-000000000000', now() + interval '1 day')`)

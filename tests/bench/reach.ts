@@ -9,6 +9,7 @@ import { offers } from '@zhisuan/contract/market/offer'
 import { providers } from '@zhisuan/contract/market/provider'
 import { rentals } from '@zhisuan/contract/market/rental'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { importBusybox } from '@zhisuan/engines/docker/testing'
 import { register, someAddress } from '../browser/people.ts'
 import { parametersOf, startAgent } from '../support/agent.ts'
@@ -48,6 +49,7 @@ export async function benchReach(data: string): Promise<Figure[]> {
     stopAgent = () => agent.stop()
     await until(async () => (await owner.call(cards.list, { query: {} })).total === 1, 'the agent to tell of its card', 40_000)
     const { id: provider } = await owner.call(providers.create, { body: { name: '机柜主', contact: '13800000000' } })
+    await administrator.call(configs.set, { body: { key: 'market_hours_ahead', value: '0' } })
     await administrator.call(providers.review, { params: { id: provider }, body: { action: 'verify' } })
     await owner.call(marketNodes.test, { params: { id: edge.id } })
     await owner.call(marketNodes.enlist, { params: { id: edge.id } })

@@ -112,7 +112,7 @@ async function entersBySsh(page: Page, { username }: Account): Promise<void> {
       port,
       ...options.flatMap((one) => ['-o', one]),
       `${who}@127.0.0.1`,
-      'nvidia-smi --query-gpu=name --format=csv,noheader; ls /workspace',
+      '/usr/bin/nvidia-smi --query-gpu=name --format=csv,noheader; ls /workspace',
     ]
     expect((await run('ssh', line)).stdout).toBe('NVIDIA H100 80GB HBM3\nindex.html\n')
   } finally {

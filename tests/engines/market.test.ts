@@ -16,6 +16,7 @@ import { cards, marketNodes } from '@zhisuan/contract/market/card'
 import { offers } from '@zhisuan/contract/market/offer'
 import { providers } from '@zhisuan/contract/market/provider'
 import { rentals, type Rental } from '@zhisuan/contract/market/rental'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -29,6 +30,8 @@ import { asAdministrator, Client, startServer, until, type RunningServer } from 
 
 const run = promisify(execFile)
 const image = 'zs-market:1'
+/** Asks for all cards itself. */
+const greedy = 'zs-market-greedy:1'
 const gib = 2 ** 30
 
 /** A whole server, a whole agent, and a real Docker Engine with three cards that are not there: see {@link file://../support/gpu/hook.ts}. */
@@ -69,6 +72,7 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     const environment = cardsEnvironment(data.path, 3)
     engine = await startOwnDocker(join(data.path, 'docker'), { environment })
     await importBusybox(engine.docker, image)
+    await importBusybox(engine.docker, greedy, ['ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=all'])
     sshPort = await freePort()
     appsPort = await freePort()
     port = await freePort()
@@ -82,6 +86,7 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     await until(async () => (await owner.call(cards.list, { query: {} })).total === 3, 'the agent to tell of its cards', 40_000)
 
     const { id } = await owner.call(providers.create, { body: { name: '机柜主', contact: '13800000000' } })
+    await admin.call(configs.set, { body: { key: 'market_hours_ahead', value: '0' } })
     await admin.call(providers.review, { params: { id }, body: { action: 'verify' } })
     const tested = await owner.call(marketNodes.test, { params: { id: edge.id } })
     expect(tested.test?.checks.filter(({ passed }) => !passed)).toEqual([])
@@ -104,9 +109,9 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
       if (rental.status === 'failed' && status !== 'failed') throw new Error(rental.error ?? 'failed')
       return rental.status === status && rental
     }, `the machine to be ${status}`)
-  const rent = async (who: Client, name: string, count: number): Promise<Rental> => {
-    const env = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'all' }]
-    const { id } = await who.call(rentals.create, { body: { name, offer_id, count, image, env } })
+  const rent = async (who: Client, name: string, count: number, from = image): Promise<Rental> => {
+    const env = from === greedy ? [] : [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'all' }]
+    const { id } = await who.call(rentals.create, { body: { name, offer_id, count, image: from, env } })
     return becomes(who, id, 'running')
   }
   /** What somebody inside sees, by the engine itself. */
@@ -119,7 +124,7 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
   const cardsOf = ({ cards: of }: Rental): string[] => of.map(({ index }) => `nvidia${index}`)
 
   it('have exactly their cards, whatever their image or environment asks for', async () => {
-    const [two, one] = [await rent(renter, 'two', 2), await rent(other, 'one', 1)]
+    const [two, one] = [await rent(renter, 'two', 2), await rent(other, 'one', 1, greedy)]
     expect([...cardsOf(two), ...cardsOf(one)].toSorted()).toEqual(['nvidia0', 'nvidia1', 'nvidia2'])
     expect(await cardsInside(two)).toEqual(cardsOf(two))
     expect(await cardsInside(one)).toEqual(cardsOf(one))

@@ -564,6 +564,10 @@ export const errors = catalogue({
   appSilent: { code: 98024, status: 409, text: '机器的 127.0.0.1:{port} 没有程序在监听' },
   rentalEndPast: { code: 98018, status: 400, text: '到期时间须晚于现在' },
   offerPrepaidClosed: { code: 98026, status: 400, text: '平台没有开放预付价，请只填按小时的价格' },
+  nodeHasRentals: { code: 98027, status: 409, text: '节点“{node}”上还有{count}台租用中的机器，不能解绑；请先停止上架，等它们释放' },
+  cardRented: { code: 98028, status: 409, text: '该卡正在出租，机器停止后才能确认恢复' },
+  rentalUnpaid: { code: 98029, status: 409, text: '可用余额{available}元，不足以支付租用中的机器和这台机器{hours}小时的费用{needed}元，请先充值' },
+  cardTestFailed: { code: 98030, status: 409, text: '该卡没有通过自检：{checks}，请检修后再试' },
   offerTooMany: { code: 98009, status: 400, text: '一个供应商最多同时有{limit}个报价' },
 
   // models: the warehouse
@@ -727,6 +731,18 @@ export const errors = catalogue({
   splitContractOverlaps: { code: 98231, status: 409, text: '与合同“{name}”重叠：同一供应商的同一种用量在同一月份只能按一份合同分账' },
   splitVersionBefore: { code: 98232, status: 409, text: '新版本不能早于已签署版本的起始月份{period}' },
   splitKeeperBound: { code: 98233, status: 409, text: '分账的经办人员不能代供应商确认或提出异议' },
+  splitOwnApproval: { code: 98209, status: 409, text: '提出的人不能自己批准，请由另一位人员批准' },
+  splitPayoutTooMuch: { code: 98210, status: 409, text: '超出可付金额，当前可付{payable}元' },
+  splitPayoutBounds: { code: 98211, status: 400, text: '每笔付款须在{least}元到{most}元之间' },
+  splitBankMissing: { code: 98212, status: 409, text: '供应商没有已生效的收款账户' },
+  splitPayoutOpen: { code: 98213, status: 409, text: '该分账单有付款正在进行，请等待结果' },
+  splitChannelMissing: { code: 98214, status: 409, text: '付款通道没有启用' },
+  splitChannelBusy: { code: 98215, status: 409, text: '还有{count}笔付款没有结果，不能更换通道的地址和商户号' },
+  splitChannelSilent: { code: 98216, status: 502, text: '付款通道没有应答，请稍后再试' },
+  splitCaseDiffers: { code: 98217, status: 409, text: '通道的答复仍与平台的记录不一致' },
+  splitNothingToWriteOff: { code: 98218, status: 409, text: '这项差异不涉及金额，不能核销' },
+  splitCaseUnaskable: { code: 98219, status: 409, text: '这类差异不能向通道查询' },
+  splitDayOpen: { code: 98220, status: 400, text: '这一天还没有结束' },
 
   // 986xx: operations
   monitorNameTaken: { code: 98600, status: 400, text: '监控组件名称已存在' },

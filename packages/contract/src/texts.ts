@@ -9,6 +9,7 @@ export const fieldTexts = {
   splitSteps: '阶梯从0开始，逐级提高',
   splitParts: '每一级各方的比例合计须为100%',
   splitFloor: '保底和封顶不能小于0，封顶不能低于保底',
+  bankAccount: '银行账号为8到34位数字或字母',
   hoursOrder: '结束时间须晚于开始时间',
   clusterName: '必须以字母开头，只能包含字母、数字、连字符和下划线，最多64个字符',
   usernameRequired: '用户名不能为空',
@@ -437,12 +438,15 @@ export const cardTroubleTexts = {
   lost: '已从总线上脱落。请重启节点；仍不可见时请检查插槽和供电。',
   driver: '的驱动没有应答。请检查显卡驱动，必要时重启节点。',
 } as const
+/** What the test of a node looks at. */
+export const nodeCheckTexts = { driver: '驱动', cards: '显卡', runtime: '容器运行时', memory: '显存', disk: '磁盘速度' } as const
 export const rentalTexts = {
   waitsForInterrupted: '等待可中断的机器让出卡超时',
   noneFree: '供应商“{provider}”没有{count}张在同一台机器上空闲的卡',
   noneHere: '磁盘所在的主机上没有{count}张空闲的卡，可以稍后再试，或释放后在其他主机上另租',
   noMore: '没有其他可用的报价',
   lost: '主机上已没有这台机器',
+  hostAway: '主机失去联系',
   notStarted: '机器没有运行起来，请检查镜像和启动命令',
 } as const
 /** In the catalogue of bills. */

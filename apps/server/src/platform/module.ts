@@ -35,6 +35,8 @@ export interface ModuleParts {
   readonly contentsOfCloud?: CloudContents
   readonly contentsOfNode?: NodeContents
   readonly contentsOfProject?: ProjectContents
+  /** Before the agent of a node is sent away, in that transaction: refuses where it cannot be, and takes back what is not to outlast it. */
+  readonly nodeLeaves?: (tx: Tx, node: LeavingNode) => Promise<void>
   /** Whether cards of a node are for what this module gives them to, and for nothing else. */
   readonly reservesCards?: (on: Sql, edgeId: string) => Promise<boolean>
   /** What it has for somebody, so that menus leave out what nothing is there for. */
@@ -102,6 +104,13 @@ export interface CloudContents {
 }
 
 /** What is kept on nodes. */
+export interface LeavingNode {
+  readonly id: string
+  readonly name: string
+  readonly online: boolean
+  /** Who runs the platform wants it, and not whose it is. */
+  readonly byPlatform: boolean
+}
 export interface NodeContents {
   /** How many containers of ours each of them has; nodes without any may be left out. */
   count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>

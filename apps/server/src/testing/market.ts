@@ -2,6 +2,7 @@ import { agentPaths, type GpuHealth, type NodeGpu } from '@zhisuan/contract/agen
 import { edges, enrolments, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { marketNodes } from '@zhisuan/contract/market/card'
 import { offers, type Offer } from '@zhisuan/contract/market/offer'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { providers } from '@zhisuan/contract/market/provider'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { expect, vi } from 'vitest'
@@ -86,6 +87,8 @@ export async function cardNode(app: TestApp, token: string, { count = 2, model =
 
 /** An organisation, or with an administrator the platform, as a verified provider whose nodes are listed. */
 export async function providing(app: TestApp, who: SignedIn, admin: SignedIn, nodes: readonly CardNode[], name: string): Promise<string> {
+  // Who rents in tests has no money, but where a test is about that.
+  await call(app, configs.set, { token: admin.token, body: { key: 'market_hours_ahead', value: '0' } })
   const { id } = await call(app, providers.create, { token: who.token, body: { name, contact: '010-12345678' } })
   await call(app, providers.review, { token: admin.token, params: { id }, body: { action: 'verify' } })
   for (const { edge } of nodes) {

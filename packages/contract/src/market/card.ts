@@ -63,11 +63,14 @@ export const cards = {
     }),
     response: listOf(card),
   }),
+  /** Refused with 98028 while it is rented, 98030 where the test of its node does not pass. */
   clear: defineCall({
+    outside: true,
+    perMinute: 30,
     id: 'market.card.clear',
     method: 'POST',
     path: `${marketPath}/cards/{id}/clear`,
-    summary: 'Say that the faults which the driver told of until now were seen to',
+    summary: 'Say that the faults which the driver told of until now were seen to: its node is tested first',
     access: tenants,
     params: byId,
     response: card,

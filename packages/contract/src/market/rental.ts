@@ -20,7 +20,8 @@ export const rentalTransitional: readonly RentalStatus[] = ['placing', 'stopping
 export const rentalCan = can<RentalStatus>()({
   stop: ['running'],
   start: ['stopped'],
-  move: ['stopped'],
+  /** As {@link mayMove} says. */
+  move: ['running', 'stopping', 'stopped', 'starting'],
   limit: ['placing', 'running', 'stopping', 'stopped', 'starting'],
   release: ['placing', 'running', 'stopping', 'stopped', 'starting'],
 })
@@ -111,6 +112,16 @@ export const rental = z.object({
   released_at: moment.nullable(),
 })
 export type Rental = z.output<typeof rental>
+
+/** Whether it may be made anew elsewhere: once it is stopped; and, however it is, while its host is not there. What is paid in advance stays where it is, but where that is of no use. */
+export const mayMove = ({
+  status,
+  fault,
+  stop_reason,
+  prepaid_until,
+}: { [K in 'status' | 'fault' | 'stop_reason']: Rental[K] } & { prepaid_until: unknown }): boolean =>
+  (rentalCan.move as readonly RentalStatus[]).includes(status) &&
+  (fault === 'host' || (status === 'stopped' && (prepaid_until === null || stop_reason === 'fault')))
 
 const one = { access: tenants, params: byId, response: rental } as const
 

@@ -9,7 +9,7 @@ import type { Docker } from './types.ts'
 export const dockerIsThere = existsSync(defaultSocketPath) || process.env['CI'] !== undefined
 
 /** Makes an image of nothing but this host's busybox; without network. Whoever makes it removes it. */
-export async function importBusybox(docker: Docker, name: string): Promise<void> {
+export async function importBusybox(docker: Docker, name: string, changes: readonly string[] = []): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'zhisuan-busybox-'))
   try {
     for (const directory of ['bin', 'tmp', 'etc', 'root']) mkdirSync(join(root, directory))
@@ -18,7 +18,7 @@ export async function importBusybox(docker: Docker, name: string): Promise<void>
     // It lists itself, too: a link of that name would lead to itself.
     for (const applet of applets) if (applet !== '' && applet !== 'busybox') symlinkSync('busybox', join(root, 'bin', applet))
     const tar = execFileSync('tar', ['-C', root, '--owner=0', '--group=0', '-c', '.'], { maxBuffer: 64 * 2 ** 20 })
-    await docker.images.import(name, tar, { changes: ['CMD ["sh"]', 'ENV PATH=/bin'] })
+    await docker.images.import(name, tar, { changes: ['CMD ["sh"]', 'ENV PATH=/bin', ...changes] })
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

@@ -49,6 +49,7 @@ export function createBill(
   mayMake: StandingService['mayMake']
   /** Whether an operation may be begun. @throws Refusal 24011, 24018 */
   mayBegin: StandingService['mayBegin']
+  spendable: StandingService['spendable']
   isPriced: CatalogueService['isPriced']
   /** Makes SKUs with prices from now on, in the transaction in which what they are of comes to be. */
   importPrices: CatalogueService['importInto']
@@ -81,6 +82,7 @@ export function createBill(
     },
     mayMake: standings.mayMake,
     mayBegin: standings.mayBegin,
+    spendable: standings.spendable,
     isPriced: catalogue.isPriced,
     importPrices: catalogue.importInto,
     sumsOfProvider: (providerId, from) => sumsOfProvider(platform.db, providerId, from),

@@ -41,6 +41,7 @@ export function createMarket(
     usesCards: ContainerService['usesCards']
     rented: RentedContainers
     mayMake: StandingService['mayMake']
+    spendable: StandingService['spendable']
     settings: Parameters<typeof createOffers>[1]['settings']
     personOf: Parameters<typeof createDoor>[1]['personOf']
     actorOf: Parameters<typeof createAppsProxy>[1]['actorOf']
@@ -49,8 +50,8 @@ export function createMarket(
   },
 ): ModuleParts {
   const providers = createProviders(platform)
-  const cards = createCards(platform, others)
   const nodes = createNodes(platform, others)
+  const cards = createCards(platform, { ...others, failedWith: nodes.failedWith })
   const offers = createOffers(platform, others)
   const ways = { ...others, entering: createEntering(platform) }
   const door = createDoor(platform, ways)
@@ -72,6 +73,7 @@ export function createMarket(
       'market.rental': { table: 'market_rentals', suspendable: rentals.suspendable, sold: sellsRentals(rentals) },
     },
     reservesCards: isListed,
+    nodeLeaves: nodes.leaves,
     handlers: [
       handle(providerCalls.list, ({ actor, query }) => providers.list(actor, query)),
       handle(providerCalls.get, ({ actor, params }) => providers.get(actor, params.id)),

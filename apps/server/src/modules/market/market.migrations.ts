@@ -384,4 +384,9 @@ export const marketMigrations: Migrations = {
     );
     create index market_history_hour on market_history (hour);
   `),
+  '20261201_60_market_idle': migration(`
+    -- When a server said last that it has nothing to do: another that its node does not tell takes nothing of it back.
+    alter table market_rentals add column idle_told_at timestamptz;
+    update market_rentals set idle_told_at = now() where idle_since is not null;
+  `),
 }

@@ -131,6 +131,8 @@ interface RentalTable extends Authored {
   ends_at: Date | null
   idle_minutes: number | null
   idle_since: ColumnType<Date | null, undefined, Date | null>
+  /** When the server that its node tells said last that it has nothing to do. */
+  idle_told_at: ColumnType<Date | null, undefined, Date | null>
   release_at: ColumnType<Date | null, undefined, Date | null>
   prepaid_until: ColumnType<Date | null, undefined, Date | null>
   interrupt_at: ColumnType<Date | null, undefined, Date | null>

@@ -193,6 +193,11 @@ describe('a card that is sick', () => {
       passed: false,
     })
     expect(await refused(app, cards.clear, { token: stranger.token, params: { id: sick?.id ?? '' } })).toMatchObject({ status: 404 })
+    // What its node does not pass is not seen to.
+    const { gpu } = first
+    first.gpu = { ...gpu, driver: '550.54.16' }
+    expect(await refused(app, cards.clear, { token: owner.token, params: { id: sick?.id ?? '' } })).toMatchObject({ code: 98030 })
+    first.gpu = gpu
     await call(app, cards.clear, { token: owner.token, params: { id: sick?.id ?? '' } })
     await node.reconnect()
     expect((await cardsOf(owner)).every((card) => card.health === 'healthy')).toBe(true)

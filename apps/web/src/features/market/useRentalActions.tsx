@@ -1,6 +1,6 @@
 import { orders } from '@zhisuan/contract/bill/order'
 import { offers, stoppedDays } from '@zhisuan/contract/market/offer'
-import { rentalCan, rentals, type Rental } from '@zhisuan/contract/market/rental'
+import { mayMove, rentalCan, rentals, type Rental } from '@zhisuan/contract/market/rental'
 import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -37,7 +37,7 @@ export function useRentalActions(): (rental: Rental) => readonly Action[] {
         call: rentals.move,
         label: t('action.move'),
         danger: true,
-        disabledReason: off('move') ?? (rental.prepaid_until === null ? null : t('rental.keepsCards')),
+        disabledReason: mayMove(rental) ? null : status === 'stopped' ? t('rental.keepsCards') : t('rental.notNow', { status: t(`rental.status.${status}`) }),
         confirm: {
           title: t('moving.title', { name }),
           body: t('moving.body', { size: format.bytes(rental.disk_bytes), price: format.rate(running_price) }),

@@ -125,6 +125,12 @@ export function createStandings(
       if (available < least) throw new Refusal('balanceBelowLeast', { values: { available: floored(toDecimal(available)), least: floored(toDecimal(least)) } })
     },
 
+    /** What an organisation may spend by the hour, its credit with it; null where what is being made was paid in advance. */
+    async spendable(tx: Tx, bpId: string): Promise<bigint | null> {
+      if (isInAdvance()) return null
+      return availableOf((await ledgerStore.standings(tx, [bpId])).get(bpId) ?? { balances: {}, creditLimit: 0n })
+    },
+
     /**
      * The same for each operation that somebody asks for: while an organisation is suspended only what ends things is done.
      * @throws Refusal 24018, 24011

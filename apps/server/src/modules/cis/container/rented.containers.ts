@@ -3,9 +3,12 @@ import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Docker } from '@zhisuan/engines/docker/types'
+import { z } from 'zod'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
 import type { ContainerService } from './container.service.ts'
 import type { ContainerOperations } from './container.operations.ts'
+import { volumeName } from './container.body.ts'
+import { madeOn } from './container.docker.ts'
 import { openSpec, sealSpec } from './container.seal.ts'
 import { refuseUnlessContainerAllows } from './container.state.ts'
 import * as store from './container.store.ts'
@@ -75,6 +78,29 @@ export function createRentedContainers(
           { id: row.id, status: row.shown_status, node: row.edge, cards: row.cards ?? [], error: row.error_text, step: steps.get(row.id) ?? null },
         ]),
       )
+    },
+
+    /**
+     * Removes from the Docker of a node what is left there of machines that are rows no longer, with their disks.
+     * @param of says which of these were machines, and the disk of each where nothing else has it
+     */
+    async clear(
+      edgeId: string,
+      of: (ids: readonly string[]) => Promise<readonly { readonly id: string; readonly disk: { readonly name: string; readonly bp_id: string } | null }[]>,
+    ): Promise<void> {
+      const { docker } = await reach(platformScope, edgeId)
+      const made = await madeOn(docker, null)
+      const rows = await store.getContainers(
+        db,
+        platformScope,
+        made.map(({ id }) => id),
+      )
+      const left = made.filter(({ id }) => !rows.some((row) => row.id === id))
+      const machines = await of(left.map(({ id }) => id).filter((id) => z.uuid().safeParse(id).success))
+      for (const { id, disk } of machines) {
+        for (const one of left) if (one.id === id) await docker.containers.remove(one.docker_id, { force: true, volumes: true })
+        if (disk !== null) await docker.volumes.remove(volumeName(disk.name, disk.bp_id))
+      }
     },
 
     /** The operation that it began. @throws Refusal 90010, 95003 where it cannot be done now */

@@ -171,7 +171,9 @@ export function createEdges(
         const rows = await store.lockEdges(tx, scope, wanted)
         if (rows.length < wanted.length) throw new Refusal('notFound')
         for (const row of rows) refuseUnless(edgeCan.unbind, row)
-        for (const { id } of rows) {
+        for (const { id, name, status } of rows) {
+          const node = { id, name, online: status === 'online', byPlatform: 'everything' in scope }
+          for (const { nodeLeaves } of platform.modules()) await nodeLeaves?.(tx, node)
           await store.updateEdge(tx, id, { binding: 'unbound', public_key: null, token_hash: null, token_expires_at: null, server_id: null })
           await bus.publish(tx, dropTopic, id)
         }

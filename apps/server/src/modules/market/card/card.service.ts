@@ -2,7 +2,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { cardCan, type Card, type cards } from '@zhisuan/contract/market/card'
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import { fillText } from '@zhisuan/contract/errors'
-import { cardTroubleTexts, messageTexts } from '@zhisuan/contract/texts'
+import { cardTroubleTexts, messageTexts, nodeCheckTexts } from '@zhisuan/contract/texts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { isConnectionError } from '../../../platform/db/connections.ts'
@@ -13,6 +13,7 @@ import type { Tell } from '../../sys/message/message.service.ts'
 import type { CardRow, StockRow } from '../market.tables.ts'
 import * as store from './card.store.ts'
 import { troubleOf, type CardReport } from './health.ts'
+import type { NodeService } from './node.service.ts'
 
 type Calls = typeof cards
 
@@ -26,7 +27,10 @@ const nothing = '[]'
 export type CardService = ReturnType<typeof createCards>
 
 /** The inventory of cards, as the agents of their nodes tell of them, and what ails them. */
-export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>, { tell }: { tell: Tell }) {
+export function createCards(
+  { db, log, now }: Pick<Platform, 'db' | 'log' | 'now'>,
+  { tell, failedWith }: { tell: Tell; failedWith: NodeService['failedWith'] },
+) {
   const written = new Map<string, { readonly said: string; readonly at: number }>()
   /** By node: what was reported while the report before is still written is looked at once, as it was last. */
   const waiting = new Map<string, NodeMetrics['gpus'] | null>()
@@ -120,9 +124,19 @@ export function createCards({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
 
     async clear(actor: Actor, id: string): Promise<Card> {
       const scope = scopeOf(actor)
-      await db.transaction().execute(async (tx) => {
-        const card = found(await store.getCard(tx, scope, id))
+      const refuseUnlessMay = (card: StockRow): void => {
         if (card.trouble === null || !(cardCan.clear as readonly string[]).includes(card.trouble)) throw new Refusal('stateForbids')
+        // Whose machine it is would pay for it again.
+        if (card.held) throw new Refusal('cardRented')
+      }
+      const before = found(await store.getCard(db, scope, id))
+      refuseUnlessMay(before)
+      const failed = await failedWith(scope, before.edge_id, found((await store.cardsOn(db, before.edge_id)).find((one) => one.id === id)))
+      if (failed.length > 0) throw new Refusal('cardTestFailed', { values: { checks: failed.map((check) => nodeCheckTexts[check]).join('、') } })
+      await db.transaction().execute(async (tx) => {
+        await store.lockCardsOn(tx, before.edge_id)
+        const card = found(await store.getCard(tx, scope, id))
+        refuseUnlessMay(card)
         await store.updateCard(tx, id, { cleared_at: now() })
         await store.setTrouble(tx, id, null, '')
         written.delete(card.edge_id)

@@ -154,6 +154,10 @@ export async function keepTest(
 export const setListed = async (tx: Tx, id: string, listed: boolean): Promise<void> => {
   await tx.updateTable('market_nodes').set({ listed }).where('id', '=', id).execute()
 }
+/** Out of the market, to be tested anew: another machine may come in its place. */
+export const forgetNode = async (tx: Tx, id: string): Promise<void> => {
+  await tx.updateTable('market_nodes').set({ listed: false, test_passed: false }).where('id', '=', id).execute()
+}
 /** Held until the transaction ends. */
 export const lockNode = (tx: Tx, id: string): Promise<{ listed: boolean; test_passed: boolean } | undefined> =>
   tx.selectFrom('market_nodes').select(['listed', 'test_passed']).where('id', '=', id).forUpdate().executeTakeFirst()

@@ -7,14 +7,17 @@ import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts
 import { iso, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
+import type { LeavingNode } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
+import type { RentedContainers } from '../../cis/container/rented.containers.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { CardRow, Check } from '../market.tables.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import { providerOf } from '../provider/provider.store.ts'
-import { openRentalsOn } from '../rental/rental.store.ts'
+import { countMachinesOn, machinesOf, openRentalsOn } from '../rental/rental.store.ts'
+import { diskName } from '../rental/rental.machine.ts'
 import * as store from './card.store.ts'
 
 type Calls = typeof marketNodes
@@ -30,24 +33,49 @@ export type NodeService = ReturnType<typeof createNodes>
 /** Nodes with cards: tested, and put into the market or taken out. */
 export function createNodes(
   { db, now }: Pick<Platform, 'db' | 'now'>,
-  parts: { edges: Pick<EdgeReach, 'reach'>; refusedByNode: RefusedByNode; usesCards: (tx: Tx, edgeId: string) => Promise<boolean>; tell: Tell },
+  parts: {
+    edges: Pick<EdgeReach, 'reach'>
+    refusedByNode: RefusedByNode
+    usesCards: (tx: Tx, edgeId: string) => Promise<boolean>
+    rented: Pick<RentedContainers, 'clear'>
+    tell: Tell
+  },
 ) {
   const get = async (scope: Scope, id: string): Promise<MarketNode> => shape(found(await store.getNode(db, scope, id)))
 
+  const askNode = async (scope: Scope, node: { id: string; name: string }): Promise<NodeSelfTest> => {
+    const { tunnel, row } = await parts.edges.reach(scope, node.id)
+    try {
+      return await tunnel.json(nodeSelfTest, { method: 'POST', path: agentPaths.selfTest, timeoutMs: testMs })
+    } catch (error) {
+      if (isAgentError(error) && error.status === 404) throw new Refusal('agentTooOld', { values: { node: node.name } })
+      throw parts.refusedByNode(error, row)
+    }
+  }
+
   return {
+    /** Checks that a node does not pass with a card which the driver told faults of before. */
+    async failedWith(scope: Scope, id: string, card: CardRow): Promise<NodeCheck[]> {
+      const said = await askNode(scope, found(await store.getNode(db, scope, id)))
+      return checksOf(said, [{ ...card, health: 'healthy' }]).flatMap(({ check, passed }) => (passed || check === 'disk' ? [] : [check]))
+    },
     list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listNodes(db, scopeOf(actor), query), shape),
 
     async test(actor: Actor, id: string): Promise<MarketNode> {
       const scope = scopeOf(actor)
       const node = found(await store.getNode(db, scope, id))
-      const { tunnel, row } = await parts.edges.reach(scope, id)
-      let said: NodeSelfTest
-      try {
-        said = await tunnel.json(nodeSelfTest, { method: 'POST', path: agentPaths.selfTest, timeoutMs: testMs })
-      } catch (error) {
-        if (isAgentError(error) && error.status === 404) throw new Refusal('agentTooOld', { values: { node: node.name } })
-        throw parts.refusedByNode(error, row)
-      }
+      // What is left from before it was sent away still has cards, and the disk of whose it was.
+      await parts.rented
+        .clear(id, async (ids) =>
+          (await machinesOf(db, id, ids)).map(({ container_id, rental_id, bp_id, has_disk }) => ({
+            id: container_id,
+            disk: has_disk ? null : { name: diskName(rental_id), bp_id },
+          })),
+        )
+        .catch((error: unknown) => {
+          throw parts.refusedByNode(error, node)
+        })
+      const said = await askNode(scope, node)
       await db.transaction().execute(async (tx) => {
         await store.keepCards(tx, id, said.gpus)
         const checks = checksOf(said, await store.cardsOn(tx, id))
@@ -67,6 +95,14 @@ export function createNodes(
         if (await parts.usesCards(tx, id)) throw new Refusal('nodeCardsUsed', { values: { node: node.name } })
       })
       return get(scope, id)
+    },
+
+    /** What is rented there would be had by nobody, and its cards by somebody else: only of one that is gone who runs the platform sends it away all the same. */
+    async leaves(tx: Tx, { id, name, online, byPlatform }: LeavingNode): Promise<void> {
+      await store.lockNode(tx, id)
+      const count = byPlatform && !online ? 0 : await countMachinesOn(tx, id)
+      if (count > 0) throw new Refusal('nodeHasRentals', { values: { node: name, count } })
+      await store.forgetNode(tx, id)
     },
 
     async withdraw(actor: Actor, id: string): Promise<MarketNode> {

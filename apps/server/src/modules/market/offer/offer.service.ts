@@ -39,6 +39,14 @@ export function createOffers(
   const refusePeriodBelowFloor = async (price: string | null, period: OfferPeriod): Promise<void> => {
     if (price !== null) await refuseBelowFloor(toMinor(price) / BigInt(periodHours[period]), `${period}_price`)
   }
+  /** The floor may have been raised since it was proposed. @throws Refusal `offerBelowFloor` */
+  const refuseOffer = async (offer: OfferRow): Promise<void> => {
+    await refuseBelowFloor(BigInt(offer.card_price))
+    for (const period of offerPeriods) {
+      const price = offer[`${period}_price`]
+      await refusePeriodBelowFloor(price === null ? null : toDecimal(BigInt(price)), period)
+    }
+  }
   const get = async (scope: Scope, id: string): Promise<Offer> => shape(found(await store.getOffer(db, scope, id)))
 
   /** Its parts as SKUs of their own: the offer is their variant. */
@@ -115,7 +123,7 @@ export function createOffers(
         if (!body.accept) return store.updateOffer(tx, id, { status: 'rejected', reason: body.reason, decided_at: now() })
         const provider = found(await providerOf(tx, offer.bp_id))
         if (provider.status !== 'verified') throw new Refusal('offerUnlistable', { values: { provider: provider.name } })
-        await refuseBelowFloor(BigInt(offer.card_price))
+        await refuseOffer(offer)
         await price(tx, actor, offer, provider.name)
         return store.updateOffer(tx, id, { status: 'listed', decided_at: now() })
       })
@@ -125,7 +133,9 @@ export function createOffers(
     async action(actor: Actor, id: string, { action }: BodyOf<Calls['action']>): Promise<Offer> {
       const scope = scopeOf(actor)
       await db.transaction().execute(async (tx) => {
-        refuseUnless(offerCan[action], found(await store.lockOffer(tx, scope, id)))
+        const offer = found(await store.lockOffer(tx, scope, id))
+        refuseUnless(offerCan[action], offer)
+        if (action === 'resume') await refuseOffer(offer)
         await store.updateOffer(tx, id, { status: action === 'pause' ? 'paused' : action === 'resume' ? 'listed' : 'ended' })
       })
       return get(scope, id)

@@ -67,6 +67,24 @@ describe('what somebody tries who does not mean well', () => {
     await call(app, configs.reset, { token: admin.token, query: { key: 'market_floor_price' } })
   })
 
+  it('nor one that was proposed, or paused, before the least was raised: by no price of it', async () => {
+    const floor = (value: string) => call(app, configs.set, { token: admin.token, body: { key: 'market_floor_price', value } })
+    const of = (who: SignedIn, id: string) => ({ token: who.token, params: { id } })
+    const proposed = await call(app, offers.create, { token: owner.token, body: someTerms({ day_price: '200' }) })
+    await floor('9')
+    expect(await refused(app, offers.decide, { ...of(admin, proposed.id), body: { accept: true } })).toMatchObject({
+      code: 98025,
+      fields: [{ field: 'day_price' }],
+    })
+    await floor('0')
+    await call(app, offers.decide, { ...of(admin, proposed.id), body: { accept: true } })
+    await call(app, offers.action, { ...of(owner, proposed.id), body: { action: 'pause' } })
+    await floor('9')
+    expect(await refused(app, offers.action, { ...of(owner, proposed.id), body: { action: 'resume' } })).toMatchObject({ code: 98025 })
+    await call(app, offers.action, { ...of(owner, proposed.id), body: { action: 'end' } })
+    await call(app, configs.reset, { token: admin.token, query: { key: 'market_floor_price' } })
+  })
+
   it('a provider rents nothing of its own, also not as somebody else’s alternative', async () => {
     expect(await refused(app, rentals.create, { token: owner.token, body: wish() })).toMatchObject({ code: 98014, fields: [{ field: 'offer_id' }] })
     // The neighbour's are rented: what is left that costs no more is the provider's own.

@@ -1,6 +1,6 @@
 import { fillText } from '@zhisuan/contract/errors'
 import { stoppedDays } from '@zhisuan/contract/market/offer'
-import { faultMinutes, type StopReason } from '@zhisuan/contract/market/rental'
+import { faultMinutes, mayMove, type StopReason } from '@zhisuan/contract/market/rental'
 import { messageTexts, rentalTexts } from '@zhisuan/contract/texts'
 import { z } from 'zod'
 import { containerSpec } from '@zhisuan/contract/cis/container'
@@ -20,6 +20,9 @@ const dayMs = 86_400_000
 const handOverMs = 120_000
 /** So often another machine is tried where one could not be made. */
 const attemptsMost = 5
+
+/** Its host is not there: what it says of it is what it said last. */
+const isAway = ({ status, node }: RentedState): boolean => status === 'unknown' || (status === 'creating' && !node.online)
 
 /** Others are renting from every node that has free cards: to be tried again from the beginning. */
 export class Busy extends Error {
@@ -88,6 +91,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     })
     return set(tx, row, {
       status: 'placing',
+      fault: null,
       offer_id: offer.id,
       provider_id: offer.provider_id,
       edge_id: node,
@@ -121,7 +125,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
       await inform(tx, giver, 'market.rentalInterrupting', fillText(messageTexts.rentalInterrupting, { name: giver.name, seconds, days: stoppedDays }))
     }
     const waits_until = new Date(interrupt_at.getTime() + handOverMs)
-    return set(tx, row, { status: 'placing', offer_id: offer.id, provider_id: offer.provider_id, edge_id: node, card_ids: [], waits_until })
+    return set(tx, row, { status: 'placing', fault: null, offer_id: offer.id, provider_id: offer.provider_id, edge_id: node, card_ids: [], waits_until })
   }
 
   /** Waits for cards that somebody else still has; takes them once they are given back. */
@@ -179,7 +183,7 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     const next = await choose(tx, null, { ...row, attempts, container_id: null, waits_until: null })
     if (next.reasons === null) return
     const text = `${reason}${reason.endsWith('。') ? '' : '；'}${next.reasons}`
-    await set(tx, next.row, { status: 'failed', error_text: text, container_id: null })
+    await set(tx, next.row, { status: 'failed', fault: null, error_text: text, container_id: null })
     await inform(tx, row, 'market.rentalFailed', fillText(messageTexts.rentalFailed, { name: row.name, reason: text }))
   }
 
@@ -263,9 +267,20 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
       else if (await rented.remove(tx, null, id)) await store.releaseCards(tx, row.id, id)
     }
     const state = row.container_id === null ? undefined : states.get(row.container_id)
+    const passing = row.status === 'placing' || row.status === 'stopping' || row.status === 'starting'
+    if (passing && state !== undefined && isAway(state) && row.fault === null) {
+      await set(tx, row, { fault: 'host' })
+      return
+    }
+    if (passing && state !== undefined && !isAway(state) && row.fault === 'host') return look(tx, await set(tx, row, { fault: null }))
     switch (row.status) {
       case 'placing':
         if (row.waits_until !== null) return whileWaiting(tx, row)
+        if (row.fault === 'host') {
+          // What became of it there is seen once the host is back: until then it has its cards.
+          if (row.fault_at !== null && now().getTime() - row.fault_at.getTime() >= store.hostGivenUpSeconds * 1_000) await again(tx, row, rentalTexts.hostAway)
+          return
+        }
         if (state === undefined) return again(tx, row, rentalTexts.lost)
         if (state.step !== null || state.status === 'creating') return
         if (state.status === 'running' || state.status === 'restarting') {
@@ -279,7 +294,6 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
           })
           return
         }
-        if (state.status === 'unknown') return
         return again(tx, row, state.error ?? rentalTexts.notStarted)
       case 'running':
         return whileRunning(tx, row, state)
@@ -357,9 +371,11 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
     /** Leaves its disk behind, to be deleted, and is made anew on another host. @throws Refusal 90010, 90011, 98011 */
     async move(tx: Tx, actor: Actor | null, before: RentalRow): Promise<void> {
       const row = await withPaid(tx, before)
-      if (row.prepaid_until !== null) throw new Refusal('stateForbids')
+      if (!mayMove(row)) throw new Refusal('stateForbids')
+      const hostAway = row.fault === 'host'
       const { container_id, edge_id } = row
-      if (container_id !== null) {
+      // On a host that is not there it is left, and removed once that is back.
+      if (container_id !== null && !hostAway) {
         const gone = await rented.remove(tx, actor, container_id)
         const state = (await rented.states(tx, [container_id])).get(container_id)
         if (!gone && state?.status !== 'deleting') throw new Refusal('operationRunning')
@@ -373,10 +389,18 @@ export function createCourse(platform: Pick<Platform, 'secrets' | 'now'>, { rent
       const offer = found(await store.offerById(tx, row.offer_id))
       const [edge_id, container_id] = [found(row.edge_id), found(row.container_id)]
       await store.waitForNode(tx, edge_id)
-      const kept = await store.cardsOf(tx, container_id)
-      const cards = kept.length === row.count ? kept : await store.freeCards(tx, offer, edge_id, row.count, row.card_ids)
-      if (cards.length < row.count || (cards !== kept && !(await store.holdCards(tx, cards, { rental_id: row.id, container_id }))))
+      const had = await store.cardsOf(tx, container_id)
+      const kept = had.filter(({ usable }) => usable)
+      const missing = row.count - kept.length
+      const fresh = missing === 0 ? [] : await store.freeCards(tx, offer, edge_id, missing, row.card_ids)
+      if (fresh.length < missing || (missing > 0 && !(await store.holdCards(tx, fresh, { rental_id: row.id, container_id }))))
         throw new Refusal('cardsNoneFree', { values: { reasons: fillText(rentalTexts.noneHere, { count: row.count }) } })
+      await store.releaseSome(
+        tx,
+        container_id,
+        had.filter(({ usable }) => !usable),
+      )
+      const cards = [...kept, ...fresh]
       await rented.start(
         tx,
         actor,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import { floored, owed, toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { fillText } from '@zhisuan/contract/errors'
 import { rentalCan, type incomes, type Rental, type rentals } from '@zhisuan/contract/market/rental'
@@ -15,6 +15,7 @@ import type { Suspendable } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { StandingService } from '../../bill/arrears/standing.service.ts'
 import type { RentedContainers, RentedState } from '../../cis/container/rented.containers.ts'
+import type { Settings } from '../../sys/settings/settings.service.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import type { RentalRow } from '../market.tables.ts'
 import { hourly } from '../offer/offer.terms.ts'
@@ -31,10 +32,15 @@ const dayMs = 86_400_000
 /** Between two looks at all. */
 export const lookEveryMs = 1_000
 const looksAtOnce = 500
+/** Servers say so often that they are there, whatever their looks take. */
+export const tickEveryMs = 5_000
 /** A server that was not there for so long saw nothing of what ran. */
 const absenceSeconds = 30
 /** Whether machines have anything to do is asked so often. */
 export const idleEveryMs = 30_000
+/** What no server said again for so long that it has nothing to do may have something to do. */
+const idleForgottenMs = 3 * idleEveryMs
+const idleAsksAtOnce = 8
 /** So long a look waits for what machines say of themselves. */
 const idlePatienceMs = 2_000
 /** Of a card, and of one processor: what an empty machine does itself. */
@@ -63,6 +69,8 @@ export function createRentals(
     /** How busy the cards of a node were when it told last, from 0 to 1; null where it does not tell this server. */
     sharesOf: (edgeId: string) => ReadonlyMap<string, number | null> | null
     mayMake: StandingService['mayMake']
+    spendable: StandingService['spendable']
+    settings: Pick<Settings, 'get'>
     sumsOfProvider: (
       providerId: string,
       from: Date,
@@ -72,7 +80,7 @@ export function createRentals(
   const { db, now, log, pause } = platform
   const course = createCourse(platform, parts)
   const stopping = new AbortController()
-  let running: Promise<void> = Promise.resolve()
+  let running: Promise<unknown> = Promise.resolve()
 
   const states = (rows: readonly store.ShownRental[]): Promise<ReadonlyMap<string, RentedState>> =>
     parts.rented.states(
@@ -101,6 +109,32 @@ export function createRentals(
     }
   }
 
+  /**
+   * One at a time of an organisation: each counts what the one before it has.
+   * @param costs of it for an hour, beside what is open, in minor units
+   * @throws Refusal 98029 where there is not enough for so many hours of all that
+   */
+  const refuseUnpaid = async (tx: Tx, bpId: string, rentalId: string, costs: bigint): Promise<void> => {
+    const hours = BigInt(await parts.settings.get('market_hours_ahead'))
+    const available = hours === 0n ? null : await parts.spendable(tx, bpId)
+    if (available === null) return
+    const open = (await store.openTerms(tx, bpId, rentalId)).reduce((sum, row) => {
+      const { running, stopped } = hourly(row, row.count)
+      return sum + (['placing', 'running', 'starting'].includes(row.status) ? running : stopped)
+    }, 0n)
+    const needed = hours * (open + costs)
+    if (available >= needed) return
+    const values = { available: floored(toDecimal(available)), hours: Number(hours), needed: owed(toDecimal(needed)) }
+    throw new Refusal('rentalUnpaid', { values })
+  }
+  /** That it may run from now on. */
+  const refuseUnpaidStart = async (tx: Tx, row: RentalRow): Promise<void> => {
+    await store.holdRenter(tx, row.bp_id)
+    await parts.mayMake(tx, row.bp_id)
+    // Until then it is paid.
+    if ((await store.prepaidUntil(tx, row.id, now())) !== null) return
+    await refuseUnpaid(tx, row.bp_id, row.id, hourly(found(await store.offerById(tx, row.offer_id)), row.count).running)
+  }
   const change = async (actor: Actor, id: string, action: keyof typeof rentalCan, make: (tx: Tx, row: RentalRow) => Promise<unknown>): Promise<Rental> => {
     const scope = scopeOf(actor)
     await db.transaction().execute(async (tx) => {
@@ -123,29 +157,26 @@ export function createRentals(
     const at = now()
     if (at.getTime() - idleAsked < idleEveryMs) return
     idleAsked = at.getTime()
-    for (const { id, edge_id, container_id, cards, idle_since } of await store.mayIdle(db)) {
-      const shares = parts.sharesOf(edge_id)
-      // The server that its node tells asks.
-      if (shares === null) {
-        // What nobody can tell counts as busy.
-        if (idle_since !== null) await store.updateRental(db, id, { idle_since: null })
-        continue
-      }
+    // Of each node the server that it tells asks, and no other says anything.
+    const mine = (await store.mayIdle(db)).flatMap((one) => {
+      const shares = parts.sharesOf(one.edge_id)
+      return shares === null ? [] : [{ ...one, shares }]
+    })
+    const ask = async ({ id, container_id, cards, idle_since, shares }: (typeof mine)[number]): Promise<void> => {
       const cardsIdle = cards.every((card) => (shares.get(card) ?? 1) <= idleShare)
       const cpu = cardsIdle ? await parts.rented.cpu(container_id) : null
       const idle = cpu !== null && cpu <= idleShare
-      if (idle !== (idle_since !== null)) await store.updateRental(db, id, { idle_since: idle ? at : null })
+      if (idle) await store.updateRental(db, id, { idle_since: idle_since ?? at, idle_told_at: at })
+      else if (idle_since !== null) await store.updateRental(db, id, { idle_since: null, idle_told_at: null })
     }
+    for (let first = 0; first < mine.length; first += idleAsksAtOnce) await Promise.all(mine.slice(first, first + idleAsksAtOnce).map(ask))
+    await store.forgetIdle(db, new Date(at.getTime() - idleForgottenMs))
   }
 
   /** Looks at all of which something may have to be done. */
   const lookAtAll = async (): Promise<void> => {
-    await db.transaction().execute(async (tx) => {
-      const { away, since } = await store.tick(tx)
-      if (away > absenceSeconds) await store.forgiveAbsence(tx, since)
-    })
     await parts.beside()
-    // A node that does not answer keeps nobody else's machine from being looked at: the clock of all is ticked here.
+    // A node that does not answer keeps nobody else's machine from being looked at.
     idling ??= watchIdle()
       .catch((error: unknown) => log.warn({ err: error }, 'looking for machines with nothing to do'))
       .finally(() => (idling = null))
@@ -158,13 +189,19 @@ export function createRentals(
       })
     }
   }
-  const loop = async (): Promise<void> => {
+  /** Says that a server is there; what was used while none was is not charged. */
+  const tick = (): Promise<void> =>
+    db.transaction().execute(async (tx) => {
+      const { away, since } = await store.tick(tx)
+      if (away > absenceSeconds) await store.forgiveAbsence(tx, since)
+    })
+  const again = async (act: () => Promise<void>, everyMs: number): Promise<void> => {
     const { signal } = stopping
     while (!signal.aborted) {
-      await lookAtAll().catch((error: unknown) => {
+      await act().catch((error: unknown) => {
         if (!isConnectionError(error)) log.warn({ err: error }, 'looking at what is rented')
       })
-      await pause(lookEveryMs, signal).catch(() => undefined)
+      await pause(everyMs, signal).catch(() => undefined)
     }
   }
 
@@ -206,6 +243,7 @@ export function createRentals(
         if (offer?.status !== 'listed') throw new Refusal('offerGone', { field: 'offer_id' })
         if (offer.bp_id === bp_id) throw new Refusal('rentalFromSelf', { field: 'offer_id' })
         if (body.count > offer.most_cards) throw new Refusal('rentalCardsTooMany', { field: 'count', values: { limit: offer.most_cards } })
+        await refuseUnpaid(tx, bp_id, id, hourly(offer, body.count).running)
         await store.insertRental(tx, {
           id,
           bp_id,
@@ -238,14 +276,14 @@ export function createRentals(
     stop: (actor: Actor, id: string) => change(actor, id, 'stop', async (tx, row) => course.stop(tx, actor, row, await course.stateOf(tx, row), 'person')),
     start: (actor: Actor, id: string) =>
       change(actor, id, 'start', async (tx, row) => {
-        await parts.mayMake(tx, row.bp_id)
+        await refuseUnpaidStart(tx, row)
         await course.start(tx, actor, row)
       }),
     async move(actor: Actor, id: string): Promise<Rental> {
       await patiently(async (tx) => {
         const row = found(await store.lockRental(tx, scopeOf(actor), id))
         refuseUnless(rentalCan.move, row)
-        await parts.mayMake(tx, row.bp_id)
+        await refuseUnpaidStart(tx, row)
         await course.move(tx, actor, row)
       }).catch((error: unknown) => {
         throw error instanceof Busy ? new Refusal('operationRunning') : error
@@ -325,7 +363,8 @@ export function createRentals(
     },
 
     begin(): void {
-      running = loop()
+      // However long a look takes, servers are there meanwhile.
+      running = Promise.all([again(tick, tickEveryMs), again(lookAtAll, lookEveryMs)])
     },
     async end(): Promise<void> {
       stopping.abort()

@@ -85,6 +85,18 @@ export const countOpenRentals = async (on: Sql, bpId: string): Promise<number> =
       .where('status', 'not in', ['released', 'failed'])
       .executeTakeFirstOrThrow()
   ).count
+/** What an organisation rents by the second, but for one, with what it costs. */
+export const openTerms = (on: Sql, bpId: string, exceptId: string) =>
+  on
+    .selectFrom('market_rentals')
+    .innerJoin('market_offers', 'market_offers.id', 'market_rentals.offer_id')
+    .select(['market_rentals.status', 'market_rentals.count'])
+    .select(['market_offers.card_price', 'market_offers.disk_price', 'market_offers.stopped_disk_price', 'market_offers.disk_bytes_per_card'])
+    .where('market_rentals.bp_id', '=', bpId)
+    .where('market_rentals.id', '<>', exceptId)
+    .where('market_rentals.prepaid_until', 'is', null)
+    .where('market_rentals.status', 'not in', ['released', 'failed', 'releasing'])
+    .execute()
 /** One at a time of an organisation: so that it is counted what the other makes. */
 export const holdRenter = async (tx: Tx, bpId: string): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${bpId}, 37))`.execute(tx)
@@ -173,6 +185,21 @@ export const releaseCards = async (tx: Tx, rentalId: string, containerId: string
     .where('container_id', '=', containerId)
     .execute()
 }
+/** Gives back some of what a container had. */
+export const releaseSome = async (tx: Tx, containerId: string, cards: readonly FreeCard[]): Promise<void> => {
+  if (cards.length === 0) return
+  await tx
+    .updateTable('market_holds')
+    .set({ released_at: sql`now()` })
+    .where('released_at', 'is', null)
+    .where('container_id', '=', containerId)
+    .where(
+      'card_id',
+      'in',
+      cards.map(({ id }) => id),
+    )
+    .execute()
+}
 /** Until when it is paid in advance; null where it is not. */
 export async function prepaidUntil(on: Sql, rentalId: string, now: Date): Promise<Date | null> {
   const { rows } = await sql<{ until: Date | null }>`select max("to") as until from prepaid_spans where resource_id = ${rentalId} and "to" > ${now}`.execute(on)
@@ -250,12 +277,12 @@ export const isClaimed = async (on: Sql, rentalId: string): Promise<boolean> =>
     .where('market_holds.released_at', 'is', null)
     .limit(1)
     .executeTakeFirst()) !== undefined
-/** That a container has. */
-export const cardsOf = (on: Sql, containerId: string): Promise<FreeCard[]> =>
+/** That a container has; which of them may be used. */
+export const cardsOf = (on: Sql, containerId: string): Promise<(FreeCard & { usable: boolean })[]> =>
   on
     .selectFrom('market_holds')
     .innerJoin('market_cards', 'market_cards.id', 'market_holds.card_id')
-    .select(['market_cards.id', 'market_cards.uuid'])
+    .select(['market_cards.id', 'market_cards.uuid', sql<boolean>`market_cards.health = 'healthy' and not market_cards.elsewhere`.as('usable')])
     .where('market_holds.container_id', '=', containerId)
     .where('market_holds.released_at', 'is', null)
     .orderBy('market_cards.index')
@@ -293,6 +320,11 @@ export const sickCards = async (on: Sql, rentalId: string): Promise<{ index: num
     .where('market_cards.trouble', 'in', ['xid', 'ecc', 'lost', 'driver'])
     .execute()
 
+/** Its host is not there, and may come back: nothing can be done to it now. */
+const isAway = sql`coalesce((edges.status not in ('online', 'unbound') or (edges.status = 'online' and edges.docker_away)) and containers.status <> 'lost', false)`
+/** After that, a machine that was just being made there is made elsewhere. */
+export const hostGivenUpSeconds = 20
+
 /** Rentals of which something may have to be done: what is under way, and what is not as it should be. */
 export async function toLookAt(on: Sql, now: Date, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -300,12 +332,16 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
     from market_rentals as rental
     left join containers on containers.id = rental.container_id
     left join edges on edges.id = containers.edge_id
-    where (rental.status in ('placing', 'stopping', 'starting', 'releasing') and not exists (
+    where (rental.status in ('placing', 'stopping', 'starting', 'releasing') and case
+        -- What waits for its host is looked at until that is said of it, and again once the host is back: else those would be all that is looked at.
+        when ${isAway} then rental.status <> 'releasing' and rental.fault is null
+          or rental.status = 'placing' and rental.fault = 'host' and rental.fault_at + make_interval(secs => ${hostGivenUpSeconds}) <= ${now}
         -- What is being done to it is waited for: its end tells nobody, and of thousands on their way each look would be for nothing.
-        select from operations where resource_id = rental.container_id and operations.status in ('queued', 'running', 'undoing')))
+        else not exists (select from operations where resource_id = rental.container_id and operations.status in ('queued', 'running', 'undoing')) end)
       or (rental.status in ('running', 'stopped') and (
         containers.id is null
-        or containers.status not in (case when rental.status = 'running' then 'running' else 'exited' end)
+        or containers.status = 'lost' or edges.status = 'unbound'
+        or (not (${isAway}) and containers.status = any(case when rental.status = 'running' then array['exited', 'dead'] else array['running', 'restarting'] end))
         or (rental.fault is not distinct from 'host') <> (edges.status <> 'online' or edges.docker_away)
         or (rental.status = 'running' and (rental.fault is not distinct from 'card') <> exists (
           select from market_holds join market_cards on market_cards.id = market_holds.card_id
@@ -320,12 +356,16 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
         or rental.prepaid_until is distinct from (select max("to") from prepaid_spans where resource_id = rental.id and "to" > ${now})
         or (rental.status = 'stopped' and rental.release_at <= ${now})))
       or (rental.status in ('released', 'failed', 'placing') and exists (
-        select from market_holds where rental_id = rental.id and released_at is null and container_id is distinct from rental.container_id))
-      or (rental.status = 'failed' and rental.container_id is not null)
+        select from market_holds
+        left join containers on containers.id = market_holds.container_id
+        left join edges on edges.id = containers.edge_id
+        where market_holds.rental_id = rental.id and released_at is null and market_holds.container_id is distinct from rental.container_id and not (${isAway})))
+      or (rental.status = 'failed' and rental.container_id is not null and not (${isAway}))
       or rental.id in (
-        select containers.rental_id from containers join market_rentals as own on own.id = containers.rental_id
-        where containers.id is distinct from own.container_id and containers.status <> 'deleting')
-    order by rental.updated_at
+        select containers.rental_id from containers join market_rentals as own on own.id = containers.rental_id join edges on edges.id = containers.edge_id
+        where containers.id is distinct from own.container_id and containers.status <> 'deleting' and not (${isAway}))
+    -- Whatever nothing can be done about just now, none is kept waiting by others for ever.
+    order by random()
     limit ${limit}
   `.execute(on)
   return rows.map(({ id }) => id)
@@ -340,6 +380,40 @@ export const openRentalsOn = (on: Sql, edgeId: string): Promise<{ id: string; na
     .where('status', 'not in', ['released', 'failed', 'releasing'])
     .execute()
 
+/** Whose machines these containers were, of which a node may have something left. */
+export const machinesOf = async (on: Sql, edgeId: string, containerIds: readonly string[]): Promise<Former[]> => {
+  const { rows } = await sql<Former>`
+    select distinct holds.container_id, rental.id as rental_id, rental.bp_id,
+      exists (select from containers where containers.rental_id = rental.id and containers.edge_id = ${edgeId}) as has_disk
+    from market_holds as holds join market_rentals as rental on rental.id = holds.rental_id
+    where holds.container_id = any(${[...containerIds]}::uuid[])
+  `.execute(on)
+  return rows
+}
+export interface Former {
+  container_id: string
+  rental_id: string
+  bp_id: string
+  /** Another container of it is there, with the same disk. */
+  has_disk: boolean
+}
+
+/** How many machines a node has, and what is left of such that are over. */
+export const countMachinesOn = async (on: Sql, edgeId: string): Promise<number> =>
+  (
+    await on
+      .selectFrom('market_rentals')
+      .select(sql<number>`count(*)::int`.as('count'))
+      .where('edge_id', '=', edgeId)
+      .where((of) =>
+        of.or([
+          of('status', 'not in', ['released', 'failed']),
+          of.exists(of.selectFrom('containers').select('id').whereRef('rental_id', '=', 'market_rentals.id').where('edge_id', '=', edgeId)),
+        ]),
+      )
+      .executeTakeFirstOrThrow()
+  ).count
+
 /** Machines that are to be stopped where they have nothing to do. */
 export async function mayIdle(on: Sql): Promise<{ id: string; edge_id: string; container_id: string; idle_since: Date | null; cards: string[] }[]> {
   const { rows } = await sql<Awaited<ReturnType<typeof mayIdle>>[number]>`
@@ -348,6 +422,16 @@ export async function mayIdle(on: Sql): Promise<{ id: string; edge_id: string; c
     where rental.status = 'running' and rental.fault is null and rental.idle_minutes is not null and containers.cards is not null
   `.execute(on)
   return rows
+}
+
+/** Of what no server said for so long that it has nothing to do nobody knows. */
+export const forgetIdle = async (on: Sql, before: Date): Promise<void> => {
+  await on
+    .updateTable('market_rentals')
+    .set({ idle_since: null, idle_told_at: null })
+    .where('idle_since', 'is not', null)
+    .where((of) => of.or([of('idle_told_at', 'is', null), of('idle_told_at', '<', before)]))
+    .execute()
 }
 
 /** Says that servers are there; before, how long none was. In seconds. */

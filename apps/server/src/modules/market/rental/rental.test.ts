@@ -296,6 +296,8 @@ describe('while its host is at fault', () => {
     card.health = { ...health, xids: [{ code: 48, at: new Date().toISOString() }] }
     await node?.reconnect()
     await becomes(renter, rental.id, { fault: 'card', hourly: '0.00' })
+    // Its provider does not say that it is well while somebody would pay for it.
+    expect(await refused(app, cards.clear, one(owner, rental.cards[0]?.id ?? ''))).toMatchObject({ code: 98028 })
     card.health = health
     await node?.reconnect()
     await becomes(renter, rental.id, { fault: null, hourly: '12.60' })
