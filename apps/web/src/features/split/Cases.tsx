@@ -18,6 +18,7 @@ import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { caseTones, invalidatedByPayout } from './splitTexts.ts'
+import './split.css'
 
 const how = { invalidates: invalidatedByPayout, silent: true } as const
 

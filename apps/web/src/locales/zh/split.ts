@@ -195,7 +195,8 @@ export default {
     emptyNote: '填写收款账户后才能付款。',
   },
   payout: {
-    balance: { pending: '待确认', payable: '可付', transit: '付款中', paid: '已付' },
+    ticketTitle: '{{name}} 的付款 {{amount}}：{{status}}',
+    balance: { pending: words.toConfirm, payable: '可付', transit: '付款中', paid: '已付' },
     status: { asked: '等待发送', claimed: '正在发送', sent: '银行处理中', done: '已付款', failed: '付款失败', returned: '已退回', withdrawn: '已撤回' },
     toApprove: '等待批准',
     amount: '付款金额',
@@ -247,7 +248,7 @@ export default {
     status: { open: '待处理', proposed: '等待复核', closed: '已关闭' },
     exit: { settled: '已一致', accepted: '接受', writtenOff: '核销' },
     exitNote: { accepted: '接受差异，账目不变', writtenOff: '核销差异，另记一笔分录' },
-    state: { done: '已付款', failed: '失败', returned: '已退回', open: '没有结果' },
+    state: { done: '已付款', failed: words.failed, returned: '已退回', open: '没有结果' },
     exitLabel: '处理方式',
     day: '日期',
     ours: '平台记录',
