@@ -36,7 +36,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
       'split.run': { table: 'split_runs', name: 'period', seen: split.seen },
       'split.provider': { table: 'market_providers' },
       'split.bankDetail': { table: 'split_bank_details', name: 'bank' },
-      'split.payout': { table: 'split_payouts', name: 'id' },
+      'split.payout': { table: 'split_payouts', name: 'id', seen: payouts.seen },
       'split.case': { table: 'split_cases', name: 'day' },
       'split.reconciliation': { table: 'split_reconciliations', name: 'day' },
     },

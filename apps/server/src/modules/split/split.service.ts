@@ -56,8 +56,7 @@ import { splitTexts as texts } from './split.texts.ts'
 type Contracts = typeof splitContracts
 type Runs = typeof splitRuns
 
-/** Few enough that they are gone before they are old: what is kept of many pages, the process keeps. */
-const linesAtOnce = 250
+const linesAtOnce = 1_000
 const dayMs = 86_400_000
 const clockJob = defineJob({ name: 'split.clock', input: z.object({}), concurrency: 1, schedule: '13 * * * *' })
 

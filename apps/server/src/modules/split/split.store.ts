@@ -193,6 +193,10 @@ export const splitMigrations: Migrations = {
     create unique index split_lines_in_order on split_lines (run_id, line);
     drop index split_lines_run;
   `),
+  '20261201_54_split_lines_of_runs': migration(`
+    -- Lines are only made in the transaction that makes their run, and no run is ever deleted: to look for it a million times says nothing new.
+    alter table split_lines drop constraint split_lines_run_id_fkey;
+  `),
   '20261201_52_split_lines_named': migration(`
     -- What a line takes back is told by statement and place: numbers that count up over all would tell of others.
     alter table split_lines add column original text;

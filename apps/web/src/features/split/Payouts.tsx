@@ -10,6 +10,7 @@ import { filter } from '../../kit/filters.ts'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { ticketPath } from '../../kit/ticketPath.ts'
 import { useMayCall } from '../../session/user.ts'
 import { invalidatedByPayout, payoutTones } from './splitTexts.ts'
 import './split.css'
@@ -75,38 +76,60 @@ export function PayoutTable({ of = {}, asks }: { readonly of?: { readonly provid
         col.date<SplitPayout>('done_at', t('payout.doneAt'), ({ done_at }) => done_at),
       ]}
       filters={[filter.oneOf('status', t('column.status'), payoutStatuses, (one) => t(`payout.status.${one}`))]}
-      {...(decides && {
-        rowActions: (payout: SplitPayout) => {
-          const whyNot = (action: keyof typeof payoutCan) => allowed(payoutCan, action, payout.status, t(`payout.status.${payout.status}`))
-          return [
-            {
-              key: 'approve',
-              call: splitPayouts.approve,
-              label: t('payout.approve'),
-              disabledReason: payout.status === 'asked' && !payout.needs_approval ? t('payout.needsNoApproval') : whyNot('approve'),
-              dialog: (close: () => void) => <ApproveDialog payout={payout} onClose={close} />,
-            },
-            {
-              key: 'query',
-              call: splitPayouts.query,
-              label: t('payout.query'),
-              disabledReason: whyNot('query'),
-              doneText: t('payout.queried'),
-              run: () => query.mutateAsync({ params: { id: payout.id } }),
-            },
-            {
-              key: 'withdraw',
-              call: splitPayouts.withdraw,
-              label: t('payout.withdraw'),
-              danger: true,
-              disabledReason: whyNot('withdraw'),
-              confirm: { title: t('payout.withdrawTitle', { amount: format.money(payout.amount) }), body: t('payout.withdrawBody') },
-              doneText: t('payout.withdrawn'),
-              run: () => withdraw.mutateAsync({ params: { id: payout.id } }),
-            },
-          ]
-        },
-      })}
+      rowActions={(payout: SplitPayout) => {
+        const whyNot = (action: keyof typeof payoutCan) => allowed(payoutCan, action, payout.status, t(`payout.status.${payout.status}`))
+        return [
+          ...(decides
+            ? [
+                {
+                  key: 'approve',
+                  call: splitPayouts.approve,
+                  label: t('payout.approve'),
+                  disabledReason: payout.status === 'asked' && !payout.needs_approval ? t('payout.needsNoApproval') : whyNot('approve'),
+                  dialog: (close: () => void) => <ApproveDialog payout={payout} onClose={close} />,
+                },
+                {
+                  key: 'query',
+                  call: splitPayouts.query,
+                  label: t('payout.query'),
+                  disabledReason: whyNot('query'),
+                  doneText: t('payout.queried'),
+                  run: () => query.mutateAsync({ params: { id: payout.id } }),
+                },
+                {
+                  key: 'withdraw',
+                  call: splitPayouts.withdraw,
+                  label: t('payout.withdraw'),
+                  danger: true,
+                  disabledReason: whyNot('withdraw'),
+                  confirm: { title: t('payout.withdrawTitle', { amount: format.money(payout.amount) }), body: t('payout.withdrawBody') },
+                  doneText: t('payout.withdrawn'),
+                  run: () => withdraw.mutateAsync({ params: { id: payout.id } }),
+                },
+              ]
+            : []),
+          ...(payout.status !== 'failed' && payout.status !== 'returned'
+            ? []
+            : [
+                {
+                  key: 'ticket',
+                  // Everybody may.
+                  call: null,
+                  label: t('run.ticket'),
+                  href: ticketPath({
+                    about: { kind: 'split.payout', id: payout.id, name: `${payout.provider.name} ${payout.amount}` },
+                    type: 'split',
+                    title: t('payout.ticketTitle', {
+                      name: payout.provider.name,
+                      amount: format.money(payout.amount),
+                      status: t(`payout.status.${payout.status}`),
+                    }),
+                    text: payout.reason,
+                  }),
+                },
+              ]),
+        ]
+      }}
       {...(asks !== undefined && { create: { call: splitPayouts.create, label: t('payout.create'), plain: true, dialog: asks } })}
       empty={{ title: t('payout.empty'), note: t('payout.emptyNote') }}
     />

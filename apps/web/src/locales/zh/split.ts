@@ -195,7 +195,8 @@ export default {
     emptyNote: '填写收款账户后才能付款。',
   },
   payout: {
-    balance: { pending: '未确认', payable: '可付', transit: '付款中', paid: '已付' },
+    ticketTitle: '{{name}} 的付款 {{amount}}：{{status}}',
+    balance: { pending: words.toConfirm, payable: '可付', transit: '付款中', paid: '已付' },
     status: { asked: '等待发送', claimed: '正在发送', sent: '银行处理中', done: '已付款', failed: '付款失败', returned: '已退回', withdrawn: '已撤回' },
     toApprove: '等待批准',
     amount: '付款金额',

@@ -3,7 +3,7 @@ import { payoutCan, type splitPayouts, type SplitBalance, type SplitPayout } fro
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { z } from 'zod'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -226,6 +226,11 @@ export function createPayouts(
         most: toDecimal(most),
         approved_above: toDecimal(approvedAbove),
       }
+    },
+    /** What a payout is called, as far as somebody sees it. */
+    async seen(on: Sql, actor: Actor, id: string): Promise<string | undefined> {
+      const row = await store.getPayout(on, await scopeFor(on, actor), id)
+      return row === undefined ? undefined : `${row.provider_name} ${toDecimal(BigInt(row.amount))}`
     },
     list: async (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listPayouts(db, await scopeFor(db, actor), query), shape),
     get,
