@@ -122,12 +122,12 @@ export async function benchSplit(data: string): Promise<Figure[]> {
         met: took / 1000 <= most.seconds,
       },
       {
-        name: `memory of the whole server while it was split (${memory(before)} before)`,
-        ours: memory(splitting),
+        name: `memory that splitting it took (${memory(splitting)} in all)`,
+        ours: memory(splitting - before),
         floor: memory(most.memory),
-        value: splitting / most.memory,
+        value: (splitting - before) / most.memory,
         bar: '≤ 1',
-        met: splitting <= most.memory,
+        met: splitting - before <= most.memory,
       },
       {
         name: `a page of a statement of ${lines} lines, first to last, p95`,

@@ -117,6 +117,31 @@ test.describe('statements', () => {
     await desk.close()
   })
 
+  test('a failed payout becomes a work order by a click', async ({ page, context }) => {
+    const bank = randomUUID()
+    await database.query(
+      `insert into split_bank_details (id, provider_id, sealed, holder, bank, account, counts_from, set_by, set_by_name, created_at)
+       values ($1, $2, 'x', '东*', '工商银行', '6222****1234', now(), $1, '', now())`,
+      [bank, provider],
+    )
+    await database.query(
+      `insert into split_payouts (id, provider_id, amount, status, four_eyes, bank_id, reference, reason, asked_by, asked_by_name, created_at, claimed_at, ended_at)
+       values (gen_random_uuid(), $1, 875000000, 'failed', false, $2, '', '户名与账号不符', $2, '', now(), now(), now())`,
+      [provider, bank],
+    )
+    await signIn(context, 'admin', origin)
+    await page.goto(`${origin}/separateAccountingSystem/record?tab=payouts`)
+    const row = rowOf(page, '户名与账号不符')
+    await row.getByRole('button', { name: /更多/ }).click()
+    await page.getByRole('menuitem', { name: '提交工单', exact: true }).click()
+    await expect(field(dialog(page), '标题')).toHaveValue(/东数算力 的付款 ¥8\.75：/)
+    await expect(field(dialog(page), '问题描述')).toHaveValue('户名与账号不符')
+    await button(dialog(page), '提交工单').click()
+    await expect(heading(page, /东数算力 的付款 ¥8\.75/)).toBeVisible()
+    await expect(page.getByRole('link', { name: '东数算力 8.75' })).toBeVisible()
+    await shot(page, 'payout-ticket')
+  })
+
   test('a sick card becomes a work order by a click', async ({ page, context }) => {
     const owner = await register(server.url, newName('owner'), newName('cards'))
     const edge = randomUUID()

@@ -19,7 +19,6 @@ import {
 import type { FigureLine, SplitFigures, splitFigures, SplitProvider } from '@zhisuan/contract/split/provider'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
-import { isPlatformKind } from '@zhisuan/contract/roles'
 import { z } from 'zod'
 import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../platform/db/database.ts'
@@ -31,6 +30,7 @@ import { uuidv7 } from '../../platform/ids.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
+import { postConfirmed, postNoted, postStated } from './ledger/movements.ts'
 import {
   added,
   adjustmentOf,
@@ -46,16 +46,17 @@ import {
   versionFor,
   type MonthPlan,
 } from './month.ts'
+import { lockOwed, openRuns } from './payout/payout.store.ts'
+import { providerOf, scopeFor, type SplitScope } from './scope.ts'
 import { shared } from './shares.ts'
 import * as store from './split.store.ts'
-import type { LineRow, RunRow, ShownContract, ShownRun, SplitScope, VersionRow } from './split.store.ts'
+import type { LineRow, RunRow, ShownContract, ShownRun, VersionRow } from './split.store.ts'
 import { splitTexts as texts } from './split.texts.ts'
 
 type Contracts = typeof splitContracts
 type Runs = typeof splitRuns
 
-/** Few enough that they are gone before they are old: what is kept of many pages, the process keeps. */
-const linesAtOnce = 250
+const linesAtOnce = 1_000
 const dayMs = 86_400_000
 const clockJob = defineJob({ name: 'split.clock', input: z.object({}), concurrency: 1, schedule: '13 * * * *' })
 
@@ -65,11 +66,6 @@ export type SplitService = ReturnType<typeof createSplit>
 export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>, { tell }: { tell: Tell }) {
   /** A month of Beijing. */
   const periodNow = (): string => iso(new Date(now().getTime() + 8 * 3_600_000)).slice(0, 7)
-  const scopeFor = async (actor: Actor): Promise<SplitScope> => {
-    if (isPlatformKind(actor.kind) || actor.roles.includes('ADMIN') || actor.roles.includes('OPERATION_SUPPORTER')) return { everything: true }
-    const provider_id = await store.providerOf(db, actor.user_id)
-    return provider_id === null ? null : { provider_id }
-  }
   const providerActive = async (on: Sql, id: string, field?: string): Promise<{ id: string; name: string }> => {
     const provider = await store.getProvider(on, id)
     if (provider === undefined) throw new Refusal('notFound', field === undefined ? {} : { field })
@@ -229,10 +225,10 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     amounts: row.amounts.map((amount) => toDecimal(BigInt(amount))),
     original_id: row.original,
   })
-  const run = async (actor: Actor, id: string): Promise<SplitRun> => shapeRun(found(await store.getRun(db, await scopeFor(actor), id)))
+  const run = async (actor: Actor, id: string): Promise<SplitRun> => shapeRun(found(await store.getRun(db, await scopeFor(db, actor), id)))
   /** Who speaks for a provider does so by its binding alone, and settles for nobody. */
   const scopeOfProvider = async (actor: Actor): Promise<SplitScope> => {
-    const provider_id = await store.providerOf(db, actor.user_id)
+    const provider_id = await providerOf(db, actor.user_id)
     if (provider_id !== null && splitKeepers.some((role) => actor.roles.includes(role))) throw new Refusal('splitKeeperBound')
     return provider_id === null ? null : { provider_id }
   }
@@ -241,9 +237,13 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     id: string,
     action: keyof typeof runCan,
     change: (tx: Tx, row: RunRow) => Promise<Partial<RunRow>>,
+    { moves = false } = {},
   ): Promise<SplitRun> => {
-    const scope = action === 'confirm' || action === 'dispute' ? await scopeOfProvider(actor) : await scopeFor(actor)
+    const scope = action === 'confirm' || action === 'dispute' ? await scopeOfProvider(actor) : await scopeFor(db, actor)
+    const { provider_id } = found(await store.getRun(db, scope, id))
     await db.transaction().execute(async (tx) => {
+      // Before the row, as whoever pays does.
+      if (moves) await lockOwed(tx, provider_id)
       const row = found(await store.lockRun(tx, scope, id))
       refuseUnless(runCan[action], row)
       await store.updateRun(tx, id, await change(tx, row))
@@ -266,6 +266,12 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         about: { kind: 'split.run', id: row.id, name: row.period },
         key: uuidv7(),
       })
+  }
+
+  /** Somebody did, or time. */
+  const confirmed = async (tx: Tx, row: RunRow, by: string | null): Promise<Partial<RunRow>> => {
+    await postConfirmed(tx, row, row.amounts.map(BigInt), by ?? '')
+    return { status: 'confirmed', confirmed_at: now(), confirmed_by: by }
   }
 
   /** Splits a month; the caller holds the contract. */
@@ -369,6 +375,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       amounts: sums.map(String),
       hash,
     })
+    await postStated(tx, record, base, sums, actor.name)
     await tellProvider(tx, record, texts.statement)
     return id
   }
@@ -416,7 +423,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     jobHandlers: [
       handleJob(clockJob, () =>
         db.transaction().execute(async (tx) => {
-          for (const row of await store.overdue(tx, now())) await store.updateRun(tx, row.id, { status: 'confirmed', confirmed_at: now(), confirmed_by: null })
+          for (const row of await store.overdue(tx, now())) await store.updateRun(tx, row.id, await confirmed(tx, row, null))
         }),
       ),
     ],
@@ -539,16 +546,16 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       return { tried: await tryTerms(provider_id, period, terms), present: present === undefined ? null : await tryTerms(provider_id, period, present.terms) }
     },
 
-    runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(actor), query), shapeRun),
+    runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(db, actor), query), shapeRun),
     run,
     /** What a statement is called, as far as somebody sees it. */
     async seen(on: Sql, actor: Actor, id: string): Promise<string | undefined> {
-      const row = await store.getRun(on, await scopeFor(actor), id)
+      const row = await store.getRun(on, await scopeFor(on, actor), id)
       return row === undefined ? undefined : `${row.contract_name} ${row.period}`
     },
     async lines(actor: Actor, id: string, query: QueryOf<Runs['lines']>) {
       await run(actor, id)
-      const scope = await scopeFor(actor)
+      const scope = await scopeFor(db, actor)
       return shapedPage(store.listLines(db, id, query), (row) => shapeLine(row, scope))
     },
     async split(actor: Actor, { contract_id, period }: BodyOf<Runs['create']>): Promise<SplitRun> {
@@ -562,8 +569,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       })
       return run(actor, id)
     },
-    confirm: (actor: Actor, id: string) =>
-      changeRun(actor, id, 'confirm', async () => ({ status: 'confirmed', confirmed_at: now(), confirmed_by: actor.name })),
+    confirm: (actor: Actor, id: string) => changeRun(actor, id, 'confirm', (tx, row) => confirmed(tx, row, actor.name)),
     dispute: (actor: Actor, id: string, reason: string) =>
       changeRun(actor, id, 'dispute', async (tx, row) => {
         const name = await nameOf(tx, row.contract_id)
@@ -583,19 +589,28 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         return { status: 'stated', answer: text, confirm_by: new Date(now().getTime() + (terms?.confirm_days ?? 7) * dayMs) }
       }),
     pay: (actor: Actor, id: string, reference: string) =>
-      changeRun(actor, id, 'pay', async (tx, row) => {
-        // Four eyes: whoever says what is due does not say that it was paid.
-        if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
-        await tellProvider(tx, row, texts.paid)
-        return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
-      }),
+      changeRun(
+        actor,
+        id,
+        'pay',
+        async (tx, row) => {
+          // Four eyes: whoever says what is due does not say that it was paid.
+          if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
+          const [of] = await openRuns(tx, row.provider_id, [id])
+          if (of !== undefined && of.asked !== 0n) throw new Refusal('splitPayoutOpen')
+          await postNoted(tx, row, of?.open ?? [], { note: reference, by: actor.name })
+          await tellProvider(tx, row, texts.paid)
+          return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
+        },
+        { moves: true },
+      ),
     async export(actor: Actor, id: string, format: StatementFormat): Promise<ExportLink> {
       await run(actor, id)
       return downloads.link(statementKind, JSON.stringify({ id, format }), actor)
     },
 
     async providers(actor: Actor) {
-      const items = await providers(await scopeFor(actor))
+      const items = await providers(await scopeFor(db, actor))
       return { total: items.length, items }
     },
     provider,
@@ -614,9 +629,9 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     async unbind(id: string, userId: string): Promise<void> {
       if (!(await store.removeAccount(db, id, userId))) throw new Refusal('notFound')
     },
-    mine: async (actor: Actor, days: number) => figures(await scopeFor(actor), days, null),
+    mine: async (actor: Actor, days: number) => figures(await scopeFor(db, actor), days, null),
     async figureLines(actor: Actor, query: QueryOf<(typeof splitFigures)['lines']>) {
-      const scope = await scopeFor(actor)
+      const scope = await scopeFor(db, actor)
       return shapedPage(store.soldLines(db, scope, sinceDays(query.days), query), (row): FigureLine => ({
         id: [row.rental_id, iso(row.from), row.meter, row.variant].join(' '),
         from: iso(row.from),

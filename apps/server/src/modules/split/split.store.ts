@@ -6,6 +6,8 @@ import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder,
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../platform/db/rows.ts'
+import { providerParty } from './ledger/movements.ts'
+import { ofProvider, type SplitScope } from './scope.ts'
 
 interface ContractTable {
   id: string
@@ -191,6 +193,10 @@ export const splitMigrations: Migrations = {
     create unique index split_lines_in_order on split_lines (run_id, line);
     drop index split_lines_run;
   `),
+  '20261201_54_split_lines_of_runs': migration(`
+    -- Lines are only made in the transaction that makes their run, and no run is ever deleted: to look for it a million times says nothing new.
+    alter table split_lines drop constraint split_lines_run_id_fkey;
+  `),
   '20261201_52_split_lines_named': migration(`
     -- What a line takes back is told by statement and place: numbers that count up over all would tell of others.
     alter table split_lines add column original text;
@@ -203,15 +209,6 @@ export type ContractRow = Selectable<ContractTable>
 export type VersionRow = Selectable<VersionTable>
 export type RunRow = Selectable<RunTable>
 export type LineRow = Selectable<LineTable>
-
-/** Whose splits somebody sees: everybody's, or one provider's. Null: nobody's. */
-export type SplitScope = { readonly everything: true } | { readonly provider_id: string } | null
-const ofProvider = (scope: SplitScope, column: string): RawBuilder<boolean> => {
-  if (scope === null) return sql<boolean>`false`
-  return 'everything' in scope ? sql<boolean>`true` : sql<boolean>`${sql.ref(column)} = ${scope.provider_id}`
-}
-export const providerOf = async (on: Sql, userId: string): Promise<string | null> =>
-  (await on.selectFrom('split_accounts').select('provider_id').where('user_id', '=', userId).executeTakeFirst())?.provider_id ?? null
 
 export const { insert: insertContract, update: updateContract, remove: removeContract, lockAny: lockContract } = rowsOf('split_contracts')
 export const { insert: insertVersion, update: updateVersion, remove: removeVersion } = rowsOf('split_versions')
@@ -521,45 +518,34 @@ export const insertAccount: (on: Sql, row: Insertable<Tables['split_accounts']>)
 export const removeAccount = async (on: Sql, providerId: string, userId: string): Promise<boolean> =>
   (await on.deleteFrom('split_accounts').where('provider_id', '=', providerId).where('user_id', '=', userId).returning('user_id').executeTakeFirst()) !==
   undefined
+/** Where mail to somebody goes; null where it goes nowhere. */
+export const addressOf = async (on: Sql, userId: string): Promise<string | null> =>
+  (await on.selectFrom('users').select('email').where('id', '=', userId).where('status', '=', 'active').where('deleted_at', 'is', null).executeTakeFirst())
+    ?.email ?? null
 export const rolesOf = async (on: Sql, userId: string): Promise<Role[]> =>
   (await on.selectFrom('user_roles').select('role').where('user_id', '=', userId).execute()).map(({ role }) => role)
 
+interface ProviderRow {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly bp_name: string | null
+  readonly card_count: number
+  readonly contract_count: number
+  readonly account_count: number
+  readonly paid: string
+  readonly waiting: string
+  readonly created_at: Date
+}
 /** Providers with what they have and had. */
-export async function providersShown(
-  on: Sql,
-  scope: SplitScope,
-): Promise<
-  {
-    id: string
-    name: string
-    status: string
-    bp_name: string | null
-    card_count: number
-    contract_count: number
-    account_count: number
-    paid: string
-    waiting: string
-    created_at: Date
-  }[]
-> {
-  const { rows } = await sql<{
-    id: string
-    name: string
-    status: string
-    bp_name: string | null
-    card_count: number
-    contract_count: number
-    account_count: number
-    paid: string
-    waiting: string
-    created_at: Date
-  }>`
+export async function providersShown(on: Sql, scope: SplitScope): Promise<ProviderRow[]> {
+  const { rows } = await sql<ProviderRow>`
     select provider.id, provider.name, provider.status, organisation.name as bp_name, provider.created_at,
       (select count(*) from market_stock as stock where stock.provider_id = provider.id) as card_count,
       (select count(*) from split_contracts where provider_id = provider.id) as contract_count,
       (select count(*) from split_accounts where provider_id = provider.id) as account_count,
-      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status = 'paid'), 0)::text as paid,
-      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status <> 'paid'), 0)::text as waiting
+      coalesce((select sum(amount) from split_entries where provider_id = provider.id and party = ${providerParty} and account = 'paid'), 0)::text as paid,
+      coalesce((select sum(amount) from split_entries where provider_id = provider.id and party = ${providerParty} and account in ('pending', 'payable', 'transit')), 0)::text as waiting
     from market_providers as provider
     left join organisations as organisation on organisation.id = provider.bp_id
     where ${ofProvider(scope, 'provider.id')}

@@ -220,8 +220,17 @@ describe('a work order', () => {
       name: '东数-2026 2026-01',
     })
     expect((await open({ about: { kind: 'market.card', id: card ?? '' } }, asker)).about).toEqual({ kind: 'market.card', id: card, name: 'NVIDIA H200' })
+    const payout = randomUUID()
+    await sql`insert into split_payouts (id, provider_id, amount, status, four_eyes, reference, reason, asked_by, asked_by_name, created_at)
+      values (${payout}, ${provider}, 100000000, 'withdrawn', false, '', '账号错误', ${keeper.id}, '', now())`.execute(db)
+    expect((await open({ type: 'split', about: { kind: 'split.payout', id: payout } }, person)).about).toEqual({
+      kind: 'split.payout',
+      id: payout,
+      name: 'p 1.00',
+    })
     for (const [by, about] of [
       [another, { kind: 'split.run', id: run ?? '' }],
+      [another, { kind: 'split.payout', id: payout }],
       [stranger, { kind: 'split.run', id: run ?? '' }],
       [stranger, { kind: 'market.card', id: card ?? '' }],
     ] as const)

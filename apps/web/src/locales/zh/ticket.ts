@@ -33,7 +33,7 @@ export default {
   },
   type: { question: '使用咨询', fault: '故障报修', billing: '费用与发票', rights: '配额与权限', split: '分账异议', complaint: '投诉建议' },
   typeNote: '费用、配额与权限、分账类的处理结果由另一位审核员审核后再回复您。',
-  status: { open: '待受理', working: '处理中', asking: '待补充', reviewing: '审核中', confirming: '待确认', done: '已完成', withdrawn: '已撤销' },
+  status: { open: '待受理', working: '处理中', asking: '待补充', reviewing: '审核中', confirming: words.toConfirm, done: '已完成', withdrawn: '已撤销' },
   priority: { low: '低', normal: '普通', high: '高', urgent: '紧急' },
   priorityNote: '{{answer}}内首次回复，{{solve}}内解决（只计服务时间）',
   time: { minutes: '{{number}} 分钟', hours: '{{number}} 小时' },
