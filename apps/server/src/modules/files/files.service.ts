@@ -95,12 +95,16 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     if (all.length > archiveEntriesMost) throw new Refusal('fileTooMany', { values: { limit: archiveEntriesMost } })
     // A root's own folder is a level; of one that lies in another of them the copy is a copy of its own.
     await tree.refuseTooDeep(tx, wish.parent_id, Math.max(...all.map(({ depth, kind }) => depth + (kind === 'folder' ? 1 : 0))))
-    const size = all.reduce((sum, entry) => sum + (entry.size_bytes ?? 0), 0)
+    // What is counted is what is copied: a copy may come into a tree that is copied after it.
+    const trees = []
+    for (const root of roots) trees.push({ root, entries: await store.treeOf(tx, [root.id], null, archiveEntriesMost) })
+    const copied = trees.flatMap(({ entries }) => entries)
+    const size = copied.reduce((sum, entry) => sum + (entry.size_bytes ?? 0), 0)
     await bytes.take(tx, to, size)
-    for (const root of roots) {
+    for (const { root, entries } of trees) {
       const copies = new Map<string, string>()
       const rows = []
-      for (const entry of await store.treeOf(tx, [root.id], null, archiveEntriesMost)) {
+      for (const entry of entries) {
         const id = uuidv7()
         copies.set(entry.id, id)
         const isRoot = entry.id === root.id
@@ -111,7 +115,7 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       // One statement takes some thousand values; a folder stands before what is in it.
       for (let at = 0; at < rows.length; at += 1_000) await store.insertEntries(tx, rows.slice(at, at + 1_000))
     }
-    await store.countIn(tx, to.id, { bytes: size, files: all.filter(({ kind }) => kind === 'file').length })
+    await store.countIn(tx, to.id, { bytes: size, files: copied.filter(({ kind }) => kind === 'file').length })
     return roots
   }
 

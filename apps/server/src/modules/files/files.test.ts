@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { appendFile, truncate } from 'node:fs/promises'
+import { appendFile, mkdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   fileEntries,
@@ -238,6 +238,37 @@ describe('an upload', () => {
     }
   })
 
+  it('is written by who came last: who was overtaken changes nothing of what is there', async () => {
+    const bytes = randomBytes(1_500_000)
+    const upload = await announce(owner, { name: 'overtaken.bin', size_bytes: bytes.length })
+    const former = sendSlowly(url, owner.token, upload, 0, bytes.length)
+    // Too little to be written by itself.
+    await former.give(bytes.subarray(0, 100_000))
+    await vi.waitFor(async () => {
+      const { lease } = await app.platform.db.selectFrom('byte_uploads').select('lease').where('id', '=', upload.id).executeTakeFirstOrThrow()
+      expect(lease).toBeGreaterThan(0)
+    })
+    expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes))).status).toBe(204)
+    const { entry_id } = await ended(owner, upload)
+    await former.give(Buffer.alloc(1_400_000))
+    expect([409, null]).toContain(await former.status)
+    const entry = await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })
+    expect(entry.sha256).toBe(sha256Of(bytes))
+    expect(sha256Of(await bytesOf(await download(owner, [entry.id])))).toBe(sha256Of(bytes))
+  })
+
+  it('goes on from what is on disk where that is less than was counted', async () => {
+    const bytes = randomBytes(2_000_000)
+    const upload = await announce(owner, { name: 'restored.bin', size_bytes: bytes.length })
+    expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes.subarray(0, 1_000_000)))).status).toBe(204)
+    await truncate(join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id), 600_000)
+    expect((await sendPiece(url, owner.token, upload, 1_000_000, new Uint8Array(bytes.subarray(1_000_000)))).status).toBe(409)
+    expect(await offsetOf(url, owner.token, upload)).toBe(600_000)
+    expect((await sendPiece(url, owner.token, upload, 600_000, new Uint8Array(bytes.subarray(600_000)))).status).toBe(204)
+    const { entry_id } = await ended(owner, upload)
+    expect(await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })).toMatchObject({ sha256: sha256Of(bytes) })
+  })
+
   it('of no bytes is a file', async () => {
     expect(await put(owner, 'empty.txt', Buffer.alloc(0))).toMatchObject({ size_bytes: 0, sha256: sha256Of(Buffer.alloc(0)) })
   })
@@ -422,7 +453,15 @@ describe('what is in a space', () => {
     await call(app, fileEntries.copy, { token: stranger.token, body: { ids: [file.id], space_id: a.space_id, parent_id: inner.id, conflict: 'keep_both' } })
     expect(await list(stranger, { parent_id: inner.id })).toEqual(['f (1).txt', 'f.txt'])
     expect(await call(app, fileEntries.rename, { token: stranger.token, params: { id: b.id }, body: { name: 'c' } })).toMatchObject({ name: 'c' })
+    // A file and the folder that it is copied into, both into that folder: what comes into it first is not copied once more.
+    const beside = await put(stranger, 'beside.bin', randomBytes(700))
+    const into = await folder(stranger, 'into')
+    await call(app, fileEntries.copy, { token: stranger.token, body: { ids: [beside.id, into.id], space_id: a.space_id, parent_id: into.id } })
+    const { rows } = await sql<{ bytes: number }>`select coalesce(sum(size_bytes), 0)::int as bytes from file_entries where space_id = ${a.space_id}`.execute(
+      app.platform.db,
+    )
     const { usage, items } = await call(app, fileSpaces.list, { token: stranger.token })
+    expect(usage.used_bytes).toBe(rows[0]?.bytes)
     const own = items.find(({ kind }) => kind === 'personal')
     expect(own?.used_bytes).toBe(usage.used_bytes)
   })
@@ -838,6 +877,7 @@ describe('what is kept', () => {
       .execute()
     // One that cannot be read keeps the clock from nothing else.
     const broken = await announce(head, { name: 'broken.bin', size_bytes: 10 })
+    await mkdir(join(app.config.DATA_DIR, 'bytes', 'uploads', broken.id))
     await app.platform.db
       .updateTable('byte_uploads')
       .set({ offset_bytes: 10, status: 'verifying', updated_at: new Date(Date.now() - 180_000) })

@@ -213,6 +213,17 @@ export const closeLease = async (tx: Tx, id: string): Promise<void> => {
     .where('id', '=', id)
     .execute()
 }
+/** Bytes that are announced and have not come: they have their place on the disk. */
+export const toCome = async (on: Sql): Promise<number> =>
+  Number(
+    (
+      await on
+        .selectFrom('byte_uploads')
+        .select(sql<string>`coalesce(sum(size_bytes - offset_bytes), 0)`.as('bytes'))
+        .where('status', '=', 'uploading')
+        .executeTakeFirstOrThrow()
+    ).bytes,
+  )
 export const expiredUploads = (on: Sql, at: Date): Promise<UploadRow[]> =>
   on.selectFrom('byte_uploads').selectAll().where('expires_at', '<', at).where('status', '!=', 'verifying').orderBy('expires_at').limit(500).execute()
 /** Whose last byte was the last thing that a killed server did. */

@@ -101,6 +101,7 @@ export function createBytes(
   const contents = contentsOf(platform.config)
   const takers = new Map<string, Taker>()
   const open = new Map<ServerResponse, string>()
+  const hands: Hands = new Map()
   const takerOf = (upload: UploadRow): Taker => {
     const taker = takers.get(upload.taker)
     if (taker === undefined) throw new Error(`nobody takes uploads for ${upload.taker}`)
@@ -117,15 +118,17 @@ export function createBytes(
   const take = async (tx: Tx, owner: ByteOwner, bytes: number): Promise<void> => {
     // Whoever runs the platform has no organisation, and no limit.
     if (owner.bp_id !== null && bytes > 0) await mayGrow(tx, owner.bp_id)
-    for (const of of accountsOf(owner, bytes)) {
+    const accounts = accountsOf(owner, bytes)
+    // All are asked before one is changed: whoever is refused may go on with the transaction.
+    for (const of of accounts) {
       const account = await store.lockAccount(tx, of)
       const quota = await quotaOf(tx, of)
       if (quota !== null && bytes > 0 && account.used_bytes + bytes > quota)
         throw new Refusal(of.project_id === null ? 'fileQuotaExceeded' : 'fileProjectQuotaExceeded', {
           values: { used: sizeText(account.used_bytes), limit: sizeText(quota), wanted: sizeText(bytes) },
         })
-      await store.addUsed(tx, of, bytes)
     }
+    for (const of of accounts) await store.addUsed(tx, of, bytes)
   }
   const give = async (tx: Tx, owner: ByteOwner, bytes: number): Promise<void> => {
     for (const of of accountsOf(owner, bytes)) {
@@ -136,7 +139,7 @@ export function createBytes(
 
   /** Counts what is to come, where there is room for it. @throws Refusal fileQuotaExceeded, filesExhausted */
   const reserve = async (tx: Tx, owner: ByteOwner, size: number): Promise<void> => {
-    if ((await uploads.room()) < size) throw new Refusal('filesExhausted')
+    if ((await uploads.room()) - (await store.toCome(tx)) < size) throw new Refusal('filesExhausted')
     await take(tx, owner, size)
   }
 
@@ -196,8 +199,10 @@ export function createBytes(
           await store.lockContents(tx, digests)
           const still = await store.contentsSince(tx, digests)
           if (digests.some((digest) => still.get(digest) !== since.get(digest))) return null
+          const answer = await act(tx)
+          // Last, as whoever lets go of some has all else before.
           await store.forgetReleased(tx, digests)
-          return { answer: await act(tx) }
+          return { answer }
         })
         if (done !== null) return done.answer
         if (tries >= keepingTries) throw new Error('what was kept was dropped again and again')
@@ -221,8 +226,10 @@ export function createBytes(
       .hash(id, signal)
       .catch(async (error: unknown) => {
         // Another server was faster, and has taken it.
-        if ((await store.getUpload(db, id))?.status === 'verifying') throw error
-        return null
+        if ((await store.getUpload(db, id))?.status !== 'verifying') return null
+        // It is gone from the disk: it is not what was announced.
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+        throw error
       })
       .finally(() => clearInterval(saying))
     if (sha256 === null) return
@@ -332,7 +339,7 @@ export function createBytes(
     async put(id: string, source: Readable, may: MaySend = async () => undefined): Promise<void> {
       const leased = await store.leaseUpload(db, id, 0)
       if (leased !== undefined) {
-        await write(db, uploads, source, id, leased, may).catch((error: unknown) => {
+        await write({ db, uploads, hands }, source, id, leased, may).catch((error: unknown) => {
           throw error instanceof Ended ? new Refusal(refusals[error.status], { cause: error }) : error
         })
         await whole(id)
@@ -400,7 +407,7 @@ export function createBytes(
         if (leased === undefined) throw gone()
         if (leased.offset_bytes !== Number(request.headers['upload-offset'])) throw elsewhere()
         // Not destroyed: whoever is refused in the middle of it is still told so.
-        const offset = await write(db, uploads, request.raw.iterator({ destroyOnReturn: false }), id, leased, may)
+        const offset = await write({ db, uploads, hands }, request.raw.iterator({ destroyOnReturn: false }), id, leased, may)
         if (offset === upload.size_bytes) await whole(id)
         await reply.code(204).header('upload-offset', offset).send()
       } catch (error) {
@@ -461,6 +468,13 @@ class Ended extends Error {
     this.status = status
   }
 }
+/** Who writes an upload here, and by which lease. */
+interface Hand {
+  readonly lease: number
+  /** Ends when nothing is being written by it any more. */
+  readonly release: () => Promise<void>
+}
+type Hands = Map<string, Hand>
 const gone = (): Ended => new Ended(410, 'the upload has ended')
 const elsewhere = (): Ended => new Ended(409, 'somebody else goes on with this upload')
 
@@ -471,12 +485,40 @@ const elsewhere = (): Ended => new Ended(409, 'somebody else goes on with this u
  * @param may asked again and again; where they may not any more, what came before is kept
  * @returns the offset that is on disk and committed
  */
-async function write(db: Sql, uploads: UploadDirectory, source: AsyncIterable<Buffer>, id: string, leased: store.Lease, may: MaySend): Promise<number> {
+async function write(
+  { db, uploads, hands }: { readonly db: Sql; readonly uploads: UploadDirectory; readonly hands: Hands },
+  source: AsyncIterable<Buffer>,
+  id: string,
+  leased: store.Lease,
+  may: MaySend,
+): Promise<number> {
+  // Who was overtaken writes no more, before what they wrote is cut off or summed up: a content that is kept is this very file.
+  for (let former = hands.get(id); former !== undefined; former = hands.get(id)) {
+    if (former.lease > leased.lease) throw elsewhere()
+    await former.release()
+    if (hands.get(id) === former) hands.delete(id)
+  }
+  let released = false
+  const hand: Hand = {
+    lease: leased.lease,
+    release: async () => {
+      released = true
+      await writing.catch(() => undefined)
+    },
+  }
+  let writing: Promise<void> = Promise.resolve()
+  hands.set(id, hand)
+  const there = await uploads.size(id)
+  if (there < leased.offset_bytes) {
+    // Less is on the disk than was counted, as after a restore: it goes on from there.
+    hands.delete(id)
+    await store.commitOffset(db, id, leased.lease, there, true)
+    throw elsewhere()
+  }
   const file = await uploads.open(id, leased.offset_bytes)
   /** What came, what is written, and what is counted. */
   let [came, written, committed] = [leased.offset_bytes, leased.offset_bytes, leased.offset_bytes]
   let pieces: Buffer[] = []
-  let writing: Promise<void> = Promise.resolve()
   let counting: Promise<unknown> | null = null
   /** Of what went on beside: a disk may say only once that it failed. */
   let failure: { readonly error: unknown } | null = null
@@ -490,6 +532,7 @@ async function write(db: Sql, uploads: UploadDirectory, source: AsyncIterable<Bu
   }
   const flush = async (): Promise<void> => {
     await writing
+    if (released) throw elsewhere()
     if (pieces.length === 0) return
     const [taken, from] = [pieces, written]
     pieces = []
@@ -542,5 +585,6 @@ async function write(db: Sql, uploads: UploadDirectory, source: AsyncIterable<Bu
   } finally {
     await Promise.allSettled([writing, counting])
     await file.close()
+    if (hands.get(id) === hand) hands.delete(id)
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { link, mkdir, open, readdir, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -55,8 +55,10 @@ export function createDirectoryContents(dataDirectory: string): Contents {
     async store(sha256, content) {
       const path = pathOf(sha256)
       await made(path)
-      await writeFile(`${path}.part`, content, { mode: 0o600, flush: true })
-      await rename(`${path}.part`, path)
+      // Of each its own: two at once may bring the same.
+      const part = `${path}.${randomUUID()}.part`
+      await writeFile(part, content, { mode: 0o600, flush: true })
+      await rename(part, path)
       await settled(path)
     },
     async read(sha256, range) {
