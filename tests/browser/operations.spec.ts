@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { edges } from '@zhisuan/contract/ecrm/edge'
+import { alarms } from '@zhisuan/contract/omc/alarm'
 import { integrations } from '@zhisuan/contract/omc/monitor'
 import { prometheusIsThere } from '@zhisuan/engines/prometheus/testing'
 import { allPids, markOf } from '../../apps/agent/src/kept/processes.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
-import { asAdministrator, startAtOrigin, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, Client, startAtOrigin, until, type RunningServer } from '../support/server.ts'
 import { accessible, button, dialog, heading, pick, rowOf, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register } from './people.ts'
@@ -118,6 +119,11 @@ test.describe('operations', () => {
 
   test('a tenant sees what is theirs, and nothing else', async ({ page, context }) => {
     const tenant = await register(server.url, newName('tenant'), newName('lab'))
+    const client = new Client(server.url)
+    await client.signIn(tenant.username, tenant.password)
+    await client.call(alarms.create, {
+      body: { name: 'mine', severity: 'warning', rule: { kind: 'metric', metric: 'node_cpu', comparison: '>', threshold: 90 } },
+    })
     await signIn(context, tenant, origin)
     await page.goto(`${origin}/statistics`)
     await expect(page.getByText('还没有可以显示的节点')).toBeVisible()
@@ -126,7 +132,10 @@ test.describe('operations', () => {
     await expect(heading(page, '告警记录')).toBeVisible()
     await expect(rowOf(page, 'memory')).toHaveCount(0)
     await visit(page, `${origin}/alarmmanagement`)
+    await expect(rowOf(page, 'mine')).toBeVisible()
     await expect(rowOf(page, 'memory')).toHaveCount(0)
+    await visit(page, `${origin}/statistics/log?keyword=omc.alarm.create`)
+    await expect(rowOf(page, 'omc.alarm.create')).toHaveCount(1, { timeout: 15_000 })
     await visit(page, `${origin}/statistics/log?keyword=ecrm.edge.create`)
     await expect(heading(page, '操作日志')).toBeVisible()
     await expect(rowOf(page, 'ecrm.edge.create')).toHaveCount(0)

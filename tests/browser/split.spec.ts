@@ -4,6 +4,7 @@ import { splitProviders } from '@zhisuan/contract/split/provider'
 import { users } from '@zhisuan/contract/ums/user'
 import type { Role } from '@zhisuan/contract/roles'
 import pg from 'pg'
+import { startBank, type TestBank } from '../../apps/server/src/testing/payout-bank.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, Client, startAtOrigin, type RunningServer } from '../support/server.ts'
 import { accessible, act, button, dialog, heading, pick, rowOf, shot, visit } from './console.ts'
@@ -18,6 +19,7 @@ test.describe('the split centre', () => {
   let origin: string
   let admin: Client
   let database: pg.Client
+  let bank: TestBank | undefined
   const provider = randomUUID()
   /** The month before this one, of Beijing. */
   const now = new Date(Date.now() + 8 * 3_600_000)
@@ -54,17 +56,13 @@ test.describe('the split centre', () => {
       )
   })
   test.afterAll(async () => {
+    await bank?.close()
     await database?.end()
     await server?.stop()
     data.remove()
   })
 
-  test('a contract is written, tried and signed; a month is split, confirmed by its provider and paid by another', async ({
-    page,
-    context,
-    browser,
-    trouble,
-  }) => {
+  test('a contract is written, tried and signed; a month is split, confirmed by its provider and paid', async ({ page, context, browser, trouble }) => {
     // Parts that are no whole.
     trouble.expect(/^400 POST \/api\/split\/v1\/contracts$/)
     const [supporter, theirs] = [await person('OPERATION_SUPPORTER'), await person('PROVIDER')]
@@ -138,16 +136,86 @@ test.describe('the split centre', () => {
       await own.close()
     })
 
-    await test.step('another notes that it was paid', async () => {
-      const keeping = await browser.newContext()
-      const other = await keeping.newPage()
+    const keeping = await browser.newContext()
+    const other = await keeping.newPage()
+    await test.step('its provider says where the money goes, and another approves it', async () => {
+      const own = await browser.newContext()
+      const mine = await own.newPage()
+      await signIn(own, theirs, origin)
+      await mine.goto(`${origin}/separateAccountingSystem/providers_record?tab=bank`)
+      await button(mine, '变更收款账户').first().click()
+      await fill(dialog(mine), { 户名: '东数算力有限公司', 开户银行: '工商银行', 银行账号: '6222 0000 1111 2222' })
+      await accessible(mine, 'the form of bank details')
+      await shot(mine, 'split-bank-form')
+      await button(dialog(mine), '提交变更').click()
+      await expect(rowOf(mine, '2222')).toContainText('等待生效')
+      await shot(mine, 'split-own-bank')
+      await own.close()
       await signIn(keeping, 'admin', origin)
-      await other.goto(`${origin}/separateAccountingSystem/record`)
-      await rowOf(other, month).getByRole('button', { name: /更多/ }).click()
-      await other.getByRole('menuitem', { name: '登记付款' }).click()
-      await field(dialog(other), '银行流水号').fill('ICBC-20261128-01')
-      await button(dialog(other), '登记付款').click()
-      await expect(rowOf(other, month)).toContainText('已付款')
+      await other.goto(`${origin}/separateAccountingSystem/provider/${provider}?tab=bank`)
+      await rowOf(other, '2222').getByRole('button', { name: '批准收款账户' }).click()
+      await button(dialog(other), '批准收款账户').click()
+      await expect(rowOf(other, '2222')).toContainText('当前使用')
+      await accessible(other, 'bank details')
+      await shot(other, 'split-bank')
+    })
+
+    await test.step('it is paid through the channel, and its provider sees that', async () => {
+      const keys = { sign_type: 'HMAC-SHA256', key: 'a-secret-of-both-sides', gateway_public_key: '' } as const
+      bank = await startBank(keys, 'm-1', () => new Date())
+      await visit(other, `${origin}/separateAccountingSystem/record`)
+      await button(other, '付款通道').click()
+      await dialog(other).getByLabel(keys.sign_type, { exact: true }).check()
+      await fill(dialog(other), { 通道地址: bank.url, 商户号: 'm-1', 共享密钥: keys.key })
+      await accessible(other, 'the form of the channel')
+      await shot(other, 'split-channel')
+      await button(dialog(other), '保存').click()
+      await expect(toast(other, '付款通道已保存')).toBeVisible()
+      await page.goto(`${origin}/separateAccountingSystem/provider/${provider}?tab=payouts`)
+      await expect(page.getByText('¥300.00').first()).toBeVisible()
+      await button(page, '付款').first().click()
+      await expect(field(dialog(page), '付款金额')).toHaveValue('300.00')
+      await shot(page, 'split-payout-form')
+      await button(dialog(page), '付款').click()
+      await expect(rowOf(page, '300.00')).toContainText('已付款')
+      expect([...bank.payments.values()]).toMatchObject([{ amount: '300.00', account: '6222000011112222' }])
+      await accessible(page, 'payouts of a provider')
+      await shot(page, 'split-payouts')
+      const own = await browser.newContext()
+      const mine = await own.newPage()
+      await signIn(own, theirs, origin)
+      await mine.goto(`${origin}/separateAccountingSystem/providers_record`)
+      await expect(rowOf(mine, month)).toContainText('已付款')
+      await mine.getByRole('tab', { name: '付款' }).click()
+      await expect(rowOf(mine, '300.00')).toContainText('已付款')
+      await accessible(mine, 'its own payouts')
+      await shot(mine, 'split-own-payouts')
+      await own.close()
+    })
+
+    await test.step('the file of a day names a payment that is none of ours, which one person accepts and another agrees with', async () => {
+      const yesterday = new Date(Date.now() + 8 * 3_600_000 - 86_400_000).toISOString().slice(0, 10)
+      if (bank !== undefined) bank.file = (day) => (day === yesterday ? [`${randomUUID()},T-77,88.00,done,${yesterday}T10:00:00+08:00`] : [])
+      await page.goto(`${origin}/separateAccountingSystem/record?tab=cases`)
+      await button(page, '重新核对').first().click()
+      await field(dialog(page), '日期').fill(yesterday)
+      await button(dialog(page), '重新核对').click()
+      await expect(rowOf(page, 'T-77')).toContainText('仅通道有')
+      await accessible(page, 'differences')
+      await shot(page, 'split-cases')
+      await rowOf(page, 'T-77').getByRole('button', { name: '提出处理意见' }).click()
+      await field(dialog(page), '原因').fill('通道测试付款，已与银行确认')
+      await shot(page, 'split-case-form')
+      await button(dialog(page), '提交复核').click()
+      await expect(rowOf(page, 'T-77')).toContainText('等待复核')
+      await other.goto(`${origin}/separateAccountingSystem/record?tab=cases`)
+      await rowOf(other, 'T-77').getByRole('button', { name: /更多/ }).click()
+      await other.getByRole('menuitem', { name: '同意处理意见' }).click()
+      await button(dialog(other), '同意处理意见').click()
+      await expect(rowOf(other, 'T-77')).toContainText('已关闭')
+    })
+
+    await test.step('administrators see what was sold', async () => {
       await other.goto(`${origin}/separateAccountingSystem/operationaldata`)
       await other.getByRole('link', { name: 'NVIDIA H200' }).click()
       await expect(other).toHaveURL(/resourcedata/)

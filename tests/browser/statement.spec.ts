@@ -20,7 +20,7 @@ test.describe('statements', () => {
   let origin: string
   let admin: Client
   let database: pg.Client
-  const [provider, rental, payer] = [randomUUID(), randomUUID(), randomUUID()]
+  const [provider, rental, payer, order] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   const [model, card, orderNumber] = ['NVIDIA H200', 'GPU-7f3a', '900001']
   const now = new Date(Date.now() + 8 * 3_600_000)
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
@@ -48,8 +48,8 @@ test.describe('statements', () => {
     await database.query(`insert into organisations (id, name, kind, status) values ($1, '用卡的人', 'company', 'active')`, [payer])
     await database.query(
       `insert into bill_orders (id, number, bp_id, kind, status, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by_name, created_at)
-       overriding system value values (gen_random_uuid(), $3, $1, 'onDemand', 'charging', 'market.rental', $2, 'train-1', 'hour', 1, false, false, '{"list_amount": "0.00", "amount": "0.00", "lines": []}', '{}', 0, now(), '', now())`,
-      [payer, rental, orderNumber],
+       overriding system value values ($4, $3, $1, 'onDemand', 'charging', 'market.rental', $2, 'train-1', 'hour', 1, false, false, '{"list_amount": "0.00", "amount": "0.00", "lines": []}', '{}', 0, now(), '', now())`,
+      [payer, rental, orderNumber, order],
     )
     // An hour of last month, and one of yesterday.
     for (const from of [`${month}-10T05:00:00+08:00`, new Date(Math.floor(Date.now() / 3_600_000 - 24) * 3_600_000)])
@@ -117,6 +117,31 @@ test.describe('statements', () => {
     await desk.close()
   })
 
+  test('a failed payout becomes a work order by a click', async ({ page, context }) => {
+    const bank = randomUUID()
+    await database.query(
+      `insert into split_bank_details (id, provider_id, sealed, holder, bank, account, counts_from, set_by, set_by_name, created_at)
+       values ($1, $2, 'x', '东*', '工商银行', '6222****1234', now(), $1, '', now())`,
+      [bank, provider],
+    )
+    await database.query(
+      `insert into split_payouts (id, provider_id, amount, status, four_eyes, bank_id, reference, reason, asked_by, asked_by_name, created_at, claimed_at, ended_at)
+       values (gen_random_uuid(), $1, 875000000, 'failed', false, $2, '', '户名与账号不符', $2, '', now(), now(), now())`,
+      [provider, bank],
+    )
+    await signIn(context, 'admin', origin)
+    await page.goto(`${origin}/separateAccountingSystem/record?tab=payouts`)
+    const row = rowOf(page, '户名与账号不符')
+    await row.getByRole('button', { name: /更多/ }).click()
+    await page.getByRole('menuitem', { name: '提交工单', exact: true }).click()
+    await expect(field(dialog(page), '标题')).toHaveValue(/东数算力 的付款 ¥8\.75：/)
+    await expect(field(dialog(page), '问题描述')).toHaveValue('户名与账号不符')
+    await button(dialog(page), '提交工单').click()
+    await expect(heading(page, /东数算力 的付款 ¥8\.75/)).toBeVisible()
+    await expect(page.getByRole('link', { name: '东数算力 8.75' })).toBeVisible()
+    await shot(page, 'payout-ticket')
+  })
+
   test('a sick card becomes a work order by a click', async ({ page, context }) => {
     const owner = await register(server.url, newName('owner'), newName('cards'))
     const edge = randomUUID()
@@ -146,9 +171,9 @@ test.describe('statements', () => {
   })
 
   /** Its card, its order and its hour are there. */
-  const isTold = async (page: Page): Promise<void> => {
+  const isTold = async (page: Page, number = orderNumber): Promise<void> => {
     const row = page.getByRole('row', { name: new RegExp(card) })
-    await expect(row).toContainText(orderNumber)
+    await expect(row).toContainText(number)
     await expect(row).toContainText(/\d{2}-\d{2}.*\d{2}:00/)
   }
   test('from any amount it is three clicks at most to its card, its order and its hour', async ({ page, context, browser }) => {
@@ -184,8 +209,9 @@ test.describe('statements', () => {
     const mine = await own.newPage()
     await signIn(own, person, origin)
     await mine.goto(`${origin}/separateAccountingSystem/resources`)
-    await isTold(mine)
-    await expect(mine.getByRole('link', { name: orderNumber })).toHaveCount(0)
+    // Numbers that count up over all would tell it of others.
+    await isTold(mine, order.slice(-8).toUpperCase())
+    await expect(mine.getByText(orderNumber)).toHaveCount(0)
     await shot(mine, 'split-own-lines')
     await own.close()
   })

@@ -71,7 +71,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   }
   const { settings, licence, tell } = add(createSys(platform))
   const { rules, limits, refused } = add(createIam(platform, { tell }))
-  const { authenticate, actorOf, personOf, passwords, accessKeys, notices, firstPassword } = add(
+  const { authenticate, actorOf, personOf, passwords, accessKeys, notices, prove, firstPassword } = add(
     createUms(platform, { settings, rules, limits, refused, tell }),
   )
   const { mayMake, mayBegin, spendable, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
@@ -105,7 +105,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   )
   const { transfers } = add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
   add(createModelsModule(platform, { bytes, settings, actorOf, transfers }))
-  add(createSplitModule(platform, { tell }))
+  add(createSplitModule(platform, { tell, mail: notices, settings, prove }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(
     createMarket(platform, {

@@ -74,7 +74,10 @@ import { invitations } from './ums/invitation.ts'
 import { passkeys } from './ums/passkey.ts'
 import { secondFactor } from './ums/second-factor.ts'
 import { organisations, users } from './ums/user.ts'
+import { splitBankDetails } from './split/bank.ts'
 import { splitContracts, splitRuns } from './split/contract.ts'
+import { splitChannel, splitPayouts } from './split/payout.ts'
+import { splitCases, splitReconciliations } from './split/reconciliation.ts'
 import { splitFigures, splitProviders } from './split/provider.ts'
 import { tickets } from './ticket/ticket.ts'
 import { cannedAnswers, ticketDesk, ticketGroups, ticketHours } from './ticket/desk.ts'
@@ -176,7 +179,7 @@ export const calls = {
   models: { models, modelFiles, modelRevisions, modelImports },
   market: { providers, marketNodes, cards, offers, rentals, incomes, waits },
   issue: { projects },
-  split: { splitContracts, splitRuns, splitProviders, splitFigures },
+  split: { splitContracts, splitRuns, splitProviders, splitFigures, splitBankDetails, splitPayouts, splitChannel, splitCases, splitReconciliations },
   ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
   omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents },
   root: { terms },

@@ -714,6 +714,7 @@ export const errors = catalogue({
   ticketSecretNone: { code: 98408, status: 409, text: '没有保密信息，或已随工单结束清除' },
   ticketTaken: { code: 98409, status: 409, text: '工单已由“{name}”受理' },
   ticketFilesTooMany: { code: 98410, status: 409, text: '还没有使用的附件不能超过{limit}个，一天上传的附件不能超过2 GB' },
+  ticketTypeReviewed: { code: 98412, status: 409, text: '费用、配额与权限、分账类的工单只能由审核员改为其他类型' },
   ticketEntriesTooMany: { code: 98411, status: 409, text: '一个工单的记录不能超过{limit}条，请另提工单' },
 
   // 982xx: the split centre
@@ -726,6 +727,22 @@ export const errors = catalogue({
   splitPartiesFixed: { code: 98206, status: 400, text: '已签署的合同不能增减分账方，请结束后另立合同' },
   splitOwnPayment: { code: 98207, status: 409, text: '不能由分账的经办人登记付款，请由另一位人员登记' },
   splitAccountUnfit: { code: 98208, status: 400, text: '该账号没有供应商角色' },
+  splitOwnApproval: { code: 98209, status: 409, text: '提出的人不能自己批准，请由另一位人员批准' },
+  splitPayoutTooMuch: { code: 98210, status: 409, text: '超出可付金额，当前可付{payable}元' },
+  splitPayoutBounds: { code: 98211, status: 400, text: '每笔付款须在{least}元到{most}元之间' },
+  splitBankMissing: { code: 98212, status: 409, text: '供应商没有已生效的收款账户' },
+  splitPayoutOpen: { code: 98213, status: 409, text: '该分账单有付款正在进行，请等待结果' },
+  splitChannelMissing: { code: 98214, status: 409, text: '付款通道没有启用' },
+  splitChannelBusy: { code: 98215, status: 409, text: '还有{count}笔付款没有结果，不能更换通道的地址和商户号' },
+  splitChannelSilent: { code: 98216, status: 502, text: '付款通道没有应答，请稍后再试' },
+  splitCaseDiffers: { code: 98217, status: 409, text: '通道的答复仍与平台的记录不一致' },
+  splitNothingToWriteOff: { code: 98218, status: 409, text: '这项差异不涉及金额，不能核销' },
+  splitCaseUnaskable: { code: 98219, status: 409, text: '这类差异不能向通道查询' },
+  splitDayOpen: { code: 98220, status: 400, text: '这一天还没有结束' },
+  splitUsageUnrated: { code: 98230, status: 409, text: '该月份的用量还没有全部计费，请稍后再试' },
+  splitContractOverlaps: { code: 98231, status: 409, text: '与合同“{name}”重叠：同一供应商的同一种用量在同一月份只能按一份合同分账' },
+  splitVersionBefore: { code: 98232, status: 409, text: '新版本不能早于已签署版本的起始月份{period}' },
+  splitKeeperBound: { code: 98233, status: 409, text: '分账的经办人员不能代供应商确认或提出异议' },
 
   // 986xx: operations
   monitorNameTaken: { code: 98600, status: 400, text: '监控组件名称已存在' },

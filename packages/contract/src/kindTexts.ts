@@ -168,6 +168,11 @@ export const kindTexts = {
     contract: '分账合同',
     run: '分账单',
     provider: '供应商',
+    bankDetail: '收款账户',
+    payout: '付款',
+    channel: '付款通道',
+    case: '对账差异',
+    reconciliation: '对账',
     figure: '运营数据',
   },
   ticket: {

@@ -9,6 +9,7 @@ export const fieldTexts = {
   splitSteps: '阶梯从0开始，逐级提高',
   splitParts: '每一级各方的比例合计须为100%',
   splitFloor: '保底和封顶不能小于0，封顶不能低于保底',
+  bankAccount: '银行账号为8到34位数字或字母',
   hoursOrder: '结束时间须晚于开始时间',
   clusterName: '必须以字母开头，只能包含字母、数字、连字符和下划线，最多64个字符',
   usernameRequired: '用户名不能为空',

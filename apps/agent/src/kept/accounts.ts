@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -44,6 +44,7 @@ export function createAccounts(folder: string): Accounts {
     }
   }
   const write = (names: readonly string[]): void => {
+    if (names.length === 0) return rmSync(file, { force: true })
     writeFileSync(`${file}.new`, JSON.stringify(names), { mode: 0o600, flush: true })
     renameSync(`${file}.new`, file)
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { isSigned, signed, type Message, type SigningKeys } from '../modules/bill/topup/gateway.protocol.ts'
+import { isSigned, signed, type Message, type SigningKeys } from '../platform/outbound/signed-messages.ts'
 
 export interface TestGateway {
   readonly url: string

@@ -7,6 +7,7 @@ const reasons: Readonly<Record<string, string>> = {
   '../features/bill/report/MonthOverview.tsx': 'adds up all usage of a month, which is metered by the hour',
   '../features/bill/catalogue/UnpricedUsage.tsx': 'goes through all usage that has no price; nobody waits there for more of it',
   '../features/settings/SettingList.tsx': 'what the server was started with stays so until it is started again',
+  '../features/split/SoldLines.tsx': 'explains a figure by the hours behind it, which are over',
   '../features/iam/WhoTool.tsx': 'answers a question that somebody asked, and judges everybody for it',
 }
 

@@ -108,6 +108,8 @@ export const registryProjects = {
   keepPreview: defineCall({
     id: 'ims.project.keepPreview',
     subjectId: subjectProject,
+    // It names tags.
+    also: ({ params }) => [alsoInProject('ims.tag.list', params)],
     method: 'POST',
     path: `${projectsPath}/{pid}/keep-rules/preview`,
     summary: 'What these rules would send to the bin now, the first thousand, and how much that is',

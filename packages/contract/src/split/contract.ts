@@ -232,8 +232,13 @@ export const splitRun = z.object(runShape)
 export type SplitRun = z.output<typeof splitRun>
 
 /** An order of whoever used a machine. */
-export const splitOrder = z.object({ id: z.uuid(), number: z.string() })
+export const splitOrder = z.object({
+  id: z.uuid(),
+  /** For a provider none that counts up, which would tell it how much is ordered of others. */
+  number: z.string(),
+})
 export const splitLine = z.object({
+  /** Its place in its statement, from 1: it tells nothing of how much others have. */
   id: z.string(),
   /** `use`: of this month. `late`: of an earlier one, by the terms of that. `refund`: takes a line back, by its own shares. `adjustment`: floor or cap. */
   kind: z.enum(['use', 'late', 'refund', 'adjustment']),
@@ -249,7 +254,7 @@ export const splitLine = z.object({
   version: z.int(),
   base: money,
   amounts: z.array(money),
-  /** The line that it takes back. */
+  /** The line that it takes back, by the month of its statement and its place: `2026-01/3`. */
   original_id: z.string().nullable(),
 })
 export type SplitLine = z.output<typeof splitLine>

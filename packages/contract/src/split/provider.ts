@@ -97,6 +97,7 @@ const of = { provider_id: z.uuid().optional(), model: z.string().max(128).regex(
 
 /** An hour of use that figures are of. */
 const figureLine = z.object({
+  /** Which hour of which machine: no number, which would tell how much others are used. */
   id: z.string(),
   from: moment,
   meter: z.enum(splitMeters),

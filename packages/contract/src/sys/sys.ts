@@ -33,6 +33,11 @@ export const system = {
 /** One line that may be left open. */
 const line = z.string().trim().max(128).regex(plainLine, fieldTexts.controlCharacters)
 
+const payoutAmount = z
+  .string()
+  .trim()
+  .regex(/^\d{1,9}(\.\d{1,2})?$/)
+
 /** The settings that the platform itself reads, and what each takes. Keys beside them are free, and take any text. */
 export const settings = {
   register_mode: z.enum(registerModes),
@@ -66,6 +71,15 @@ export const settings = {
     .string()
     .trim()
     .regex(/^\d{1,3}$/),
+  /** Hours until a provider's new bank details count, where nobody else approves them. */
+  split_bank_hours: z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d{0,2}$/),
+  /** The least and the most of one payout, in yuan, and above what somebody else has to approve it. */
+  split_payout_least: payoutAmount,
+  split_payout_most: payoutAmount,
+  split_payout_approved_above: payoutAmount,
   /** For so many days messages are kept. */
   message_days: z
     .string()

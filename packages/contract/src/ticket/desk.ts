@@ -118,6 +118,17 @@ export const ticketDesk = {
     body: z.object({ priority: z.enum(ticketPriorities) }),
     response: detail,
   }),
+  /** Refused with 98412 where a reviewer has to do it. */
+  retype: defineCall({
+    ...one,
+    id: 'ticket.desk.retype',
+    method: 'POST',
+    path: `${desk}/tickets/{id}/type`,
+    summary: 'Say what it is about: whether its answers are reviewed follows; only reviewers take it out of what is',
+    access: ticketStaff,
+    body: z.object({ type: z.enum(ticketTypes) }),
+    response: detail,
+  }),
   reveal: defineCall({
     ...one,
     id: 'ticket.desk.reveal',

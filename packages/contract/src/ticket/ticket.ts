@@ -50,6 +50,8 @@ export const ticketCan = can<TicketStatus>()({
   resolve: ['working'],
   review: ['reviewing'],
   prioritise: live,
+  // What is reviewed, or was, stays what it is.
+  retype: ['open', 'working', 'asking'],
   note: ticketStatuses,
   reveal: live,
 })
@@ -97,6 +99,7 @@ export const ticketEntryKinds = [
   'urged',
   'rated',
   'prioritised',
+  'retyped',
   'escalated',
   'revealed',
 ] as const

@@ -43,7 +43,9 @@ export const imsRoutes = (parts: {
     handle(registryProjects.delete, ({ actor, request, params, query }) =>
       projects.delete({ actor, context: contextOf(actor, request) }, params, query.force, repositories.empty),
     ),
-    handle(registryProjects.keepPreview, ({ actor, params, body }) => repositories.keepPreview(actor, params, body)),
+    handle(registryProjects.keepPreview, ({ actor, request, params, body }) =>
+      repositories.keepPreview({ actor, context: contextOf(actor, request) }, params, body),
+    ),
     handle(repositoryCalls.all, ({ actor, params, query }) => repositories.all(actor, params.id, query)),
     handle(repositoryCalls.list, ({ actor, params, query }) => repositories.list(actor, params, query)),
     handle(repositoryCalls.get, ({ actor, params }) => repositories.get(actor, params)),

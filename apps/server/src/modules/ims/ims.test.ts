@@ -192,6 +192,11 @@ describe.skipIf(!registryIsThere)('registries', () => {
       expect(await response.json()).toMatchObject({ errors: [{ code: 'UNAUTHORIZED', message: '用户名或密码错误' }] })
     }
     expect((await tokenFor('', `${person.name}:${registryPassword}`)).status).toBe(429)
+    // Also where all of them are tried at once.
+    const other = await makeUser(app)
+    await call(app, registryUsers.create, { token: (await signIn(app, other)).token, body: { password: registryPassword } })
+    const at = await Promise.all(Array.from({ length: 15 }, (_, tries) => tokenFor('', `${other.name}:wrong-${tries}`)))
+    expect(at.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 10 }, () => 401), ...Array.from({ length: 5 }, () => 429)])
     // Nobody's name answers just so.
     expect((await tokenFor('', `nobody-${person.name}:x`)).status).toBe(401)
     // The password of the account is none of a registry's.

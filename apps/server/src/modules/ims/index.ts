@@ -124,7 +124,7 @@ export function createIms(
     ],
     serve: (http, authorising) => {
       serveTokens(http, tokenService, authorising)
-      serveEvents(http, { db: platform.db, index })
+      serveEvents(http, { db: platform.db, log: platform.log, index })
     },
     start: async () => {
       endpoints.start()

@@ -208,6 +208,34 @@ describe('rights in registries', () => {
     expect(await grantedTo(owner, `repository:${name}/app:pull,push`)).toEqual([])
   })
 
+  it('to list tags are asked for by what would list them by the way: previews of rules, and catalogues', async () => {
+    const project = await make('previewed')
+    const at = { id: registry.id, pid: project.id }
+    for (const name of ['app', 'secret']) {
+      const id = uuidv7()
+      await app.platform.db
+        .insertInto('registry_repositories')
+        .values({ id, project_id: project.id, bp_id: owner.bp_id, name, pushed_at: null, pulled_at: null })
+        .execute()
+      const digest = `sha256:${'a'.repeat(64)}`
+      const tag = { repository_id: id, digest, size_bytes: 1, pushed_by: null, pushed_at: new Date(0), pulled_at: null }
+      await app.platform.db
+        .insertInto('registry_tags')
+        .values({ ...tag, id: uuidv7(), name: '1', deleted_at: null, deleted_by: null, ends_at: null, untagged_at: null })
+        .execute()
+    }
+    const preview = (who: SignedIn) => send(app, registryProjects.keepPreview, { token: who.token, params: at, body: { keep_rules: [{ days: 1 }] } })
+    expect((await preview(owner)).body).toMatchObject({ tag_count: 2, items: [{ repository: 'app' }, { repository: 'secret' }] })
+    const narrow = await under(deny('ims.tag.list', { Resource: `zrn:ims:*:tag/${project.id}/secret` }))
+    const seen = await preview(narrow)
+    expect([seen.status, JSON.stringify(seen.body).includes('secret')]).toEqual([200, false])
+    expect(await preview(await under(deny('ims.tag.list', { Resource: `zrn:ims:*:tag/${project.id}/*` })))).toMatchObject({ status: 403 })
+    const administrator = await someone(app, { kind: 4, roles: ['ADMIN'] })
+    await call(app, registryUsers.create, { token: administrator.token, body: { password: registryPassword } })
+    await keeping(app).give(admin, await keeping(app).makePolicy(admin, [allow('*'), deny('ims.repository.all')]), { user_id: administrator.id })
+    expect(await grantedTo(administrator, 'registry:catalog:*')).toEqual([])
+  })
+
   it('are of no use to who has less than its organisation has to have: nothing is made that costs by the hour', async () => {
     const poor = await someone(app)
     await call(app, registryUsers.create, { token: poor.token, body: { password: registryPassword } })

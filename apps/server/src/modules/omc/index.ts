@@ -106,7 +106,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
     jobHandlers: [
       ...keeper.jobHandlers,
       handleJob(silentJob, async () => {
-        await inbox.endSilent(await keeper.answers())
+        await inbox.endSilent(await keeper.silence())
         await inbox.tellLater()
       }),
       handleJob(daysJob, async () => {

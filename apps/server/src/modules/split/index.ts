@@ -1,21 +1,44 @@
+import { splitBankDetails } from '@zhisuan/contract/split/bank'
 import { splitContracts, splitRuns } from '@zhisuan/contract/split/contract'
+import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
+import { splitCases, splitReconciliations } from '@zhisuan/contract/split/reconciliation'
 import { splitFigures, splitProviders } from '@zhisuan/contract/split/provider'
 import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
+import type { Settings } from '../sys/settings/settings.service.ts'
+import { createBanks, type Prove } from './bank/bank.service.ts'
+import { bankMigrations } from './bank/bank.store.ts'
+import { movementMigrations } from './ledger/movements.ts'
+import { createPayoutChannels } from './payout/channel.service.ts'
+import { servePayoutChannel } from './payout/payout.routes.ts'
+import { createPayouts } from './payout/payout.service.ts'
+import { payoutMigrations } from './payout/payout.store.ts'
+import { createReconciliations } from './reconciliation/reconciliation.service.ts'
+import { reconciliationMigrations } from './reconciliation/reconciliation.store.ts'
+import { createProviderTelling, type SplitMail } from './provider.tell.ts'
 import { createSplit } from './split.service.ts'
 import { splitMigrations } from './split.store.ts'
 
 /** The split centre. */
-export function createSplitModule(platform: Platform, parts: { tell: Tell }): ModuleParts {
+export function createSplitModule(platform: Platform, parts: { tell: Tell; mail: SplitMail; settings: Pick<Settings, 'get'>; prove: Prove }): ModuleParts {
   const split = createSplit(platform, parts)
+  const telling = createProviderTelling(platform, parts)
+  const banks = createBanks(platform, { ...parts, ...telling })
+  const channels = createPayoutChannels(platform)
+  const payouts = createPayouts(platform, { ...parts, ...telling, banks, channels })
+  const reconciliations = createReconciliations(platform, { ...parts, channels, payouts })
   return {
-    migrations: splitMigrations,
+    migrations: { ...splitMigrations, ...bankMigrations, ...movementMigrations, ...payoutMigrations, ...reconciliationMigrations },
     kinds: {
       'split.contract': { table: 'split_contracts' },
       'split.run': { table: 'split_runs', name: 'period', seen: split.seen },
       'split.provider': { table: 'market_providers' },
+      'split.bankDetail': { table: 'split_bank_details', name: 'bank' },
+      'split.payout': { table: 'split_payouts', name: 'id', seen: payouts.seen },
+      'split.case': { table: 'split_cases', name: 'day' },
+      'split.reconciliation': { table: 'split_reconciliations', name: 'day' },
     },
     handlers: [
       handle(splitContracts.list, ({ query }) => split.contracts(query)),
@@ -42,8 +65,28 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell }): Mo
       handle(splitFigures.mine, ({ actor, query }) => split.mine(actor, query.days)),
       handle(splitFigures.lines, ({ actor, query }) => split.figureLines(actor, query)),
       handle(splitFigures.get, ({ query }) => split.figures(query.days, query.provider_id, query.model)),
+      handle(splitBankDetails.list, ({ actor, params }) => banks.list(actor, params.id)),
+      handle(splitBankDetails.create, ({ actor, params, body }) => banks.create(actor, params.id, body)),
+      handle(splitBankDetails.approve, ({ actor, params, body }) => banks.approve(actor, params.id, body.password)),
+      handle(splitBankDetails.withdraw, ({ actor, params }) => banks.withdraw(actor, params.id)),
+      handle(splitPayouts.balance, ({ actor, params }) => payouts.balance(actor, params.id)),
+      handle(splitPayouts.list, ({ actor, query }) => payouts.list(actor, query)),
+      handle(splitPayouts.get, ({ actor, params }) => payouts.get(actor, params.id)),
+      handle(splitPayouts.create, ({ actor, body }) => payouts.create(actor, body)),
+      handle(splitPayouts.approve, ({ actor, params, body }) => payouts.approve(actor, params.id, body.password)),
+      handle(splitPayouts.withdraw, ({ actor, params }) => payouts.withdraw(actor, params.id)),
+      handle(splitPayouts.query, ({ actor, params }) => payouts.query(actor, params.id)),
+      handle(splitChannel.get, async () => ({ channel: await channels.get() })),
+      handle(splitChannel.set, ({ body }) => channels.set(body)),
+      handle(splitReconciliations.list, ({ query }) => reconciliations.days(query)),
+      handle(splitReconciliations.create, ({ body }) => reconciliations.again(body)),
+      handle(splitCases.list, ({ query }) => reconciliations.list(query)),
+      handle(splitCases.propose, ({ actor, params, body }) => reconciliations.propose(actor, params.id, body)),
+      handle(splitCases.decide, ({ actor, params, body }) => reconciliations.decide(actor, params.id, body.agree)),
+      handle(splitCases.ask, ({ params }) => reconciliations.ask(params.id)),
     ],
-    jobs: split.jobs,
-    jobHandlers: split.jobHandlers,
+    jobs: [...split.jobs, telling.job, payouts.job, reconciliations.job],
+    jobHandlers: [...split.jobHandlers, telling.jobHandler, payouts.jobHandler, reconciliations.jobHandler],
+    serve: (http) => servePayoutChannel(http, payouts),
   }
 }

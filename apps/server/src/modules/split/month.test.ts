@@ -54,7 +54,7 @@ describe('how a month is split', () => {
     expect(moved('2026-02')).toEqual([])
   })
 
-  it('comes to its base, to nothing when all is given back, to the same in another order, and to what a second computation says: 1,000 histories', () => {
+  it('comes to its base, to nothing when all is given back, to the same whenever late use and refunds come, and to what a second computation says: 1,000 histories', () => {
     const { uses, adjusted, late, back } = checkHistories(1, 1_000)
     expect(Math.min(uses / 5_000, adjusted / 300, late / 1_000, back / 1_000)).toBeGreaterThan(1)
   })

@@ -40,6 +40,35 @@ export interface Earned {
 /** Of signed versions, the one that counts in a month. */
 export const versionFor = <V extends Version>(versions: readonly V[], period: string): V | undefined =>
   versions.filter(({ signed_at, from_period }) => signed_at !== null && from_period <= period).toSorted((one, other) => other.number - one.number)[0]
+/** The first month of a contract. */
+export const firstPeriod = (versions: readonly Version[]): string | undefined =>
+  versions
+    .filter(({ signed_at }) => signed_at !== null)
+    .map(({ from_period }) => from_period)
+    .toSorted()[0]
+/** A contract, as far as another of the same provider may stand beside it. */
+export interface Beside {
+  readonly ended_after: string | null
+  readonly versions: readonly Version[]
+}
+/** Whether some use of some month from `from` on would be of terms and of another contract, too. */
+export function overlaps(
+  { from, terms }: { readonly from: string; readonly terms: Pick<SplitTerms, 'meters' | 'models'> },
+  { ended_after: end, versions }: Beside,
+): boolean {
+  const signed = versions.filter(({ signed_at }) => signed_at !== null)
+  return signed.some((version) => {
+    // It counts until one that was signed later does.
+    const until = signed
+      .filter(({ number, from_period }) => number > version.number && from_period >= version.from_period)
+      .map(({ from_period }) => from_period)
+      .toSorted()[0]
+    const isOver = (until !== undefined && until <= from) || (end !== null && (end < from || end < version.from_period))
+    const meters = version.terms.meters.some((meter) => terms.meters.includes(meter))
+    const models = version.terms.models.length === 0 || terms.models.length === 0 || version.terms.models.some((model) => terms.models.includes(model))
+    return !isOver && meters && models
+  })
+}
 /** Whether terms are of such use. */
 export const covers = ({ meters, models }: Pick<SplitTerms, 'meters' | 'models'>, { meter, model }: Pick<Used, 'meter' | 'model'>): boolean =>
   (meters as readonly string[]).includes(meter) && (models.length === 0 || (model !== null && models.includes(model)))
@@ -79,8 +108,8 @@ export interface MonthPlan<V extends Version> {
 }
 
 /**
- * What is of an earlier month is shared out by that month's version and step, whenever it comes; so the whole of a month comes to the
- * same in whichever order things came.
+ * What is of an earlier month is shared out by that month's version and step, whenever it comes; so what is late comes to the same
+ * in whichever order it does. The step follows from what there is of the month's own, and is moved by nothing that is late.
  * @param versions of the contract
  * @param stated its months that were split
  * @param sums of what there is to take, by month, meter and model

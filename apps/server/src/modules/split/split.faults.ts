@@ -35,7 +35,7 @@ async function startWorker(url: string): Promise<Worker> {
 }
 
 /** What a worker asks of its database goes through here; at one statement it is stopped. */
-async function startProxy(url: string) {
+export async function startProxy(url: string) {
   const folder = new URL(url).searchParams.get('host')
   const { hostname, port } = new URL(url)
   const dial = (): Socket => (folder === null ? connect(Number(port), hostname) : connect(`${folder}/.s.PGSQL.5432`))

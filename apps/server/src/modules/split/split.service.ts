@@ -5,6 +5,7 @@ import {
   contractCan,
   printedLines,
   runCan,
+  splitKeepers,
   statementFormats,
   type StatementFormat,
   type SplitContract,
@@ -18,7 +19,6 @@ import {
 import type { FigureLine, SplitFigures, splitFigures, SplitProvider } from '@zhisuan/contract/split/provider'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
-import { isPlatformKind } from '@zhisuan/contract/roles'
 import { z } from 'zod'
 import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../platform/db/database.ts'
@@ -30,17 +30,33 @@ import { uuidv7 } from '../../platform/ids.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
-import { added, adjustmentOf, adjustments, covers, moved, partsOf, planMonth, stepOf, takenBack, versionFor, type MonthPlan } from './month.ts'
+import { postConfirmed, postNoted, postStated } from './ledger/movements.ts'
+import {
+  added,
+  adjustmentOf,
+  adjustments,
+  covers,
+  firstPeriod,
+  moved,
+  overlaps,
+  partsOf,
+  planMonth,
+  stepOf,
+  takenBack,
+  versionFor,
+  type MonthPlan,
+} from './month.ts'
+import { lockOwed, openRuns } from './payout/payout.store.ts'
+import { providerOf, scopeFor, type SplitScope } from './scope.ts'
 import { shared } from './shares.ts'
 import * as store from './split.store.ts'
-import type { LineRow, RunRow, ShownContract, ShownRun, SplitScope, VersionRow } from './split.store.ts'
+import type { LineRow, RunRow, ShownContract, ShownRun, VersionRow } from './split.store.ts'
 import { splitTexts as texts } from './split.texts.ts'
 
 type Contracts = typeof splitContracts
 type Runs = typeof splitRuns
 
-/** Few enough that they are gone before they are old: what is kept of many pages, the process keeps. */
-const linesAtOnce = 250
+const linesAtOnce = 1_000
 const dayMs = 86_400_000
 const clockJob = defineJob({ name: 'split.clock', input: z.object({}), concurrency: 1, schedule: '13 * * * *' })
 
@@ -50,11 +66,6 @@ export type SplitService = ReturnType<typeof createSplit>
 export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>, { tell }: { tell: Tell }) {
   /** A month of Beijing. */
   const periodNow = (): string => iso(new Date(now().getTime() + 8 * 3_600_000)).slice(0, 7)
-  const scopeFor = async (actor: Actor): Promise<SplitScope> => {
-    if (isPlatformKind(actor.kind) || actor.roles.includes('ADMIN') || actor.roles.includes('OPERATION_SUPPORTER')) return { everything: true }
-    const provider_id = await store.providerOf(db, actor.user_id)
-    return provider_id === null ? null : { provider_id }
-  }
   const providerActive = async (on: Sql, id: string, field?: string): Promise<{ id: string; name: string }> => {
     const provider = await store.getProvider(on, id)
     if (provider === undefined) throw new Refusal('notFound', field === undefined ? {} : { field })
@@ -68,10 +79,10 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     const base = own.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
     const step = stepOf(terms, base)
     let sums: bigint[] = terms.parties.map(() => 0n)
-    for (let after = 0; ;) {
-      const rows = await store.usageOf(db, { providerId, period, after, limit: linesAtOnce })
+    for (let after: { from: Date; id: number } | null = null; ;) {
+      const rows: Awaited<ReturnType<typeof store.usageOf>> = await store.usageOf(db, { providerId, period, after, limit: linesAtOnce })
       if (rows.length === 0) break
-      after = rows.at(-1)?.id ?? after
+      after = rows.at(-1) ?? after
       for (const row of rows) if (covers(terms, row)) sums = added(sums, shared(BigInt(row.amount), partsOf(terms, step)))
     }
     const adjustment = adjustmentOf(terms, sums[1] ?? 0n)
@@ -88,7 +99,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
 
   /** As people read a statement; its hash is of the very same as CSV. */
   const columnsOf = (terms: SplitTerms): ExportColumn<LineRow>[] => [
-    { title: texts.id, cell: ({ id }) => String(id) },
+    { title: texts.id, cell: ({ line }) => String(line) },
     { title: texts.kind, cell: ({ kind }) => texts.kinds[kind] },
     { title: texts.period, cell: ({ period }) => period },
     { title: texts.from, cell: ({ from }) => (from === null ? null : { moment: from }) },
@@ -104,7 +115,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       cell: ({ amounts }: LineRow) => ({ amount: toDecimal(BigInt(amounts[index] ?? 0)) }),
       summed: true,
     })),
-    { title: texts.original, cell: ({ original_id }) => (original_id === null ? null : String(original_id)) },
+    { title: texts.original, cell: ({ original }) => original },
   ]
   async function* linesOf(on: Sql, runId: string): AsyncGenerator<readonly LineRow[]> {
     for (let last = 0; ;) {
@@ -196,30 +207,43 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     created_by: row.created_by_name,
     created_at: iso(row.created_at),
   })
-  const shapeLine = (row: store.ShownLine): SplitLine => ({
-    id: String(row.id),
+  const shapeOrder = (order: store.ShownLine['order'], scope: SplitScope): SplitLine['order'] =>
+    // Numbers count up over all: of a provider's own they would tell how many others there are.
+    order === null || (scope !== null && 'everything' in scope) ? order : { id: order.id, number: order.id.slice(-8).toUpperCase() }
+  const shapeLine = (row: store.ShownLine, scope: SplitScope): SplitLine => ({
+    id: String(row.line),
     kind: row.kind,
     from: isoOrNull(row.from),
     meter: row.meter as SplitLine['meter'],
     model: row.model,
     cards: row.cards,
     rental: row.rental_id === null ? null : { id: row.rental_id, name: row.rental_name ?? '' },
-    order: row.order,
+    order: shapeOrder(row.order, scope),
     payer: row.payer,
     version: row.version_number,
     base: toDecimal(BigInt(row.base)),
     amounts: row.amounts.map((amount) => toDecimal(BigInt(amount))),
-    original_id: row.original_id === null ? null : String(row.original_id),
+    original_id: row.original,
   })
-  const run = async (actor: Actor, id: string): Promise<SplitRun> => shapeRun(found(await store.getRun(db, await scopeFor(actor), id)))
+  const run = async (actor: Actor, id: string): Promise<SplitRun> => shapeRun(found(await store.getRun(db, await scopeFor(db, actor), id)))
+  /** Who speaks for a provider does so by its binding alone, and settles for nobody. */
+  const scopeOfProvider = async (actor: Actor): Promise<SplitScope> => {
+    const provider_id = await providerOf(db, actor.user_id)
+    if (provider_id !== null && splitKeepers.some((role) => actor.roles.includes(role))) throw new Refusal('splitKeeperBound')
+    return provider_id === null ? null : { provider_id }
+  }
   const changeRun = async (
     actor: Actor,
     id: string,
     action: keyof typeof runCan,
     change: (tx: Tx, row: RunRow) => Promise<Partial<RunRow>>,
+    { moves = false } = {},
   ): Promise<SplitRun> => {
-    const scope = await scopeFor(actor)
+    const scope = action === 'confirm' || action === 'dispute' ? await scopeOfProvider(actor) : await scopeFor(db, actor)
+    const { provider_id } = found(await store.getRun(db, scope, id))
     await db.transaction().execute(async (tx) => {
+      // Before the row, as whoever pays does.
+      if (moves) await lockOwed(tx, provider_id)
       const row = found(await store.lockRun(tx, scope, id))
       refuseUnless(runCan[action], row)
       await store.updateRun(tx, id, await change(tx, row))
@@ -244,19 +268,27 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       })
   }
 
+  /** Somebody did, or time. */
+  const confirmed = async (tx: Tx, row: RunRow, by: string | null): Promise<Partial<RunRow>> => {
+    await postConfirmed(tx, row, row.amounts.map(BigInt), by ?? '')
+    return { status: 'confirmed', confirmed_at: now(), confirmed_by: by }
+  }
+
   /** Splits a month; the caller holds the contract. */
   const splitMonth = async (tx: Tx, actor: Actor, row: store.ContractRow, period: string): Promise<string> => {
     const versions = await store.versionsOf(tx, [row.id])
-    const first = versions.findLast(({ signed_at }) => signed_at !== null)
+    const first = firstPeriod(versions)
     if (first === undefined || versionFor(versions, period) === undefined) throw new Refusal('splitPeriodOutside', { field: 'period' })
     if (period >= periodNow()) throw new Refusal('splitPeriodOpen', { field: 'period' })
     const runs = await store.runsOf(tx, row.id)
     if (runs.some((one) => one.period === period)) throw new Refusal('periodAlreadySplit', { field: 'period' })
-    const due = runs.at(-1) === undefined ? first.from_period : nextPeriod(runs.at(-1)?.period ?? '')
+    const due = runs.at(-1) === undefined ? first : nextPeriod(runs.at(-1)?.period ?? '')
     if (period !== due) throw new Refusal('splitPeriodOrder', { field: 'period', values: { period: due } })
 
+    // Its step follows from all of the month, so all of it has to be there.
+    if (await store.isUnrated(tx, row.provider_id, period)) throw new Refusal('splitUsageUnrated', { field: 'period' })
     // All of it is of one moment: what is rated or paid meanwhile is late.
-    await store.takeUsage(tx, { providerId: row.provider_id, until: period, since: first.from_period })
+    await store.takeUsage(tx, { providerId: row.provider_id, until: period, since: first })
     const plan = planMonth({ period, versions, stated: runs, ended_after: row.ended_after }, await store.sumsTaken(tx))
     if (plan === undefined) throw new Refusal('splitPeriodOutside', { field: 'period' })
     const { version, step } = plan
@@ -317,7 +349,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     async function* written(of: MonthPlan<VersionRow>): AsyncGenerator<readonly LineRow[]> {
       for await (const shares of ahead(sharesOf(of))) yield counted(await store.insertUses(tx, { run_id: id, after: count }, shares))
       for (let after = 0; ;) {
-        const rows = await store.noUseAnyMore(tx, row.id, after, linesAtOnce)
+        const rows = await store.noUseAnyMore(tx, row, { after, limit: linesAtOnce })
         if (rows.length === 0) break
         after = rows.at(-1)?.id ?? after
         yield counted(
@@ -343,6 +375,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       amounts: sums.map(String),
       hash,
     })
+    await postStated(tx, record, base, sums, actor.name)
     await tellProvider(tx, record, texts.statement)
     return id
   }
@@ -390,7 +423,7 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     jobHandlers: [
       handleJob(clockJob, () =>
         db.transaction().execute(async (tx) => {
-          for (const row of await store.overdue(tx, now())) await store.updateRun(tx, row.id, { status: 'confirmed', confirmed_at: now(), confirmed_by: null })
+          for (const row of await store.overdue(tx, now())) await store.updateRun(tx, row.id, await confirmed(tx, row, null))
         }),
       ),
     ],
@@ -457,6 +490,20 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         await providerActive(tx, row.provider_id)
         const [draft] = await store.versionsOf(tx, [id])
         if (draft === undefined || draft.signed_at !== null) throw new Refusal('splitNothingWritten')
+        const newest = (await store.versionsOf(tx, [id])).filter(({ signed_at }) => signed_at !== null).map(({ from_period }) => from_period)
+        const latest = newest.toSorted().at(-1)
+        if (latest !== undefined && draft.from_period < latest) throw new Refusal('splitVersionBefore', { values: { period: latest } })
+        // Two that are signed at once see each other.
+        await store.lockProvider(tx, row.provider_id)
+        const others = (await store.contractsOf(tx, row.provider_id)).filter((one) => one.id !== id)
+        const theirs = await store.versionsOf(
+          tx,
+          others.map((one) => one.id),
+        )
+        const overlapping = others.find(({ id: other, ended_after }) =>
+          overlaps({ from: draft.from_period, terms: draft.terms }, { ended_after, versions: theirs.filter(({ contract_id }) => contract_id === other) }),
+        )
+        if (overlapping !== undefined) throw new Refusal('splitContractOverlaps', { values: { name: overlapping.name } })
         const last = (await store.runsOf(tx, id)).at(-1)
         if (last !== undefined && draft.from_period <= last.period) throw new Refusal('splitVersionPast', { values: { period: last.period } })
         await store.updateVersion(tx, draft.id, { signed_at: now(), signed_by: actor.name })
@@ -499,16 +546,17 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       return { tried: await tryTerms(provider_id, period, terms), present: present === undefined ? null : await tryTerms(provider_id, period, present.terms) }
     },
 
-    runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(actor), query), shapeRun),
+    runs: async (actor: Actor, query: QueryOf<Runs['list']>) => shapedPage(store.listRuns(db, await scopeFor(db, actor), query), shapeRun),
     run,
     /** What a statement is called, as far as somebody sees it. */
     async seen(on: Sql, actor: Actor, id: string): Promise<string | undefined> {
-      const row = await store.getRun(on, await scopeFor(actor), id)
+      const row = await store.getRun(on, await scopeFor(on, actor), id)
       return row === undefined ? undefined : `${row.contract_name} ${row.period}`
     },
     async lines(actor: Actor, id: string, query: QueryOf<Runs['lines']>) {
       await run(actor, id)
-      return shapedPage(store.listLines(db, id, query), shapeLine)
+      const scope = await scopeFor(db, actor)
+      return shapedPage(store.listLines(db, id, query), (row) => shapeLine(row, scope))
     },
     async split(actor: Actor, { contract_id, period }: BodyOf<Runs['create']>): Promise<SplitRun> {
       const id = await db.transaction().execute(async (tx) => {
@@ -516,12 +564,12 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         const row = await store.lockContract(tx, contract_id)
         if (row === undefined || row.status === 'draft') throw new Refusal('notFound', { field: 'contract_id' })
         await providerActive(tx, row.provider_id)
+        await store.lockProvider(tx, row.provider_id)
         return splitMonth(tx, actor, row, period)
       })
       return run(actor, id)
     },
-    confirm: (actor: Actor, id: string) =>
-      changeRun(actor, id, 'confirm', async () => ({ status: 'confirmed', confirmed_at: now(), confirmed_by: actor.name })),
+    confirm: (actor: Actor, id: string) => changeRun(actor, id, 'confirm', (tx, row) => confirmed(tx, row, actor.name)),
     dispute: (actor: Actor, id: string, reason: string) =>
       changeRun(actor, id, 'dispute', async (tx, row) => {
         const name = await nameOf(tx, row.contract_id)
@@ -541,19 +589,28 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         return { status: 'stated', answer: text, confirm_by: new Date(now().getTime() + (terms?.confirm_days ?? 7) * dayMs) }
       }),
     pay: (actor: Actor, id: string, reference: string) =>
-      changeRun(actor, id, 'pay', async (tx, row) => {
-        // Four eyes: whoever says what is due does not say that it was paid.
-        if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
-        await tellProvider(tx, row, texts.paid)
-        return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
-      }),
+      changeRun(
+        actor,
+        id,
+        'pay',
+        async (tx, row) => {
+          // Four eyes: whoever says what is due does not say that it was paid.
+          if (row.created_by === actor.user_id) throw new Refusal('splitOwnPayment')
+          const [of] = await openRuns(tx, row.provider_id, [id])
+          if (of !== undefined && of.asked !== 0n) throw new Refusal('splitPayoutOpen')
+          await postNoted(tx, row, of?.open ?? [], { note: reference, by: actor.name })
+          await tellProvider(tx, row, texts.paid)
+          return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
+        },
+        { moves: true },
+      ),
     async export(actor: Actor, id: string, format: StatementFormat): Promise<ExportLink> {
       await run(actor, id)
       return downloads.link(statementKind, JSON.stringify({ id, format }), actor)
     },
 
     async providers(actor: Actor) {
-      const items = await providers(await scopeFor(actor))
+      const items = await providers(await scopeFor(db, actor))
       return { total: items.length, items }
     },
     provider,
@@ -561,7 +618,9 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
       await refusing({ split_accounts_pkey: ['providerAccountBound', 'user_id'] }, () =>
         db.transaction().execute(async (tx) => {
           await providerActive(tx, id)
-          if (!(await store.isProviderPerson(tx, userId))) throw new Refusal('splitAccountUnfit', { field: 'user_id' })
+          const roles = await store.rolesOf(tx, userId)
+          if (!roles.includes('PROVIDER')) throw new Refusal('splitAccountUnfit', { field: 'user_id' })
+          if (splitKeepers.some((role) => roles.includes(role))) throw new Refusal('splitKeeperBound', { field: 'user_id' })
           await store.insertAccount(tx, { user_id: userId, provider_id: id })
         }),
       )
@@ -570,10 +629,11 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
     async unbind(id: string, userId: string): Promise<void> {
       if (!(await store.removeAccount(db, id, userId))) throw new Refusal('notFound')
     },
-    mine: async (actor: Actor, days: number) => figures(await scopeFor(actor), days, null),
-    figureLines: async (actor: Actor, query: QueryOf<(typeof splitFigures)['lines']>) =>
-      shapedPage(store.soldLines(db, await scopeFor(actor), sinceDays(query.days), query), (row): FigureLine => ({
-        id: String(row.id),
+    mine: async (actor: Actor, days: number) => figures(await scopeFor(db, actor), days, null),
+    async figureLines(actor: Actor, query: QueryOf<(typeof splitFigures)['lines']>) {
+      const scope = await scopeFor(db, actor)
+      return shapedPage(store.soldLines(db, scope, sinceDays(query.days), query), (row): FigureLine => ({
+        id: [row.rental_id, iso(row.from), row.meter, row.variant].join(' '),
         from: iso(row.from),
         // What is sold of machines is of these meters.
         meter: row.meter as FigureLine['meter'],
@@ -581,10 +641,11 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         model: row.model,
         cards: row.cards,
         rental: { id: row.rental_id, name: row.rental_name },
-        order: row.order,
+        order: shapeOrder(row.order, scope),
         payer: row.payer,
         amount: toDecimal(BigInt(row.amount)),
-      })),
+      }))
+    },
     figures: (days: number, providerId: string | undefined, model: string | undefined) =>
       figures(providerId === undefined ? { everything: true } : { provider_id: providerId }, days, model ?? null),
   }

@@ -1,10 +1,13 @@
 import type { ContractStatus, RunStatus, SplitLine, SplitTerms, splitContracts, splitRuns } from '@zhisuan/contract/split/contract'
 import type { splitFigures } from '@zhisuan/contract/split/provider'
 import type { QueryOf } from '@zhisuan/contract/define'
+import type { Role } from '@zhisuan/contract/roles'
 import { sql, type ColumnType, type Generated, type Insertable, type RawBuilder, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageOf } from '../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../platform/db/rows.ts'
+import { providerParty } from './ledger/movements.ts'
+import { ofProvider, type SplitScope } from './scope.ts'
 
 interface ContractTable {
   id: string
@@ -66,6 +69,8 @@ interface LineTable {
   kind: SplitLine['kind']
   usage_line_id: number | null
   original_id: number | null
+  /** The same as people read it: `2026-01/3`. */
+  original: string | null
   version_number: number
   from: Date | null
   meter: string | null
@@ -188,21 +193,22 @@ export const splitMigrations: Migrations = {
     create unique index split_lines_in_order on split_lines (run_id, line);
     drop index split_lines_run;
   `),
+  '20261201_54_split_lines_of_runs': migration(`
+    -- Lines are only made in the transaction that makes their run, and no run is ever deleted: to look for it a million times says nothing new.
+    alter table split_lines drop constraint split_lines_run_id_fkey;
+  `),
+  '20261201_52_split_lines_named': migration(`
+    -- What a line takes back is told by statement and place: numbers that count up over all would tell of others.
+    alter table split_lines add column original text;
+    update split_lines set original = run.period || '/' || taken.line
+      from split_lines as taken join split_runs as run on run.id = taken.run_id where taken.id = split_lines.original_id;
+  `),
 }
 
 export type ContractRow = Selectable<ContractTable>
 export type VersionRow = Selectable<VersionTable>
 export type RunRow = Selectable<RunTable>
 export type LineRow = Selectable<LineTable>
-
-/** Whose splits somebody sees: everybody's, or one provider's. Null: nobody's. */
-export type SplitScope = { readonly everything: true } | { readonly provider_id: string } | null
-const ofProvider = (scope: SplitScope, column: string): RawBuilder<boolean> => {
-  if (scope === null) return sql<boolean>`false`
-  return 'everything' in scope ? sql<boolean>`true` : sql<boolean>`${sql.ref(column)} = ${scope.provider_id}`
-}
-export const providerOf = async (on: Sql, userId: string): Promise<string | null> =>
-  (await on.selectFrom('split_accounts').select('provider_id').where('user_id', '=', userId).executeTakeFirst())?.provider_id ?? null
 
 export const { insert: insertContract, update: updateContract, remove: removeContract, lockAny: lockContract } = rowsOf('split_contracts')
 export const { insert: insertVersion, update: updateVersion, remove: removeVersion } = rowsOf('split_versions')
@@ -333,17 +339,38 @@ export async function usageSums(
   `.execute(on)
   return rows
 }
-/** The lines of that, by their ids. */
+/** The lines of that, by the hour. @param after the last that was read; null: from the first */
 export async function usageOf(
   on: Sql,
-  { providerId, period, after, limit }: { providerId: string; period: string; after: number; limit: number },
-): Promise<UsageRow[]> {
-  const { rows } = await sql<UsageRow>`
-    select line.id, ${period} as period, line.meter, ${modelOf} as model, line.amount
-    from usage_lines as line where ${usageWithin(providerId, period, period)} and line.id > ${after} order by line.id limit ${limit}
+  { providerId, period, after, limit }: { providerId: string; period: string; after: { from: Date; id: number } | null; limit: number },
+): Promise<(UsageRow & { from: Date })[]> {
+  const { rows } = await sql<UsageRow & { from: Date }>`
+    select line.id, line."from", ${period} as period, line.meter, ${modelOf} as model, line.amount
+    from usage_lines as line
+    where ${usageWithin(providerId, period, period)} and ${after === null ? sql`true` : sql`(line."from", line.id) > (${after.from}, ${after.id})`}
+    order by line."from", line.id limit ${limit}
   `.execute(on)
   return rows
 }
+/** Whether something of a month was used of a provider's machines that is not rated yet. */
+export async function isUnrated(on: Sql, providerId: string, period: string): Promise<boolean> {
+  const end = sql`((${period}::text || '-01')::date + interval '1 month')::timestamp at time zone 'Asia/Shanghai'`
+  const { rows } = await sql<{ unrated: boolean }>`
+    select exists (
+      select from metered_resources as resource join usage_intervals as used on used.resource_id = resource.id
+      where resource.rated_until < ${end} and (resource.rate_to is null or resource.rated_until < resource.rate_to)
+        and used.attributes ->> 'provider_id' = ${providerId} and used."from" < ${end}
+        and resource.rated_until < least(${end}, coalesce(used."to", 'infinity'), coalesce(resource.rate_to, 'infinity'))
+    ) as unrated
+  `.execute(on)
+  return rows[0]?.unrated ?? false
+}
+/** Holds a provider: what is done by its contracts is done one after the other. */
+export const lockProvider = async (tx: Tx, id: string): Promise<void> => {
+  await tx.selectFrom('market_providers').select('id').where('id', '=', id).forNoKeyUpdate().execute()
+}
+export const contractsOf = (on: Sql, providerId: string): Promise<ContractRow[]> =>
+  on.selectFrom('split_contracts').selectAll().where('provider_id', '=', providerId).execute()
 /** Notes what of a provider's use is paid and not shared out yet, until the end of a month, for the rest of the transaction. */
 export async function takeUsage(tx: Tx, { providerId, since, until }: { providerId: string; since: string; until: string }): Promise<void> {
   const unpaid = sql`exists (select from ledger_accounts as account where account.owner_id = line.bp_id and account.account = 'receivable' and account.balance < 0)`
@@ -371,12 +398,17 @@ export async function takenAfter(tx: Tx, after: number, limit: number): Promise<
   return rows
 }
 /** What was shared out by a contract and is no use any more, since it was rated anew or given back. */
-export async function noUseAnyMore(on: Sql, contractId: string, after: number, limit: number): Promise<LineRow[]> {
+export async function noUseAnyMore(
+  on: Sql,
+  { id, provider_id }: Pick<ContractRow, 'id' | 'provider_id'>,
+  { after, limit }: { after: number; limit: number },
+): Promise<LineRow[]> {
   const { rows } = await sql<LineRow>`
     select taken.* from split_lines as taken
     join split_runs as run on run.id = taken.run_id
     join usage_lines as line on line.id = taken.usage_line_id
-    where run.contract_id = ${contractId} and taken.kind in ('use', 'late') and line.voided_at is not null and taken.id > ${after}
+    where run.contract_id = ${id} and taken.kind in ('use', 'late') and taken.id > ${after}
+      and line.attributes is not null and line.attributes ->> 'provider_id' = ${provider_id} and line.voided_at is not null
       and not exists (select from split_lines as refund where refund.original_id = taken.id and refund.kind = 'refund')
     order by taken.id
     limit ${limit}
@@ -387,7 +419,7 @@ export async function noUseAnyMore(on: Sql, contractId: string, after: number, l
 const arrayOf = (of: readonly (string | number | bigint)[]): string => `{${of.join(',')}}`
 const arraysOf = (of: readonly (readonly (string | bigint)[])[]): string => `{${of.map((one) => `"{${one.join(',')}}"`).join(',')}}`
 const lineColumns = sql.raw(
-  'run_id, line, period, kind, usage_line_id, original_id, version_number, "from", meter, model, cards, rental_id, rental_name, payer, base, amounts',
+  'run_id, line, period, kind, usage_line_id, original_id, original, version_number, "from", meter, model, cards, rental_id, rental_name, payer, base, amounts',
 )
 /** In which statement lines stand, behind so many others. */
 export interface Place {
@@ -403,7 +435,7 @@ export async function insertUses(
   if (of.length === 0) return []
   const { rows } = await sql<LineRow>`
     insert into split_lines (${lineColumns})
-    select ${run_id}::uuid, ${after} + row_number() over (order by taken.id), taken.period, share.kind, taken.id, null, share.version_number, taken."from", taken.meter, taken.model, taken.cards,
+    select ${run_id}::uuid, ${after} + row_number() over (order by taken.id), taken.period, share.kind, taken.id, null, null, share.version_number, taken."from", taken.meter, taken.model, taken.cards,
       taken.rental_id, taken.rental_name, taken.payer, taken.amount, share.amounts::numeric[]
     from unnest(${arrayOf(of.map((one) => one.usage_line_id))}::bigint[], ${arrayOf(of.map((one) => one.kind))}::text[],
       ${arrayOf(of.map((one) => one.version_number))}::bigint[], ${arraysOf(of.map((one) => one.amounts))}::text[]) as share (id, kind, version_number, amounts)
@@ -421,11 +453,12 @@ export async function insertRefunds(
 ): Promise<LineRow[]> {
   const { rows } = await sql<LineRow>`
     insert into split_lines (${lineColumns})
-    select ${run_id}::uuid, ${after} + row_number() over (order by line.id), line.period, 'refund', null, line.id, line.version_number, line."from", line.meter, line.model, line.cards,
+    select ${run_id}::uuid, ${after} + row_number() over (order by line.id), line.period, 'refund', null, line.id, run.period || '/' || line.line, line.version_number, line."from", line.meter, line.model, line.cards,
       line.rental_id, line.rental_name, line.payer, refund.base, refund.amounts::numeric[]
     from unnest(${arrayOf(of.map((one) => one.original_id))}::bigint[], ${arrayOf(of.map((one) => one.base))}::numeric[],
       ${arraysOf(of.map((one) => one.amounts))}::text[]) as refund (id, base, amounts)
     join split_lines as line on line.id = refund.id
+    join split_runs as run on run.id = line.run_id
     order by line.id
     returning *
   `.execute(tx)
@@ -446,6 +479,7 @@ export const insertAdjustment = (
       kind: 'adjustment',
       usage_line_id: null,
       original_id: null,
+      original: null,
       version_number,
       from: null,
       meter: null,
@@ -484,45 +518,34 @@ export const insertAccount: (on: Sql, row: Insertable<Tables['split_accounts']>)
 export const removeAccount = async (on: Sql, providerId: string, userId: string): Promise<boolean> =>
   (await on.deleteFrom('split_accounts').where('provider_id', '=', providerId).where('user_id', '=', userId).returning('user_id').executeTakeFirst()) !==
   undefined
-export const isProviderPerson = async (on: Sql, userId: string): Promise<boolean> =>
-  (await on.selectFrom('user_roles').select('role').where('user_id', '=', userId).where('role', '=', 'PROVIDER').executeTakeFirst()) !== undefined
+/** Where mail to somebody goes; null where it goes nowhere. */
+export const addressOf = async (on: Sql, userId: string): Promise<string | null> =>
+  (await on.selectFrom('users').select('email').where('id', '=', userId).where('status', '=', 'active').where('deleted_at', 'is', null).executeTakeFirst())
+    ?.email ?? null
+export const rolesOf = async (on: Sql, userId: string): Promise<Role[]> =>
+  (await on.selectFrom('user_roles').select('role').where('user_id', '=', userId).execute()).map(({ role }) => role)
 
+interface ProviderRow {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  readonly bp_name: string | null
+  readonly card_count: number
+  readonly contract_count: number
+  readonly account_count: number
+  readonly paid: string
+  readonly waiting: string
+  readonly created_at: Date
+}
 /** Providers with what they have and had. */
-export async function providersShown(
-  on: Sql,
-  scope: SplitScope,
-): Promise<
-  {
-    id: string
-    name: string
-    status: string
-    bp_name: string | null
-    card_count: number
-    contract_count: number
-    account_count: number
-    paid: string
-    waiting: string
-    created_at: Date
-  }[]
-> {
-  const { rows } = await sql<{
-    id: string
-    name: string
-    status: string
-    bp_name: string | null
-    card_count: number
-    contract_count: number
-    account_count: number
-    paid: string
-    waiting: string
-    created_at: Date
-  }>`
+export async function providersShown(on: Sql, scope: SplitScope): Promise<ProviderRow[]> {
+  const { rows } = await sql<ProviderRow>`
     select provider.id, provider.name, provider.status, organisation.name as bp_name, provider.created_at,
       (select count(*) from market_stock as stock where stock.provider_id = provider.id) as card_count,
       (select count(*) from split_contracts where provider_id = provider.id) as contract_count,
       (select count(*) from split_accounts where provider_id = provider.id) as account_count,
-      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status = 'paid'), 0)::text as paid,
-      coalesce((select sum(amounts[2]) from split_runs where provider_id = provider.id and status <> 'paid'), 0)::text as waiting
+      coalesce((select sum(amount) from split_entries where provider_id = provider.id and party = ${providerParty} and account = 'paid'), 0)::text as paid,
+      coalesce((select sum(amount) from split_entries where provider_id = provider.id and party = ${providerParty} and account in ('pending', 'payable', 'transit')), 0)::text as waiting
     from market_providers as provider
     left join organisations as organisation on organisation.id = provider.bp_id
     where ${ofProvider(scope, 'provider.id')}
@@ -558,9 +581,9 @@ export async function sold(on: Sql, scope: SplitScope, { from, model }: { from: 
 }
 
 export interface SoldLine {
-  readonly id: number
   readonly from: Date
   readonly meter: string
+  readonly variant: string
   readonly provider_id: string
   readonly provider_name: string
   readonly model: string | null
@@ -590,7 +613,7 @@ export async function soldLines(
   const order = sql`line.${sql.ref(wish.replace('-', ''))} ${sql.raw(wish.startsWith('-') ? 'desc' : 'asc')}, line.id`
   const counted = await sql<{ total: number }>`select count(*) as total ${found}`.execute(on)
   const { rows } = await sql<SoldLine>`
-    select line.id, line."from", line.meter, (line.attributes ->> 'provider_id') as provider_id, coalesce(provider.name, '') as provider_name, ${modelOf} as model,
+    select line."from", line.meter, line.variant, (line.attributes ->> 'provider_id') as provider_id, coalesce(provider.name, '') as provider_name, ${modelOf} as model,
       coalesce((select array_agg(card ->> 'uuid') from jsonb_array_elements(line.attributes -> 'cards') as card), '{}') as cards,
       line.resource_id as rental_id, coalesce(rental.name, '') as rental_name, ${orderFor('line.resource_id')} as order, coalesce(payer.name, '') as payer, line.amount
     from (select line.* ${found} order by ${order} limit ${page_size} offset ${(page_num - 1) * page_size}) as line

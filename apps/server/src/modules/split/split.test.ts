@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { splitContracts, splitRuns, type SplitTerms } from '@zhisuan/contract/split/contract'
+import { printedLines, splitContracts, splitRuns, type SplitTerms } from '@zhisuan/contract/split/contract'
 import { splitFigures, splitProviders } from '@zhisuan/contract/split/provider'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { messages } from '@zhisuan/contract/sys/message'
+import { allCalls } from '@zhisuan/contract/calls'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -165,7 +166,7 @@ describe('the split centre', () => {
     expect(march).toMatchObject({ base: '-100.00' })
     expect(amounts(march)).toEqual(['-20.00', '-80.00'])
     const [refund] = await linesOf(march.id)
-    expect(refund).toMatchObject({ kind: 'refund', original_id: (await linesOf(january.id))[0]?.id, version: 1 })
+    expect(refund).toMatchObject({ kind: 'refund', original_id: `2026-01/${(await linesOf(january.id))[0]?.id}`, version: 1 })
     expect(amounts(await call(app, splitRuns.get, { token: keeper.token, params: { id: january.id } }))).toEqual(['20.00', '80.00'])
     // All together what is used, by its terms.
     expect((await split(contract, '2026-04')).line_count).toBe(0)
@@ -221,9 +222,10 @@ describe('the split centre', () => {
       provider: { id },
       model: 'H200',
       cards: ['GPU-1'],
-      order: { id: order, number: expect.stringMatching(/^\d+$/) as string },
+      order: { id: order, number: order.slice(-8).toUpperCase() },
       amount: '12.50000001',
     })
+    expect((await lines(keeper, { provider_id: id }))[0]?.order?.number).toMatch(/^\d+$/)
     expect(await lines(person, { provider_id: other.id })).toEqual([])
     expect((await lines(keeper, { provider_id: other.id })).map(({ amount }) => amount)).toEqual(['1.00'])
     const day = new Date(yesterday.getTime() + 8 * 3_600_000).toISOString().slice(0, 10)
@@ -232,6 +234,128 @@ describe('the split centre', () => {
     expect(await lines(keeper, { provider_id: id, model: 'A100' })).toEqual([])
     expect((await call(app, splitFigures.mine, { token: person.token, query: {} })).amount).toBe('12.50000001')
     expect(await refused(app, splitFigures.lines, { token: payer.token, query: {} })).toMatchObject({ status: 403 })
+  })
+
+  it('has one contract for each use of a month, whichever of two is signed first', async () => {
+    const { id } = await makeProvider()
+    const written = async (from: string, more: Partial<Terms> = {}) =>
+      (
+        await call(app, splitContracts.create, {
+          token: keeper.token,
+          body: { name: `c-${randomUUID().slice(0, 8)}`, provider_id: id, from, terms: terms(more) },
+        })
+      ).id
+    const sign = (contract: string) => refused(app, splitContracts.sign, { token: keeper.token, params: { id: contract } })
+    const first = await signed(id, '2026-01', terms({ models: ['A100'] }))
+    expect(await sign(await written('2026-05'))).toMatchObject({ code: 98231 })
+    expect(await sign(await written('2026-05', { models: ['A100', 'H200'] }))).toMatchObject({ code: 98231 })
+    await signed(id, '2026-05', terms({ models: ['H200'] }))
+    // Behind the end of the one another may begin.
+    await call(app, splitContracts.end, { token: keeper.token, params: { id: first }, body: { after: '2026-04' } })
+    expect(await sign(await written('2026-04', { models: ['A100'] }))).toMatchObject({ code: 98231 })
+    await signed(id, '2026-05', terms({ models: ['A100'] }))
+    const [one, other] = [await makeProvider(), await written('2026-09', { models: ['L40S'] })]
+    const twin = await written('2026-09', { models: ['L40S'] })
+    const both = await Promise.all(
+      [other, twin].map((contract) =>
+        call(app, splitContracts.sign, { token: keeper.token, params: { id: contract } }).then(
+          () => true,
+          () => false,
+        ),
+      ),
+    )
+    expect(both.toSorted()).toEqual([false, true])
+    await signed(one.id, '2026-01')
+  })
+
+  it('reaches each month from its first version on: none that is signed later begins before it', async () => {
+    const { id } = await makeProvider()
+    const contract = await signed(id, '2026-05')
+    await call(app, splitContracts.amend, { token: keeper.token, params: { id: contract }, body: { from: '2026-03', terms: terms() } })
+    expect(await refused(app, splitContracts.sign, { token: keeper.token, params: { id: contract } })).toMatchObject({ code: 98232 })
+  })
+
+  it('waits until all of its month is rated', async () => {
+    const { id } = await makeProvider()
+    const contract = await signed(id, '2026-01')
+    const resource = randomUUID()
+    const { db } = app.platform
+    await sql`insert into metered_resources (id, type, name, bp_id, rated_until) values (${resource}, 'market.rental', 'train-1', ${payer.bp_id}, '2026-01-31T22:00:00+08:00')`.execute(
+      db,
+    )
+    await sql`insert into usage_intervals (resource_id, meter, variant, bp_id, quantity, "from", "to", attributes)
+      values (${resource}, 'market.card', 'o', ${payer.bp_id}, 1, '2026-01-20T00:00:00+08:00', null, ${JSON.stringify({ provider_id: id })}::jsonb)`.execute(db)
+    expect(await refused(app, splitRuns.create, { token: keeper.token, body: { contract_id: contract, period: '2026-01' } })).toMatchObject({ code: 98230 })
+    await sql`update metered_resources set rated_until = '2026-02-01T00:00:00+08:00' where id = ${resource}`.execute(db)
+    expect((await split(contract, '2026-01')).base).toBe('0.00')
+  })
+
+  it('is confirmed by whoever is bound and settles for nobody', async () => {
+    const { id, person } = await makeProvider()
+    const both = await someone(app, { kind: 4, roles: ['PROVIDER', 'OPERATION_SUPPORTER'], organisation: null })
+    expect(await refused(app, splitProviders.bind, { token: keeper.token, params: { id }, body: { user_id: both.id } })).toMatchObject({
+      code: 98233,
+      fields: [{ field: 'user_id' }],
+    })
+    const run = await split(await signed(id, '2026-01'), '2026-01')
+    // Without a binding it is not there for them, whatever they see as who settles.
+    expect(await refused(app, splitRuns.confirm, { token: both.token, params: { id: run.id } })).toMatchObject({ status: 404 })
+    // Who was given the other role afterwards confirms nothing either.
+    await sql`insert into user_roles (user_id, role) values (${person.id}, 'OPERATION_SUPPORTER')`.execute(app.platform.db)
+    const again = await someone(app, { kind: 4, roles: ['PROVIDER', 'OPERATION_SUPPORTER'], organisation: null })
+    await sql`insert into split_accounts (user_id, provider_id) values (${again.id}, ${id})`.execute(app.platform.db)
+    expect(await refused(app, splitRuns.dispute, { token: again.token, params: { id: run.id }, body: { reason: 'x' } })).toMatchObject({ code: 98233 })
+  })
+
+  it('tells a provider nothing of others, by no call and by no number', async () => {
+    const [one, other] = [await makeProvider(), await makeProvider()]
+    const [mine, theirs] = [await signed(one.id, '2026-01'), await signed(other.id, '2026-01')]
+    await used(one.id, '2026-01-10T00:00:00+08:00', '1')
+    await used(one.id, new Date(Math.floor(Date.now() / 3_600_000 - 24) * 3_600_000).toISOString(), '2')
+    const own = await split(mine, '2026-01')
+    await used(other.id, '2026-01-10T00:00:00+08:00', '1')
+    const foreign = await split(theirs, '2026-01')
+    const { token } = one.person
+    // Whatever has an id in its address, of all that a provider may call, with each id of another's.
+    const reads = allCalls.filter(
+      ({ id, access, path }) => id.startsWith('split.') && Array.isArray(access) && access.includes('PROVIDER') && path.includes('{id}'),
+    )
+    expect(reads.length).toBeGreaterThan(4)
+    const bodies: Readonly<Record<string, object>> = {
+      'split.run.dispute': { reason: 'x' },
+      'split.run.export': { format: 'csv' },
+      'split.bankDetail.create': { holder: '甲', bank: '工商银行', account: '6222020000001111' },
+    }
+    for (const declared of reads)
+      for (const id of [foreign.id, other.id, theirs])
+        expect(await refused(app, declared, { token, params: { id }, query: {}, body: bodies[declared.id] } as never), `${declared.id} of ${id}`).toMatchObject(
+          {
+            status: 404,
+          },
+        )
+
+    const all = async () => {
+      const { path } = await call(app, splitRuns.export, { token, params: { id: own.id }, body: { format: 'csv' } })
+      return JSON.stringify([
+        await call(app, splitRuns.list, { token, query: {} }),
+        await call(app, splitRuns.list, { token, query: { provider_id: other.id } }),
+        await call(app, splitRuns.lines, { token, params: { id: own.id }, query: {} }),
+        await call(app, splitProviders.list, { token }),
+        await call(app, splitFigures.mine, { token, query: {} }),
+        await call(app, splitFigures.lines, { token, query: {} }),
+        (await app.http.inject(path)).payload,
+      ])
+    }
+    const before = await all()
+    for (const at of ['2026-01-11T00:00:00+08:00', '2026-02-11T00:00:00+08:00']) await used(other.id, at, '100')
+    await used(other.id, new Date(Math.floor(Date.now() / 3_600_000 - 24) * 3_600_000).toISOString(), '200')
+    await split(theirs, '2026-02')
+    expect(await all()).toBe(before)
+    // What comes next counts on from its own, and not from what all have.
+    await used(one.id, '2026-02-10T00:00:00+08:00', '1')
+    const next = await split(mine, '2026-02')
+    expect((await linesOf(next.id, one.person)).map(({ id }) => id)).toEqual(['1'])
+    expect(before).not.toMatch(/"number":"\d+"/)
   })
 
   it('keeps amounts exact that are no number of a computer', async () => {
@@ -309,6 +433,12 @@ describe('the split centre', () => {
         ${JSON.stringify({ provider_id: id, cards: [{ uuid: 'GPU-1', model: 'A100' }] })}::jsonb from generate_series(1, 10000)
     `.execute(app.platform.db)
     expect(await split(contract, '2026-01')).toMatchObject({ base: '10000.00', line_count: 10_000 })
+    // On paper stand the first of them, what each has of all, and how many are left to the other files.
+    const [run] = (await call(app, splitRuns.list, { token: keeper.token, query: { provider_id: id } })).items
+    const { path } = await call(app, splitRuns.export, { token: keeper.token, params: { id: run?.id ?? '' }, body: { format: 'pdf' } })
+    const printed = textsOfPdf((await app.http.inject(path)).rawPayload).join('\n')
+    expect(printed).toContain(`其余${10_000 - printedLines}行`)
+    for (const amount of ['10000.00', '3000.00', '7000.00']) expect(printed).toContain(amount)
     const parties = [twoParties[0], { kind: 'provider', name: '别人' }] as typeof twoParties
     expect(
       await refused(app, splitContracts.amend, { token: keeper.token, params: { id: contract }, body: { from: '2026-02', terms: terms({ parties }) } }),

@@ -55,7 +55,7 @@ export async function printStatement(run: SplitRun, lines: readonly LineRow[]): 
   next(14)
   for (const line of lines) {
     row([
-      String(line.id),
+      String(line.line),
       texts.kinds[line.kind],
       line.from === null ? '' : wallClock(line.from),
       line.model ?? '',

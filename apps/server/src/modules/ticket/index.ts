@@ -42,6 +42,7 @@ export function createTicketModule(platform: Platform, parts: { bytes: Bytes; te
       handle(ticketDesk.note, ({ actor, params, body }) => tickets.note(actor, params.id, body)),
       handle(ticketDesk.review, ({ actor, params, body }) => tickets.review(actor, params.id, body)),
       handle(ticketDesk.prioritise, ({ actor, params, body }) => tickets.prioritise(actor, params.id, body.priority)),
+      handle(ticketDesk.retype, ({ actor, params, body }) => tickets.retype(actor, params.id, body.type)),
       handle(ticketDesk.reveal, ({ actor, params }) => tickets.reveal(actor, params.id)),
       handle(ticketDesk.figures, ({ query }) => tickets.figures(query.days)),
       handle(ticketDesk.staff, () => tickets.staff()),

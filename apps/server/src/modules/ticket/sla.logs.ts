@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import type { ServiceHours } from '@zhisuan/contract/ticket/desk'
 import { ticketCan, ticketPriorities, ticketReviewed, ticketRunning, ticketTypes, type TicketPriority } from '@zhisuan/contract/ticket/ticket'
 import { sql } from 'kysely'
 import type { Actor } from '../../platform/auth/actor.ts'
+import { readConfig } from '../../platform/config.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { createLog } from '../../platform/log.ts'
+import { openPlatform, type Platform } from '../../platform/platform.ts'
 import { someActor } from '../../testing/actor.ts'
-import type { TestApp } from '../../testing/app.ts'
-import { someone } from '../../testing/people.ts'
+import { freshDatabase } from '../../testing/database.ts'
 import { usualHours } from './hours.ts'
 import type { EntryRow, TicketRow } from './ticket.store.ts'
 import { createTickets, type TicketBytes } from './ticket.service.ts'
@@ -72,13 +75,25 @@ function usedUntil(entries: readonly EntryRow[], works: readonly boolean[]): num
   return used
 }
 
+/** A platform of which nothing runs by itself: the clock of a server would look at these work orders, too. */
+export async function quietly<T>(act: (platform: Platform) => Promise<T>): Promise<T> {
+  const { url, drop } = await freshDatabase()
+  const platform = await openPlatform(readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: url, DATABASE_POOL_SIZE: '6' }), createLog({ LOG_LEVEL: 'silent' }))
+  try {
+    return await act(platform)
+  } finally {
+    await platform.close()
+    await drop()
+  }
+}
+
 /**
  * Work orders that random things happen to, by what the server does with them, and then what is stored of each beside what its log says.
  * @param ticks whether the clock does its own work in between, which looks at all there are
  * @throws Error where they differ
  */
 export async function checkLogs(
-  app: TestApp,
+  platform: Platform,
   { count, seed, ticks }: { count: number; seed: number; ticks: boolean },
 ): Promise<{ entries: number; late: number; answered: number }> {
   let state = seed >>> 0
@@ -90,23 +105,23 @@ export async function checkLogs(
   }
   const one = <T>(of: readonly [T, ...T[]]): T => of[random(of.length)] ?? of[0]
   let clock = begin
-  const { db } = app.platform
+  const { db } = platform
   const service = createTickets(
     {
-      ...app.platform,
+      ...platform,
       now: () => new Date(clock),
       downloads: { offer: () => undefined, link: () => ({ path: '', expires_at: '' }), hold: () => undefined },
-      jobs: { ...app.platform.jobs, send: async () => undefined },
+      jobs: { ...platform.jobs, send: async () => undefined },
     },
     { bytes: nobodySends, tell: async () => undefined, mail: { signed: (text) => text, send: () => null } },
   )
-  const actorOf = ({ id, name, bp_id }: { id: string; name: string; bp_id: string | null }, more: Partial<Actor> = {}): Actor =>
-    someActor({ user_id: id, name, bp_id, ...more })
-  const [asker, first, other] = [
-    actorOf(await someone(app)),
-    actorOf(await someone(app, { kind: 4, roles: ['COPOTE_ADMIN'], organisation: null })),
-    actorOf(await someone(app, { kind: 4, roles: ['COPOTE_ADMIN'], organisation: null })),
-  ]
+  const person = async (): Promise<Actor> => {
+    const id = randomUUID()
+    await sql`insert into users (id, name, kind, status, password_hash) values (${id}, ${id}, 4, 'active', '')`.execute(db)
+    await sql`insert into user_roles (user_id, role) values (${id}, 'COPOTE_ADMIN')`.execute(db)
+    return someActor({ user_id: id, name: id, bp_id: null })
+  }
+  const [asker, first, other] = [await person(), await person(), await person()]
   const kinds: readonly ServiceHours[] = [
     usualHours,
     { ...usualHours, from: '08:30', to: '20:00', weekdays: [1, 2, 3, 4, 5, 6] },

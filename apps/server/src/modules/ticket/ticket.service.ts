@@ -5,6 +5,7 @@ import {
   ticketEntriesMost,
   ticketRateDays,
   ticketReviewed,
+  ticketReviewers,
   ticketRunning,
   ticketStaff,
   ticketUrgeMinutes,
@@ -14,6 +15,7 @@ import {
   type TicketPriority,
   type tickets,
   type TicketStatus,
+  type TicketType,
 } from '@zhisuan/contract/ticket/ticket'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { ExportLink } from '@zhisuan/contract/exports'
@@ -134,7 +136,7 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
       status,
       priority,
       // So that it is told again where it becomes late again.
-      ...(to.priority !== undefined && { escalated_at: null }),
+      ...(to.priority !== undefined && { escalated_at: null, solve_escalated_at: null }),
       ...(row.answered_at === null && time.answered_at !== null && { answered_ms: time.used_ms }),
       confirm_by: status === 'confirming' ? (row.status === 'confirming' ? row.confirm_by : new Date(at.getTime() + ticketConfirmDays * dayMs)) : null,
       ...(isOver && row.ended_at === null && { ended_at: at, secret: null }),
@@ -275,7 +277,13 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
   const tick = async (): Promise<void> => {
     await db.transaction().execute(async (tx) => {
       for (const row of await store.lateUntold(tx, now())) {
-        await step(tx, row, null, { kind: 'escalated', internal: true, changes: { escalated_at: now() } })
+        const at = now()
+        const isLate = (due: Date | null): boolean => due !== null && due < at
+        await step(tx, row, null, {
+          kind: 'escalated',
+          internal: true,
+          changes: { ...(isLate(row.answer_due_at) && { escalated_at: at }), ...(isLate(row.solve_due_at) && { solve_escalated_at: at }) },
+        })
         const people = new Set([...(row.assignee_id === null ? [] : [row.assignee_id]), ...(await store.keepers(tx))])
         for (const id of people) await tellOne(tx, id, row, 'ticket.late', ticketTexts.late(numberOf(row), row.title), true)
       }
@@ -332,6 +340,7 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
           answered_ms: null,
           resolved_by: null,
           escalated_at: null,
+          solve_escalated_at: null,
           urged_at: null,
           secret: null,
           confirm_by: null,
@@ -361,7 +370,13 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
       }),
     reopen: (actor: Actor, id: string, reason: string) =>
       own(actor, id, 'reopen', async (tx, row, by) => {
-        const after = await step(tx, row, by, { kind: 'reopened', text: reason, status: 'working' })
+        const after = await step(tx, row, by, {
+          kind: 'reopened',
+          text: reason,
+          status: 'working',
+          // It was thought to be solved: that it is late is news again.
+          changes: { solve_escalated_at: null },
+        })
         await tellStaff(tx, after, ticketTexts.reopened(numberOf(row), row.title, by.name))
       }),
     withdraw: (actor: Actor, id: string) =>
@@ -491,6 +506,11 @@ export function createTickets(platform: Platform, { bytes, tell, mail }: { bytes
     prioritise: (actor: Actor, id: string, priority: TicketPriority) =>
       desk(actor, id, 'prioritise', async (tx, row, by) => {
         await step(tx, row, by, { kind: 'prioritised', internal: true, priority })
+      }),
+    retype: (actor: Actor, id: string, type: TicketType) =>
+      desk(actor, id, 'retype', async (tx, row, by) => {
+        if (ticketReviewed.includes(row.type) && !ticketReviewed.includes(type) && !mayAccess(ticketReviewers, actor)) throw new Refusal('ticketTypeReviewed')
+        await step(tx, row, by, { kind: 'retyped', changes: { type } })
       }),
     async reveal(actor: Actor, id: string): Promise<{ secret: string }> {
       return db.transaction().execute(async (tx) => {

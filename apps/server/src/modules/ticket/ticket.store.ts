@@ -42,8 +42,9 @@ interface TicketTable {
   solve_due_at: Date | null
   /** Whose answer a reviewer looks at. */
   resolved_by: string | null
-  /** That it is late was told. */
+  /** That the first answer is late was told, and that it is not solved in time. */
   escalated_at: Date | null
+  solve_escalated_at: Date | null
   urged_at: Date | null
   /** Sealed; null where nothing was sent in confidence, and once it is over. */
   secret: string | null
@@ -209,6 +210,11 @@ export const ticketMigrations: Migrations = {
       primary key (ticket_id, user_id)
     );
     ${tellsChanges('tickets', 'ticket.ticket')}
+  `),
+  '20261201_53_ticket_second_lateness': migration(`
+    -- Late with an answer and late with a solution are two things, each told once.
+    alter table tickets add column solve_escalated_at timestamptz;
+    update tickets set solve_escalated_at = escalated_at where escalated_at > solve_due_at;
   `),
 }
 
@@ -499,8 +505,7 @@ export const lateUntold = (tx: Tx, now: Date): Promise<TicketRow[]> =>
     .selectFrom('tickets')
     .selectAll()
     .where('ended_at', 'is', null)
-    .where('escalated_at', 'is', null)
-    .where(sql<boolean>`least(answer_due_at, solve_due_at) < ${now}`)
+    .where(sql<boolean>`((escalated_at is null and answer_due_at < ${now}) or (solve_escalated_at is null and solve_due_at < ${now}))`)
     .orderBy('id')
     .limit(100)
     .forUpdate()

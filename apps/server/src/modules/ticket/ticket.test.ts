@@ -121,6 +121,17 @@ describe('a work order', () => {
     expect(seen.entries.map(({ text }) => text)).toEqual(['**SSH** 超时', '退 1 元'])
   })
 
+  it('is of the type that those say who answer, and leaves what is reviewed by a reviewer alone', async () => {
+    const { id } = await open({ type: 'question', title: '怎么退款' })
+    expect(await call(app, ticketDesk.retype, { ...at(first, id), body: { type: 'billing' } })).toMatchObject({ type: 'billing' })
+    expect(await refused(app, ticketDesk.retype, { ...at(first, id), body: { type: 'question' } })).toMatchObject({ code: 98412 })
+    expect(await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '退 10 元', next: 'resolve' } })).toMatchObject({ status: 'reviewing' })
+    expect(await refused(app, ticketDesk.retype, { ...at(reviewer, id), body: { type: 'question' } })).toMatchObject({ code: 90010 })
+    await call(app, ticketDesk.review, { ...at(keeper, id), body: { accept: false, reason: '不是退款' } })
+    expect(await call(app, ticketDesk.retype, { ...at(reviewer, id), body: { type: 'question' } })).toMatchObject({ type: 'question' })
+    expect((await call(app, tickets.get, at(asker, id))).entries.map(({ kind }) => kind)).toEqual(['created', 'retyped', 'retyped'])
+  })
+
   it('keeps what was told in confidence sealed, shows who read it, and wipes it with its end', async () => {
     const secret = 'root / Pa55-word!'
     const { id } = await open({ secret })
@@ -209,8 +220,17 @@ describe('a work order', () => {
       name: '东数-2026 2026-01',
     })
     expect((await open({ about: { kind: 'market.card', id: card ?? '' } }, asker)).about).toEqual({ kind: 'market.card', id: card, name: 'NVIDIA H200' })
+    const payout = randomUUID()
+    await sql`insert into split_payouts (id, provider_id, amount, status, four_eyes, reference, reason, asked_by, asked_by_name, created_at)
+      values (${payout}, ${provider}, 100000000, 'withdrawn', false, '', '账号错误', ${keeper.id}, '', now())`.execute(db)
+    expect((await open({ type: 'split', about: { kind: 'split.payout', id: payout } }, person)).about).toEqual({
+      kind: 'split.payout',
+      id: payout,
+      name: 'p 1.00',
+    })
     for (const [by, about] of [
       [another, { kind: 'split.run', id: run ?? '' }],
+      [another, { kind: 'split.payout', id: payout }],
       [stranger, { kind: 'split.run', id: run ?? '' }],
       [stranger, { kind: 'market.card', id: card ?? '' }],
     ] as const)
@@ -292,6 +312,15 @@ describe('a work order', () => {
     expect((await call(app, ticketDesk.get, at(first, id))).entries.filter(({ kind }) => kind === 'escalated')).toHaveLength(1)
     const late = await call(app, ticketDesk.list, { token: first.token, query: { late: 'true' } })
     expect(late.items.map((one) => one.id)).toContain(id)
+    // That it is not solved in time is told by itself, once, whatever was told of the answer.
+    await call(app, ticketDesk.answer, { ...at(first, id), body: { text: '在看', next: 'stay' } })
+    await app.platform.db
+      .updateTable('tickets')
+      .set({ solve_due_at: new Date(clock.now().getTime() - minute), used_ms: 500 * minute })
+      .where('id', '=', id)
+      .execute()
+    for (let times = 0; times < 2; times++) await tick()
+    expect((await call(app, ticketDesk.get, at(first, id))).entries.filter(({ kind }) => kind === 'escalated')).toHaveLength(2)
     // Less urgent, and no longer late.
     await call(app, ticketDesk.prioritise, { ...at(first, id), body: { priority: 'low' } })
     expect(await call(app, tickets.get, at(asker, id))).toMatchObject({ late: false })

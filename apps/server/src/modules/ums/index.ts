@@ -43,7 +43,7 @@ import { createActors } from './session/actors.ts'
 import { createGuesses } from './session/guesses.ts'
 import { guessMigrations } from './session/guesses.migration.ts'
 import { hashPassword, verifyPassword } from './session/password.ts'
-import { createProof } from './session/proof.ts'
+import { createProof, type Proof } from './session/proof.ts'
 import { handTokens, sessionRoutes } from './session/session.routes.ts'
 import { createSessionService } from './session/session.service.ts'
 import { userRoutes } from './user/user.routes.ts'
@@ -77,6 +77,8 @@ export function createUms(
   accessKeys: { isOne(secret: string): boolean; actorOf(secret: string, ip: string): Promise<Actor | null> }
   /** How organisations are told about their money. */
   notices: NoticeSender
+  /** Asked of whoever makes a dangerous change: that it is they. */
+  prove: Proof
   /** Of the administrator that this start made; null where there was one. */
   firstPassword: () => string | null
 } {
@@ -139,6 +141,7 @@ export function createUms(
       signed: messageTexts.signed,
       send: (message) => delivery[message.channel]?.({ ...message, subject: messageTexts.noticeSubject }) ?? null,
     },
+    prove,
     firstPassword: () => firstPassword,
     serve: (http) => {
       serveDevelopmentInbox(http, platform)

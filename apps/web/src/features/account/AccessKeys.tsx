@@ -24,7 +24,7 @@ import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { refusing, wrongWith } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
-import { CurrentPassword, wantsPassword } from './AccountForm.tsx'
+import { useAskedPassword } from '../../kit/CurrentPassword.tsx'
 import './account.css'
 
 type Made = ResponseOf<typeof accessKeys.create>
@@ -133,22 +133,6 @@ function KeyFacts({ of: key }: { readonly of: AccessKey }) {
       {limits.length > 0 && <p>{limits.join(' · ')}</p>}
     </div>
   )
-}
-
-/** Asks for the password once the server wants it. */
-function useAskedPassword() {
-  const [asks, setAsks] = useState(false)
-  return {
-    asking: async <T,>(run: () => Promise<T>): Promise<T> => {
-      try {
-        return await run()
-      } catch (thrown) {
-        if (wantsPassword(thrown)) setAsks(true)
-        throw thrown
-      }
-    },
-    passwordField: asks ? <CurrentPassword /> : null,
-  }
 }
 
 interface Values {

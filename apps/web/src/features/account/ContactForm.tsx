@@ -9,7 +9,8 @@ import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { Field, TextField } from '../../kit/fields.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
-import { AccountForm, CurrentPassword } from './AccountForm.tsx'
+import { AccountForm } from './AccountForm.tsx'
+import { CurrentPassword } from '../../kit/CurrentPassword.tsx'
 import './account.css'
 
 interface FormProps {

@@ -11,6 +11,8 @@ import * as format from '../../kit/format.ts'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
+import { BankDetails } from './BankDetails.tsx'
+import { ProviderPayouts } from './Payouts.tsx'
 import { RunTable } from './RunTable.tsx'
 import { invalidatedBySplit, providerTones } from './splitTexts.ts'
 import './split.css'
@@ -39,6 +41,8 @@ export default function ProviderDetail() {
       ]}
       tabs={(provider) => [
         { key: 'runs', label: t('provider.runs'), content: <RunTable of={{ provider_id: id }} /> },
+        { key: 'payouts', label: t('provider.payouts'), content: <ProviderPayouts providerId={id} /> },
+        { key: 'bank', label: t('provider.bank'), content: <BankDetails providerId={id} /> },
         {
           key: 'accounts',
           label: t('provider.accounts'),

@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import { useTranslation } from '../../i18n.ts'
 import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
+import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { useMayCall } from '../../session/user.ts'
@@ -12,7 +13,7 @@ import { meterText } from './splitTexts.ts'
 /** By which order somebody has a machine; it leads there who may see it. */
 export function OrderNumber({ order }: { readonly order: { readonly id: string; readonly number: string } | null }) {
   const mayOpen = useMayCall(orders.get)
-  if (order === null) return null
+  if (order === null) return <>{format.nothing}</>
   return mayOpen ? <Link to={paths.order.detail(order.id)}>{order.number}</Link> : <>{order.number}</>
 }
 

@@ -1,4 +1,7 @@
+import { splitBankDetails, type BankStatus } from '@zhisuan/contract/split/bank'
 import { splitContracts, type splitMeters, splitRuns, type ContractStatus, type RunStatus, type SplitTerms } from '@zhisuan/contract/split/contract'
+import { splitPayouts, type PayoutStatus } from '@zhisuan/contract/split/payout'
+import { splitCases, splitReconciliations, type CaseStatus } from '@zhisuan/contract/split/reconciliation'
 import { splitProviders, type SplitProvider } from '@zhisuan/contract/split/provider'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
 
@@ -6,11 +9,35 @@ export const runTones: Readonly<Record<RunStatus, StatusTone>> = { stated: 'warn
 export const contractTones: Readonly<Record<ContractStatus, StatusTone>> = { draft: 'rest', active: 'good', ended: 'rest' }
 export const providerTones: Readonly<Record<SplitProvider['status'], StatusTone>> = { pending: 'warning', verified: 'good', disabled: 'bad' }
 
+export const bankTones: Readonly<Record<BankStatus, StatusTone>> = { waiting: 'warning', current: 'good', past: 'rest', withdrawn: 'rest' }
+export const payoutTones: Readonly<Record<PayoutStatus, StatusTone>> = {
+  asked: 'warning',
+  claimed: 'busy',
+  sent: 'busy',
+  done: 'good',
+  failed: 'bad',
+  returned: 'bad',
+  withdrawn: 'rest',
+}
+export const caseTones: Readonly<Record<CaseStatus, StatusTone>> = { open: 'bad', proposed: 'warning', closed: 'good' }
+
+export const invalidatedBySplit = [
+  splitContracts.list,
+  splitContracts.get,
+  splitRuns.list,
+  splitRuns.get,
+  splitProviders.list,
+  splitProviders.get,
+  splitPayouts.list,
+  splitPayouts.balance,
+]
+
+/** What is no longer true where money went, or where it is to go. */
+export const invalidatedByPayout = [...invalidatedBySplit, splitBankDetails.list, splitCases.list, splitReconciliations.list]
+
 /** What of a machine was used. */
 export const meterText = (t: (key: 'meter.card' | 'meter.disk' | 'meter.stoppedDisk') => string, meter: (typeof splitMeters)[number]): string =>
   t(({ 'market.card': 'meter.card', 'market.disk': 'meter.disk', 'market.stoppedDisk': 'meter.stoppedDisk' } as const)[meter])
-
-export const invalidatedBySplit = [splitContracts.list, splitContracts.get, splitRuns.list, splitRuns.get, splitProviders.list, splitProviders.get]
 
 /** Millionths as people write them: `70` for 700,000. */
 export const percentOf = (part: number): string => String(part / 10_000)

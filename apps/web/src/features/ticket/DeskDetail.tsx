@@ -2,7 +2,7 @@ import Alert from 'antd/es/alert'
 import Dropdown from 'antd/es/dropdown'
 import Button from 'antd/es/button'
 import { cannedAnswers, ticketDesk } from '@zhisuan/contract/ticket/desk'
-import { ticketCan, ticketPriorities, ticketReviewed, type TicketDetail as Detail } from '@zhisuan/contract/ticket/ticket'
+import { ticketCan, ticketPriorities, ticketReviewed, ticketTypes, type TicketDetail as Detail } from '@zhisuan/contract/ticket/ticket'
 import { lazy, useState } from 'react'
 import { useParams } from 'react-router'
 import { useCall, useChange, useOne } from '../../api/hooks.ts'
@@ -34,6 +34,7 @@ export default function DeskDetail() {
   const note = useChange(ticketDesk.note, how)
   const review = useChange(ticketDesk.review, how)
   const prioritise = useChange(ticketDesk.prioritise, how)
+  const retype = useChange(ticketDesk.retype, how)
   const reveal = useChange(ticketDesk.reveal, how)
   const params = { id }
   const may = (ticket: Detail, which: keyof typeof ticketCan): boolean => (ticketCan[which] as readonly string[]).includes(ticket.status)
@@ -94,6 +95,17 @@ export default function DeskDetail() {
             run: () => prioritise.mutateAsync({ params, body: { priority } }),
           }))
       : []),
+    ...(may(ticket, 'retype')
+      ? ticketTypes
+          .filter((one) => one !== ticket.type)
+          .map((type) => ({
+            key: type,
+            call: ticketDesk.retype,
+            label: `${t('action.retype')}：${t(`type.${type}`)}`,
+            doneText: t('action.retyped'),
+            run: () => retype.mutateAsync({ params, body: { type } }),
+          }))
+      : []),
   ]
   const facts = useTicketFacts()
   return (
@@ -125,7 +137,7 @@ export default function DeskDetail() {
     >
       {(ticket) => (
         <section className="zs-card">
-          <Thread id={id} entries={ticket.entries} />
+          <Thread id={id} type={ticket.type} entries={ticket.entries} />
           {may(ticket, 'answer') && (
             <ReplyBox
               draft={`desk ${id}`}

@@ -1,5 +1,5 @@
 import Spin from 'antd/es/spin'
-import { tickets, type TicketEntry, type TicketFile } from '@zhisuan/contract/ticket/ticket'
+import { ticketReviewed, tickets, type TicketEntry, type TicketFile, type TicketType } from '@zhisuan/contract/ticket/ticket'
 import { lazy, Suspense } from 'react'
 import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
@@ -12,7 +12,7 @@ const Prose = lazy(() => import('../../kit/Prose.tsx'))
 const written: readonly TicketEntry['kind'][] = ['text', 'note', 'created', 'asked', 'resolved']
 
 /** All that was said, the oldest first. */
-export function Thread({ id, entries }: { readonly id: string; readonly entries: readonly TicketEntry[] }) {
+export function Thread({ id, type, entries }: { readonly id: string; readonly type: TicketType; readonly entries: readonly TicketEntry[] }) {
   const { t } = useTranslation('ticket')
   const download = useChange(tickets.download)
   const save = async (file: TicketFile): Promise<void> => saveFrom((await download.mutateAsync({ params: { id, file_id: file.id } })).path)
@@ -31,6 +31,10 @@ export function Thread({ id, entries }: { readonly id: string; readonly entries:
                 {entry.kind === 'confirmed' && entry.staff === null ? t('confirmedByItself') : t(`entry.${entry.kind}`)}
                 {!written.includes(entry.kind) && entry.text !== '' && `：${entry.text}`}
               </span>
+            )}
+            {/* Money and rights are decided by what a reviewer let out, and by nothing that is said before. */}
+            {ticketReviewed.includes(type) && entry.staff === true && !entry.internal && (entry.kind === 'text' || entry.kind === 'asked') && (
+              <span className="zs-soft">{t('unreviewed')}</span>
             )}
             {entry.internal && <span className="zs-soft">{t('internal')}</span>}
             <time className="zs-soft zs-number" dateTime={entry.at}>

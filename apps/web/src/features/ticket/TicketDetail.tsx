@@ -96,7 +96,7 @@ export default function TicketDetail() {
     >
       {(ticket) => (
         <section className="zs-card">
-          <Thread id={id} entries={ticket.entries} />
+          <Thread id={id} type={ticket.type} entries={ticket.entries} />
           {may(ticket, 'reply') && (
             <ReplyBox
               draft={id}

@@ -36,7 +36,6 @@ export default {
   code: words.code,
   codeHint: '6位数字，5分钟内有效',
   currentPassword: '当前密码',
-  currentPasswordHint: '用来确认是您本人',
   changePhone: '修改手机号',
   bindPhone: '绑定手机号',
   changeEmail: '修改邮箱',

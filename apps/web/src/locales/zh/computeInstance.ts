@@ -10,7 +10,7 @@ export default {
     suspended: '已挂起',
     shelved: '已归档',
     rescued: '救援中',
-    resized: '待确认',
+    resized: words.toConfirm,
     soft_deleted: '已软删除',
     deleted: words.deleted,
     create_failed: '创建失败',

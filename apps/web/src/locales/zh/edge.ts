@@ -4,7 +4,7 @@ import * as words from './words.ts'
 export default {
   status: {
     pending: '待接入',
-    unconfirmed: '待确认',
+    unconfirmed: words.toConfirm,
     online: '在线',
     offline: words.offline,
     unbound: '已解绑',

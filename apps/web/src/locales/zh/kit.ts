@@ -192,6 +192,8 @@ export default {
       none: '先不添加规则，外部流量一律不能进入',
     },
   },
+  currentPassword: '当前密码',
+  currentPasswordHint: '用来确认是您本人',
   roleNames: {
     ADMIN: words.platformAdministrator,
     TENANT: '租户',

@@ -145,6 +145,18 @@ export default {
       meaning: '租用、启动或换主机时，可用余额至少够所有机器运行多少小时，0到999；0为不检查',
       affects: '以后的租用、启动和换主机。正在运行的不受影响。',
     },
+    split_bank_hours: {
+      name: '收款账户的生效等待',
+      meaning: '供应商的收款账户变更后过多少小时生效，1到999；另一位人员批准则立即生效',
+      affects: '以后的变更。已提交的变更按提交时的时间生效。',
+    },
+    split_payout_least: { name: '单笔付款下限', meaning: '给供应商的一笔付款至少多少元，最多2位小数', affects: '以后提出的付款。' },
+    split_payout_most: { name: '单笔付款上限', meaning: '给供应商的一笔付款最多多少元，最多2位小数', affects: '以后提出的付款。' },
+    split_payout_approved_above: {
+      name: '付款的复核金额',
+      meaning: '超过多少元的付款须由另一位人员批准，最多2位小数',
+      affects: '以后提出的付款。已提出的不变。',
+    },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
     api_log_days: { name: 'API 日志保留天数', meaning: '保留 API 调用日志的天数，1到999', affects: '更早的日志会被删除，审计日志不受影响。' },
     alert_log_days: {

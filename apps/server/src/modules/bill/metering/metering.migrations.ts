@@ -184,4 +184,8 @@ export const meteringMigrations: Migrations = {
     alter table usage_lines add column attributes jsonb;
     create index usage_lines_provider on usage_lines ((attributes ->> 'provider_id'), "from") where attributes is not null and voided_at is null;
   `),
+  '20261201_51_usage_lines_voided': migration(`
+    -- Of a provider's lines the few that are none any more: what was shared out of them is taken back.
+    create index usage_lines_provider_voided on usage_lines ((attributes ->> 'provider_id')) where attributes is not null and voided_at is not null;
+  `),
 }

@@ -6,7 +6,7 @@ import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isProviderAddress } from '../../../platform/outbound/provider.ts'
-import { wrongKey, type SigningKeys } from './gateway.protocol.ts'
+import { wrongKey, type SigningKeys } from '../../../platform/outbound/signed-messages.ts'
 import { createSignedGateway, type PaymentProvider } from './payment.provider.ts'
 import * as store from './topup.store.ts'
 

@@ -2,7 +2,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { SignType } from '@zhisuan/contract/bill/topup'
 import { z } from 'zod'
 import { createProviderFetch } from '../../../platform/outbound/provider.ts'
-import { isSigned, signed, type SigningKeys } from './gateway.protocol.ts'
+import { isSigned, signed, type SigningKeys } from '../../../platform/outbound/signed-messages.ts'
 
 /** What somebody is to pay. */
 export interface PaymentOrder {

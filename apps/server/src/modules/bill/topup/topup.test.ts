@@ -8,7 +8,7 @@ import { call, refused } from '../../../testing/call.ts'
 import { startGateway, type TestGateway } from '../../../testing/payment-gateway.ts'
 import { signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { createChannels } from './channel.service.ts'
-import { canonical, signed, type Message } from './gateway.protocol.ts'
+import { canonical, signed, type Message } from '../../../platform/outbound/signed-messages.ts'
 import { createTopups } from './topup.service.ts'
 
 let app: TestApp

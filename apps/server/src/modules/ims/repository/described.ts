@@ -22,9 +22,16 @@ export const isPlaceholder = (manifest: Manifest): boolean => {
 
 /**
  * What a manifest is, and, where it is an index, what those are that it has: the first is the one that was asked about.
+ * @param before what is known of a part already: what a digest leads to never changes, and many platforms stay from one push to the next
  * @throws EngineError `bad_answer` for what is no manifest, or refers to itself
  */
-export async function describeManifest(client: Client, name: string, manifest: Manifest, signal: AbortSignal): Promise<Described[]> {
+export async function describeManifest(
+  client: Client,
+  name: string,
+  manifest: Manifest,
+  signal: AbortSignal,
+  before: (digest: string) => Promise<Described | null> = async () => null,
+): Promise<Described[]> {
   const content = parseManifest(manifest.bytes)
   const itself = { digest: manifest.digest, size_bytes: manifest.bytes.length }
   if (content.kind === 'manifest') return [await describeOne(client, name, manifest, signal)]
@@ -33,15 +40,9 @@ export async function describeManifest(client: Client, name: string, manifest: M
   const platforms: ManifestRow['platforms'] = []
   for (const child of content.manifests) {
     if (child.digest === manifest.digest) throw new EngineError('bad_answer', `${name}@${manifest.digest} refers to itself`)
-    const found = await client.manifest(name, child.digest, { signal })
+    const described = (await before(child.digest)) ?? (await describePart(client, name, child.digest, signal))
     // Not every platform of an index has to be there (image-spec, "Image Index").
-    if (found === null) continue
-    const one = parseManifest(found.bytes)
-    // An index in an index is known by name only.
-    const described =
-      one.kind === 'manifest'
-        ? await describeOne(client, name, found, signal)
-        : { row: rowOf(found, 'artifact', '', [], null, []), blobs: [{ digest: found.digest, size_bytes: found.bytes.length }] }
+    if (described === null) continue
     children.push(described)
     if (!child.attestation)
       platforms.push({ os: child.os, architecture: child.architecture, variant: child.variant, digest: child.digest, size_bytes: sizeOf(described.blobs) })
@@ -57,6 +58,14 @@ export async function describeManifest(client: Client, name: string, manifest: M
     children.map((child) => child.row.digest),
   )
   return [{ row: { ...row, size_bytes: sizeOf(blobs) }, blobs }, ...children]
+}
+
+async function describePart(client: Client, name: string, digest: string, signal: AbortSignal): Promise<Described | null> {
+  const found = await client.manifest(name, digest, { signal })
+  if (found === null) return null
+  if (parseManifest(found.bytes).kind === 'manifest') return describeOne(client, name, found, signal)
+  // An index in an index is known by name only.
+  return { row: rowOf(found, 'artifact', '', [], null, []), blobs: [{ digest: found.digest, size_bytes: found.bytes.length }] }
 }
 
 async function describeOne(client: Client, name: string, manifest: Manifest, signal: AbortSignal): Promise<Described> {

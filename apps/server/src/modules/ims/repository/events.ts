@@ -2,14 +2,20 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { registriesPath } from '@zhisuan/contract/ims/registry'
 import { acceptedManifests } from '@zhisuan/engines/registry/manifest'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { unreadable } from '../../../platform/http/bind.ts'
+import { createOneAtATime } from '../../../platform/oneAtATime.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { platformSubject } from '../registry/registry.connection.ts'
 import { getRegistry } from '../registry/registry.store.ts'
 import type { RegistryIndex } from './indexing.ts'
 
+/** A registry tells one thing after the other, and nothing more before it was answered: so long it is kept waiting for what takes long. */
+const answerMs = 1_000
+/** So much may wait to be looked at; a registry tells of the rest again. */
+const waitingMost = 10_000
 const bodyLimit = 4 * 2 ** 20
 /** Of one event there are some fifty values. */
 const most = { values: 60_000, keys: 100 }
@@ -40,7 +46,18 @@ const otherManifests = ['application/vnd.docker.distribution.manifest.v1+json', 
 export const notifySecretHash = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
 /** Where registries tell of pushes, pulls and deletions: only what happened, which is then looked at there. */
-export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; index: RegistryIndex }): void {
+export function serveEvents(http: FastifyInstance, { db, log, index }: Pick<Platform, 'db' | 'log'> & { index: RegistryIndex }): void {
+  /** What is told of one repository is looked at in its order, and what is told of others meanwhile. */
+  const oneAtATime = createOneAtATime()
+  let waiting = 0
+  const queued = async (repository: string, look: () => Promise<void>): Promise<void> => {
+    waiting++
+    try {
+      await oneAtATime(repository, look)
+    } finally {
+      waiting--
+    }
+  }
   const manifests = new Set([...acceptedManifests.split(', '), ...otherManifests])
   const isManifest = (mediaType: string): boolean => manifests.has(mediaType)
   void http.register(async (within) => {
@@ -64,15 +81,22 @@ export function serveEvents(http: FastifyInstance, { db, index }: { db: Db; inde
       const registry = await known(request.params.id, request.headers.authorization)
       const parsed = envelope.safeParse(request.body)
       if (!parsed.success) throw new Refusal('requestInvalid')
+      if (waiting >= waitingMost) throw new Refusal('tooMuchAtOnce')
+      const looks: Promise<void>[] = []
       for (const { action, target, actor } of parsed.data.events) {
         const { repository, digest } = target
         const tag = target.tag ?? null
+        const then = (look: () => Promise<void>): void => void looks.push(queued(`${registry.id} ${repository}`, look))
         // Our own changes are known.
         if (actor?.name === platformSubject) continue
-        if (action === 'push' && isManifest(target.mediaType)) await index.pushed(registry, repository, { tag, digest }, actor?.name || null)
-        else if (action === 'pull' && isManifest(target.mediaType)) await index.pulled(registry, repository, tag, digest)
-        else if (action === 'delete' && digest !== '') await index.deleted(registry, repository, digest, actor?.name || null)
+        if (action === 'push' && isManifest(target.mediaType)) then(() => index.pushed(registry, repository, { tag, digest }, actor?.name || null))
+        else if (action === 'pull' && isManifest(target.mediaType)) then(() => index.pulled(registry, repository, tag, digest))
+        else if (action === 'delete' && digest !== '') then(() => index.deleted(registry, repository, digest, actor?.name || null))
       }
+      const all = Promise.all(looks)
+      // What goes wrong after it was answered is found when the registry is compared with the index.
+      all.catch((error: unknown) => log.warn({ err: error, registry: registry.id }, 'what a registry told was not looked at'))
+      await Promise.race([all, sleep(answerMs)])
       return reply.code(200).send({})
     })
   })

@@ -235,6 +235,26 @@ describe('the index of a registry', () => {
     there.state.takes = false
   })
 
+  it('is told of more while it looks at what takes long', async () => {
+    let release = () => {}
+    there.tags.set('slow', image(6_000))
+    there.holds.set('slow', new Promise((resolve) => (release = resolve)))
+    await tell('slow')
+    expect((await shown()).map(({ name }) => name)).not.toContain('slow')
+    release()
+    await vi.waitFor(async () => expect((await shown()).map(({ name }) => name)).toContain('slow'))
+  })
+
+  it('does not delete what somebody has pushed under the name since, and nobody has told of yet', async () => {
+    const bin = { id: registry.id, pid: project.id }
+    const params = { ...bin, name: 'app', tag: 'unheard' }
+    there.tags.set('unheard', image(8_000))
+    await tell('unheard')
+    there.tags.set('unheard', image(8_100))
+    expect(await refused(app, repositories.deleteTag, { token: owner.token, params })).toMatchObject({ code: 90012 })
+    expect(there.tags.get('unheard')).toBe(image(8_100))
+  })
+
   it('says in Chinese why a registry could not be compared with it, until it could', async () => {
     const error = async () => {
       const shown = await call(app, registries.get, { token: admin.token, params: { id: registry.id } })

@@ -36,6 +36,8 @@ interface By {
   readonly deleted?: string | null
 }
 
+/** What has no name, in one look. */
+const looseAtOnce = 200
 /** Tags that are asked about at once. */
 const atOnce = 16
 /** So often it is looked anew where somebody else changed the index of it meanwhile. */
@@ -171,10 +173,12 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
    * Takes a name away and leaves what it led to, with its other names: puts something else under it, and deletes that.
    * What somebody has pushed under it since stays.
    * @param digest what it led to
+   * @returns false where the name leads to something else by now
    */
-  const untag = async (client: Client, name: string, tag: string, digest: string): Promise<void> => {
+  const untag = async (client: Client, name: string, tag: string, digest: string): Promise<boolean> => {
     const there = await client.manifest(name, tag)
-    if (there === null || (there.digest !== digest && !isOurPlaceholder(there))) return
+    if (there === null) return true
+    if (there.digest !== digest && !isOurPlaceholder(there)) return false
     const config = Buffer.from('{}')
     const empty = { mediaType: mediaTypes.ociEmpty, digest: await client.putBlob(name, config), size: config.length }
     const bytes = Buffer.from(
@@ -189,6 +193,7 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       }),
     )
     await client.deleteManifest(name, await client.putManifest(name, tag, { mediaType: mediaTypes.ociManifest, bytes }))
+    return true
   }
 
   const record = async (tx: Tx, place: Place, manifests: readonly Described[], by: string | null): Promise<string> => {
@@ -252,7 +257,13 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       return leave(place, known, before, by.deleted ?? null)
     }
     if (before?.digest === manifest.digest && pushed === null) return true
-    const [described, ...children] = await describeManifest(client, name, manifest, signal)
+    const [described, ...children] = await describeManifest(
+      client,
+      name,
+      manifest,
+      signal,
+      known === null ? undefined : (digest) => store.describedBefore(db, known, digest),
+    )
     if (described === undefined) return true
     const moved = before !== undefined && before.digest !== manifest.digest
     if (moved && immutable && known !== null) {
@@ -507,6 +518,23 @@ export function createIndex({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         if (id !== null && isDigest(digest) && (await store.getManifest(db, id, digest)) === undefined)
           await ifUnderstood(() => lookAtContent(place, digest, stopping.signal, by, tag))
       } else if (isDigest(digest)) await ifUnderstood(() => lookAtContent(place, digest, stopping.signal, by))
+    },
+
+    /** What was pushed without a name, and still has none after the days that a project keeps what was deleted, rests in its bin as well. */
+    async restLoose(): Promise<void> {
+      for (const { registry_id, repository_id, project_name, name, digest } of await store.looseSince(db, now(), looseAtOnce)) {
+        const registry = await registries.getRegistry(db, registry_id)
+        const place = registry?.status === 'active' && registry.ours ? await placeOf(registry, `${project_name}/${name}`) : null
+        if (place === null) continue
+        await db
+          .transaction()
+          .execute(async (tx) => {
+            if ((await store.lockRepository(tx, repository_id)) === undefined) return
+            await rest(tx, place, repository_id, digest, digest, null)
+            await store.countRepository(tx, repository_id)
+          })
+          .catch((error: unknown) => log.warn({ err: error, digest }, 'what has no name was not put into the bin'))
+      }
     },
 
     /** Notes a pull. */

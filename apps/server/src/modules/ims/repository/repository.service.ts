@@ -4,6 +4,7 @@ import { alsoInProject } from '@zhisuan/contract/ims/rights'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { isImageConfig, parseImageConfig, parseManifest } from '@zhisuan/engines/registry/manifest'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { deniedOn, deniesSome } from '../../../platform/auth/rules.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { unrecorded } from '../../../platform/db/recording.ts'
@@ -69,6 +70,9 @@ export function createRepositories(
     const days = await binDaysOf(repository.project_id)
     const deleted_at = now()
     const client = await writerOf(repository.registry_id)
+    // Pushed since, and nobody has told of it yet: what is deleted is not what somebody saw.
+    const there = await asking(() => client.head(nameOf(repository), tag.name))
+    if (there !== null && there !== tag.digest) throw new Refusal('changedMeanwhile')
     await db.transaction().execute(async (tx) => {
       found(await store.lockRepository(tx, repository.id))
       const row = found(await store.getTag(tx, repository.id, tag.name))
@@ -77,17 +81,23 @@ export function createRepositories(
       await store.binTag(tx, row.id, { deleted_at, deleted_by: by, ends_at: new Date(deleted_at.getTime() + days * dayMs) })
       await store.countRepository(tx, repository.id)
     })
+    const takeBack = (): Promise<void> =>
+      db.transaction().execute(async (tx) => {
+        if ((await store.lockRepository(tx, repository.id)) === undefined) return
+        // Told of the push by now: then its name is taken, and what it led to before rests.
+        if ((await store.getTag(tx, repository.id, tag.name)) === undefined) await store.unbinTag(tx, tag.id)
+        else await store.untagged(tx, tag.id, now())
+        await store.countRepository(tx, repository.id)
+      })
     try {
-      await index.untag(client, nameOf(repository), tag.name, tag.digest)
+      if (!(await index.untag(client, nameOf(repository), tag.name, tag.digest))) {
+        await takeBack()
+        throw new Refusal('changedMeanwhile')
+      }
       await store.untagged(db, tag.id, now())
     } catch (error) {
       // What became of it is seen when the registry is compared with the index; nothing was done where nobody heard of it.
-      if (!isEngineError(error, 'unanswered'))
-        await db.transaction().execute(async (tx) => {
-          if ((await store.lockRepository(tx, repository.id)) === undefined) return
-          await store.unbinTag(tx, tag.id)
-          await store.countRepository(tx, repository.id)
-        })
+      if (!(error instanceof Refusal) && !isEngineError(error, 'unanswered')) await takeBack()
       throw isEngineError(error) ? new Refusal('registryBusy', { cause: error }) : error
     }
     if (days === 0) await purge(tag.id)
@@ -158,6 +168,7 @@ export function createRepositories(
 
     /** What the rules of projects leave goes to their bins, but what must not be deleted. */
     async applyRules(): Promise<void> {
+      await index.restLoose()
       for (const project of await store.projectsWithRules(db)) {
         for (const tag of notKept(project.keep_rules, await store.tagsOfProject(db, project.id), now())) {
           if (isMeantByAny(project.immutable_tags, tag.name)) continue
@@ -169,18 +180,25 @@ export function createRepositories(
     },
 
     async keepPreview(
-      actor: Actor,
+      { actor, context }: Asking,
       at: projects.ProjectAt,
       { keep_rules }: BodyOf<typeof registryProjects.keepPreview>,
     ): Promise<ResponseOf<typeof registryProjects.keepPreview>> {
       const project = found(await projects.showProject(db, scopeOf(actor), at))
       const all = await store.tagsOfProject(db, project.id)
       const left = notKept(keep_rules, all, now()).filter(({ name }) => !isMeantByAny(project.immutable_tags, name))
+      // What somebody may not list is not listed by the way.
+      const asks = deniesSome(actor.rules, 'ims.tag.list')
+      const mayList = (repository: string): boolean =>
+        !asks || deniedOn(actor, 'ims.tag.list', { kind: 'ims.tag', id: `${project.id}/${repository}` }, context) === null
       return {
         tag_count: left.length,
         kept_count: all.length - left.length,
         size_bytes: [...new Map(left.map(({ digest, size_bytes }) => [digest, size_bytes])).values()].reduce((sum, one) => sum + one, 0),
-        items: left.slice(0, previewMost).map(({ repository, name, pushed_at }) => ({ repository, tag: name, pushed_at: iso(pushed_at) })),
+        items: left
+          .filter(({ repository }) => mayList(repository))
+          .slice(0, previewMost)
+          .map(({ repository, name, pushed_at }) => ({ repository, tag: name, pushed_at: iso(pushed_at) })),
       }
     },
 

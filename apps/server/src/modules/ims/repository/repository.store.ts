@@ -194,6 +194,43 @@ export async function putManifest(
       .execute()
 }
 
+/** A manifest as it was described when it came, with all that it refers to; null where its bytes were not kept, or it is not known. */
+export async function describedBefore(
+  on: Sql,
+  repositoryId: string,
+  digest: string,
+): Promise<{ row: Omit<ManifestRow, 'repository_id' | 'pushed_by' | 'created_at'>; blobs: { digest: string; size_bytes: number }[] } | null> {
+  const manifest = await getManifest(on, repositoryId, digest)
+  if (manifest?.content == null) return null
+  const { repository_id: _, pushed_by: __, created_at: ___, ...row } = manifest
+  const blobs = await on
+    .selectFrom('registry_blobs')
+    .select(['digest', 'size_bytes'])
+    .where('repository_id', '=', repositoryId)
+    .where('manifest', '=', digest)
+    .execute()
+  return { row, blobs }
+}
+
+/** What nothing has led to for the days that its project keeps what was deleted, and at least one. */
+export async function looseSince(
+  on: Sql,
+  at: Date,
+  most: number,
+): Promise<{ registry_id: string; repository_id: string; project_name: string; name: string; digest: string }[]> {
+  const { rows } = await sql<{ registry_id: string; repository_id: string; project_name: string; name: string; digest: string }>`
+    select p.registry_id, m.repository_id, p.name as project_name, r.name, m.digest
+    from registry_manifests as m join registry_repositories as r on r.id = m.repository_id join registry_projects as p on p.id = r.project_id
+    where m.created_at < ${at}::timestamptz - make_interval(days => greatest(p.bin_days, 1))
+      and not exists (select from registry_tags as t where t.repository_id = m.repository_id and t.digest = m.digest)
+      and not exists (
+        select from (select distinct repository_id, unnest(children) as digest from registry_manifests where children <> '{}') as parts
+        where parts.repository_id = m.repository_id and parts.digest = m.digest
+      )
+    order by m.created_at limit ${most}`.execute(on)
+  return rows
+}
+
 /** What nothing leads to, such as what was pushed by its digest only. */
 export const looseManifests = async (on: Sql, repositoryId: string): Promise<Pick<ManifestRow, 'digest' | 'size_bytes' | 'pushed_by' | 'created_at'>[]> =>
   on

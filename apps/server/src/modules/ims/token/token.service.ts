@@ -147,7 +147,13 @@ export function createTokenService({ db, now }: Pick<Platform, 'db' | 'now'>, pa
   ): Promise<RegistryScope> => {
     const nothing = { ...scope, actions: [] }
     // `_catalog` tells of all that there is.
-    if (scope.type === 'registry') return actor !== null && isPlatformKind(actor.kind) && scope.name === 'catalog' ? scope : nothing
+    if (scope.type === 'registry') {
+      if (actor === null || !isPlatformKind(actor.kind) || scope.name !== 'catalog') return nothing
+      const decision = await decideCall(actor, repositories.all, { params: { id: registryId } }, contextOf(actor, request), (kind, id) =>
+        tags(scopeOf(actor), kind, id),
+      )
+      return decision.outcome === 'allowed' ? scope : nothing
+    }
     const names = partsOf(scope.name)
     const project = names === null ? undefined : await projectForToken(db, registryId, names.project)
     if (names === null || project === undefined) return nothing

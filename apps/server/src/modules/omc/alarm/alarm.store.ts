@@ -110,6 +110,11 @@ interface DeliveryTable {
   created_at: Generated<Date>
   sent_at: Date | null
 }
+interface WatchTable {
+  one: Generated<boolean>
+  since: Date
+  looked_at: Date
+}
 interface WindowTable {
   id: string
   bp_id: string | null
@@ -129,6 +134,7 @@ declare module '../../../platform/db/database.ts' {
     alarm_receivers: ReceiverTable
     alarm_deliveries: DeliveryTable
     alarm_windows: WindowTable
+    alarm_watch: WatchTable
   }
 }
 
@@ -244,6 +250,10 @@ export const alarmMigrations: Migrations = {
     create index alarm_windows_bp on alarm_windows (bp_id, starts_at desc);
     create index alarm_windows_ends on alarm_windows (ends_at);
     ${tellsChanges('alarm_windows', 'omc.alarmWindow')}
+  `),
+  '20261201_70_alarm_watch': migration(`
+    -- Since when without a gap somebody listens and whoever tells answers.
+    create table alarm_watch (one boolean primary key default true check (one), since timestamptz not null, looked_at timestamptz not null);
   `),
 }
 
@@ -448,6 +458,26 @@ export const openEpisodes = (tx: Tx, of: { alarmId: string } | { toldBefore: Dat
     .forUpdate()
     .execute()
 
+/**
+ * Notes that it was looked.
+ * @param lastBy when it has to have been looked at last, else it begins anew; null: it begins anew in any case
+ * @returns since when without a gap it is looked
+ */
+export async function watch(tx: Tx, at: Date, lastBy: Date | null): Promise<Date> {
+  const row = await tx
+    .insertInto('alarm_watch')
+    .values({ since: at, looked_at: at })
+    .onConflict((conflict) =>
+      conflict.column('one').doUpdateSet({
+        since: lastBy === null ? at : sql<Date>`case when alarm_watch.looked_at >= ${lastBy}::timestamptz then alarm_watch.since else ${at}::timestamptz end`,
+        looked_at: at,
+      }),
+    )
+    .returning('since')
+    .executeTakeFirstOrThrow()
+  return row.since
+}
+
 /** In one transaction; whoever takes some asks for more until there are none. */
 export const laterAtOnce = 200
 /** Held by whoever looks whether nobody is to be told, and alone by whoever changes when that is. */
@@ -459,7 +489,7 @@ export async function holdWindows(tx: Tx, bpId: string | null, alone: boolean): 
 }
 /** Those that go on whose time to be told has come. */
 export const heldDue = (tx: Tx, now: Date): Promise<AlertLogRow[]> =>
-  tx.selectFrom('alert_logs').selectAll().where('status', '=', 'firing').where('held_until', '<=', now).orderBy('id').limit(1_000).forUpdate().execute()
+  tx.selectFrom('alert_logs').selectAll().where('status', '=', 'firing').where('held_until', '<=', now).orderBy('id').limit(laterAtOnce).forUpdate().execute()
 /** Those that nobody has taken up for as long as their alarm says, and of which nobody else was told. */
 export const toEscalate = (tx: Tx, now: Date): Promise<AlertLogRow[]> =>
   tx
@@ -614,14 +644,24 @@ export interface Claimed {
   readonly receiver: ReceiverRow
   readonly deliveries: readonly DeliveryRow[]
 }
+/** Stands for the platform where organisations are compared: the nil UUID (RFC 9562) is nobody's. */
+const platform = '00000000-0000-0000-0000-000000000000'
 /**
  * Of one receiver whose turn it is all that is due, held until then: what is due together is sent together. Whoever dies
  * over it leaves it to the next, when its time is over.
+ * @param busy organisations for which enough is being sent already; null: the platform
  */
-export async function claimDue(tx: Tx, now: Date, until: Date, most: (kind: ReceiverKind) => number): Promise<Claimed | null> {
+export async function claimDue(
+  tx: Tx,
+  now: Date,
+  until: Date,
+  most: (kind: ReceiverKind) => number,
+  busy: readonly (string | null)[],
+): Promise<Claimed | null> {
   const receiver = await tx
     .selectFrom('alarm_receivers')
     .selectAll()
+    .where(sql<boolean>`coalesce(bp_id, ${platform}::uuid) <> all (${busy.map((bpId) => bpId ?? platform)}::uuid[])`)
     .where((of) => of.or([of('next_at', 'is', null), of('next_at', '<=', now)]))
     .where(
       sql<boolean>`exists (
@@ -630,6 +670,8 @@ export async function claimDue(tx: Tx, now: Date, until: Date, most: (kind: Rece
           and not ${isBehind('d', now)}
       )`,
     )
+    // Who has waited longest: what was never asked first.
+    .orderBy('next_at', (order) => order.asc().nullsFirst())
     .limit(1)
     .forUpdate()
     .skipLocked()

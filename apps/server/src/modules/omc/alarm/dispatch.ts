@@ -12,8 +12,9 @@ const togetherMost = (kind: ReceiverKind): number => Math.min(500, Math.floor(li
 const claimMs = 60_000
 /** Before each further try; after the last nobody tries any more but by hand. */
 const againAfterMs = [5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000] as const
-/** At once, by this server. */
-const atOnce = 4
+/** At once, by this server, and of them for one organisation: whose receivers hang keeps nobody else waiting. */
+const atOnce = 16
+const atOnceOfOne = 2
 
 export type Dispatcher = ReturnType<typeof createDispatcher>
 
@@ -23,7 +24,8 @@ export const sealedAt = (id: string): string => `alarm_receivers.sealed:${id}`
 export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' | 'log' | 'now' | 'secrets'>, channels: Channels) {
   let timer: NodeJS.Timeout | undefined
   const stopping = new AbortController()
-  const running = new Set<Promise<void>>()
+  /** What is being sent, and for whom. */
+  const running = new Map<Promise<void>, string | null>()
 
   const placeOf = ({ id, sealed }: Pick<store.ReceiverRow, 'id' | 'sealed'>): ReceiverPlace =>
     receiverPlace.parse(JSON.parse(secrets.open(sealed, sealedAt(id))))
@@ -58,7 +60,8 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
   const lookNow = async (): Promise<void> => {
     while (running.size < atOnce && !stopping.signal.aborted) {
       const at = now()
-      const claimed = await db.transaction().execute((tx) => store.claimDue(tx, at, new Date(at.getTime() + claimMs), togetherMost))
+      const busy = [...Map.groupBy(running.values(), (bpId) => bpId)].flatMap(([bpId, of]) => (of.length < atOnceOfOne ? [] : [bpId]))
+      const claimed = await db.transaction().execute((tx) => store.claimDue(tx, at, new Date(at.getTime() + claimMs), togetherMost, busy))
       if (claimed === null) return
       const work = deliver(claimed)
         .catch((error: unknown) => {
@@ -67,7 +70,7 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
         .finally(() => {
           running.delete(work)
         })
-      running.add(work)
+      running.set(work, claimed.receiver.bp_id)
     }
   }
   const loop = async (): Promise<void> => {
@@ -85,7 +88,7 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
     async stop(): Promise<void> {
       stopping.abort()
       clearTimeout(timer)
-      await Promise.all(running)
+      await Promise.all(running.keys())
       await channels.agent.close()
     },
   }

@@ -158,7 +158,7 @@ describe('alarms that nobody is told of at once', () => {
     const rows = () => app.platform.db.selectFrom('alarm_deliveries').selectAll().where('summary', 'like', `%${alarm.name}%`).orderBy('id').execute()
     const claimed = async (): Promise<string[]> => {
       await app.platform.db.updateTable('alarm_receivers').set({ next_at: null }).execute()
-      const found = await app.platform.db.transaction().execute((tx) => claimDue(tx, app.clock.now(), app.clock.now(), () => 500))
+      const found = await app.platform.db.transaction().execute((tx) => claimDue(tx, app.clock.now(), app.clock.now(), () => 500, []))
       return (found?.deliveries ?? []).flatMap(({ what, summary }) => (summary.includes(alarm.name) ? [what] : []))
     }
     const [first] = await rows()
@@ -206,5 +206,43 @@ describe('alarms that nobody is told of at once', () => {
       ['warning', true],
       ['critical', false],
     ])
+  })
+
+  it('are over by silence only where somebody has listened all the while', async () => {
+    const silence = 5 * minute
+    const alarm = await make()
+    const status = async () =>
+      (await app.platform.db.selectFrom('alert_logs').select('status').where('alarm_id', '=', alarm.id).executeTakeFirstOrThrow()).status
+    const look = async (after: number, silentMs: number | null = silence): Promise<void> => {
+      app.clock.advance(after)
+      await inbox.endSilent(silentMs)
+    }
+    await look(0)
+    await told(alarm)
+    // Server or database were away: what is not told by then may be told any moment.
+    await look(30 * minute)
+    expect(await status()).toBe('firing')
+    for (let minutes = 1; minutes < 5; minutes++) await look(minute)
+    expect(await status()).toBe('firing')
+    // Nor does who would tell it answer.
+    await look(minute, null)
+    await look(minute)
+    expect(await status()).toBe('firing')
+    for (let minutes = 0; minutes < 5; minutes++) await look(minute)
+    expect(await status()).toBe('resolved')
+  })
+
+  it('are sent to others while enough is being sent for one organisation', async () => {
+    const { db } = app.platform
+    owner = { ...owner, ...(await signIn(app, owner)) }
+    await told(await make())
+    const { bp_id } = await db.selectFrom('alarm_receivers').select('bp_id').where('id', '=', ids.first).executeTakeFirstOrThrow()
+    const claimed = async (busy: readonly (string | null)[]) => {
+      await db.updateTable('alarm_receivers').set({ next_at: null }).execute()
+      const at = app.clock.now()
+      return (await db.transaction().execute((tx) => claimDue(tx, at, at, () => 500, busy)))?.receiver.bp_id
+    }
+    expect(await claimed([bp_id])).toBeUndefined()
+    expect(await claimed([null])).toBe(bp_id)
   })
 })

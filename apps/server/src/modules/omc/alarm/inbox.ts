@@ -45,8 +45,8 @@ const ours: ReadonlySet<string> = new Set([alarmLabel, severityLabel, organisati
 const summaryMost = 500
 /** So soon it is asked again whether a node is still away. */
 const lookAgainMs = 60_000
-/** Prometheus tells what goes on again each minute; what is not told for so long is over. */
-const silentMs = 5 * 60_000
+/** It is looked each minute whether everybody was there who tells; between two looks that are further apart nobody may have listened. */
+const watchGapMs = 3 * 60_000
 
 export type Inbox = ReturnType<typeof createInbox>
 
@@ -162,7 +162,7 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     },
     /** Ends what goes on of an alarm that is off, or goes. */
     async endOf(tx: Tx, alarm: store.AlarmRow): Promise<void> {
-      for (const row of await store.openEpisodes(tx, { alarmId: alarm.id })) await end(tx, row, alarm)
+      for (let rows; (rows = await store.openEpisodes(tx, { alarmId: alarm.id })).length > 0;) for (const row of rows) await end(tx, row, alarm)
     },
     /** Tells of what is held no more, and more people of what nobody took up. */
     async tellLater(): Promise<void> {
@@ -191,11 +191,17 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         return rows.length
       })
     },
-    /** Ends what nobody tells any more, though whoever told it answers. @param answers whether a Prometheus would tell, or none is there any more */
-    async endSilent(answers: boolean): Promise<void> {
-      if (!answers) return
+    /**
+     * Ends what nobody tells any more, though whoever would tell it answers and somebody has listened all the time since: what
+     * was not told while the platform was away is not over.
+     * @param silentMs after which silence says so; null where nobody answers who would tell
+     */
+    async endSilent(silentMs: number | null): Promise<void> {
       await db.transaction().execute(async (tx) => {
-        const rows = await store.openEpisodes(tx, { toldBefore: new Date(now().getTime() - silentMs) })
+        const at = now()
+        const since = await store.watch(tx, at, silentMs === null ? null : new Date(at.getTime() - watchGapMs))
+        if (silentMs === null || since.getTime() > at.getTime() - silentMs) return
+        const rows = await store.openEpisodes(tx, { toldBefore: new Date(at.getTime() - silentMs) })
         const alarms = new Map((await store.alarmsByIds(tx, [...new Set(rows.flatMap(({ alarm_id }) => alarm_id ?? []))])).map((alarm) => [alarm.id, alarm]))
         for (const row of rows) await end(tx, row, row.alarm_id === null ? undefined : alarms.get(row.alarm_id))
       })

@@ -29,6 +29,8 @@ const triedMs = 1_500
 /** At this server at once, of rules that people write: what evaluates rules is not kept from it. */
 const tryingMost = 4
 const lookEveryMs = 500
+/** Prometheus tells what goes on again each minute. */
+const silentMs = 5 * 60_000
 
 export type RuleKeeper = ReturnType<typeof createRuleKeeper>
 
@@ -200,10 +202,13 @@ export function createRuleKeeper(
         throw error
       }
     },
-    /** Whether the one that tells answers now; where there is none any more, nobody tells. */
-    async answers(): Promise<boolean> {
+    /** After how many milliseconds of silence something is over; null where the one that tells does not answer. Where there is none any more, nobody tells. */
+    async silence(): Promise<number | null> {
       const target = await row()
-      return target === undefined || (target.status === 'active' && target.health === 'reachable')
+      if (target === undefined) return silentMs
+      if (target.status !== 'active' || target.health !== 'reachable') return null
+      // It tells at an evaluation what goes on, and each minute again.
+      return Math.max(silentMs, 3 * 1_000 * target.settings.scrape_interval_seconds)
     },
   }
 }

@@ -68,8 +68,7 @@ export function rulesFile(alarms: readonly Ruled[]): string {
     ]
     return [
       `  - name: ${quoted(alarm.id)}`,
-      // More is told of by its first ones.
-      '    limit: 500',
+      // No limit: beyond one Prometheus tells of none at all, and a large fault is what has to be told.
       '    rules:',
       ...rule(alarm.id, alarm.no_data === 'keep' ? kept(alarm) : firesOf(alarm)),
       ...(alarm.no_data === 'alarm' ? rule(`${alarm.id}-missing`, missing(alarm)) : []),

@@ -1,7 +1,7 @@
 import { constants, createHmac, createPrivateKey, createPublicKey, randomBytes, sign, timingSafeEqual, verify, type KeyObject } from 'node:crypto'
 import type { SignType } from '@zhisuan/contract/bill/topup'
 
-/** What a message of a gateway says; all of it is text, and all of it but `sign` is signed. */
+/** What a message of a gateway, or of another outside that is agreed with, says; all of it is text, and all of it but `sign` is signed. */
 export type Message = Readonly<Record<string, string>>
 
 export interface SigningKeys {

@@ -1,0 +1,4 @@
+/** What is told of differences. */
+export const reconciliationTexts = {
+  found: (day: string, count: number): string => `${day}的付款对账有${count}项差异，请处理`,
+} as const

@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { money } from '../bill/money.ts'
+import { can } from '../can.ts'
+import { byId, day, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { reference } from '../resource.ts'
+import { fieldTexts } from '../texts.ts'
+import { plainText } from '../validation.ts'
+import { splitKeepers, splitPath } from './contract.ts'
+
+/**
+ * What the channel's file of a day and our payouts do not agree about. `oursOnly`: ended here, and not in the file. `theirsOnly`:
+ * in the file, and none of ours. `amount`: another one. `double`: paid once more. `returned`: it came back there, and here it
+ * did not. `state`: ended otherwise.
+ */
+export const caseKinds = ['oursOnly', 'theirsOnly', 'amount', 'double', 'returned', 'state'] as const
+export type CaseKind = (typeof caseKinds)[number]
+/** `proposed`: somebody says how it is to end, and somebody else has to agree. */
+export const caseStatuses = ['open', 'proposed', 'closed'] as const
+export type CaseStatus = (typeof caseStatuses)[number]
+/** `settled`: both agree by now. `accepted`: it stays as it is, for a reason. `writtenOff`: a movement makes up for it. */
+export const caseExits = ['settled', 'accepted', 'writtenOff'] as const
+export type CaseExit = (typeof caseExits)[number]
+export const caseCan = can<CaseStatus>()({ propose: ['open'], decide: ['proposed'], ask: ['open'] })
+/** Which the channel can be asked about once more: of the others it can say nothing new. */
+export const caseAskable: readonly CaseKind[] = ['oursOnly', 'amount', 'returned', 'state']
+
+export const splitCase = z.object({
+  id: z.uuid(),
+  day,
+  kind: z.enum(caseKinds),
+  status: z.enum(caseStatuses),
+  /** Null of what is none of ours. */
+  payout_id: z.uuid().nullable(),
+  provider: reference.nullable(),
+  /** What the channel calls the payment; empty where it knows of none. */
+  reference: z.string(),
+  ours: z.object({ amount: money, status: z.string() }).nullable(),
+  theirs: z.object({ amount: money, status: z.string() }).nullable(),
+  /** How it ended, or is to end as somebody proposed. */
+  exit: z.enum(caseExits).nullable(),
+  reason: z.string(),
+  proposed_by: z.string().nullable(),
+  decided_by: z.string().nullable(),
+  created_at: moment,
+  closed_at: moment.nullable(),
+})
+export type SplitCase = z.output<typeof splitCase>
+
+/** `due`: its file is to be read. */
+export const reconciliationStatuses = ['due', 'done'] as const
+export const splitReconciliation = z.object({
+  id: z.uuid(),
+  day,
+  status: z.enum(reconciliationStatuses),
+  row_count: z.int(),
+  case_count: z.int(),
+  open_count: z.int(),
+  /** SHA-256 of the file; null until it was read. */
+  file_hash: z.string().nullable(),
+  /** Whether its file could not be read the last time. */
+  failed: z.boolean(),
+  finished_at: moment.nullable(),
+})
+export type SplitReconciliation = z.output<typeof splitReconciliation>
+
+const one = { params: byId } as const
+const reason = z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(500).regex(plainText, fieldTexts.controlCharacters)
+
+export const splitCases = {
+  list: defineCall({
+    id: 'split.case.list',
+    method: 'GET',
+    path: `${splitPath}/cases`,
+    summary: 'Differences between the channel’s files and our payouts',
+    access: splitKeepers,
+    query: listQuery(['created_at', 'day'], {
+      status: z.enum(caseStatuses).optional(),
+      kind: z.enum(caseKinds).optional(),
+      day: day.optional(),
+    }),
+    response: listOf(splitCase),
+  }),
+  /** Refused with 90010, 98218. */
+  propose: defineCall({
+    ...one,
+    id: 'split.case.propose',
+    method: 'POST',
+    path: `${splitPath}/cases/{id}/propose`,
+    summary: 'Say how it is to end, and why',
+    access: splitKeepers,
+    body: z.object({ exit: z.enum(['accepted', 'writtenOff']), reason }),
+    response: splitCase,
+  }),
+  /** By somebody else than who proposed it. Refused with 90010, 98209. */
+  decide: defineCall({
+    ...one,
+    id: 'split.case.decide',
+    method: 'POST',
+    path: `${splitPath}/cases/{id}/decide`,
+    summary: 'Agree with how it is to end, or not: then it is open again',
+    access: splitKeepers,
+    body: z.object({ agree: z.boolean() }),
+    response: splitCase,
+  }),
+  /** Refused with 90010, 98214, 98216, 98217, 98219. */
+  ask: defineCall({
+    ...one,
+    id: 'split.case.ask',
+    method: 'POST',
+    path: `${splitPath}/cases/{id}/ask`,
+    summary: 'Ask the channel again; where both agree by now it is closed',
+    access: splitKeepers,
+    perMinute: 60,
+    response: splitCase,
+  }),
+} as const
+
+export const splitReconciliations = {
+  list: defineCall({
+    id: 'split.reconciliation.list',
+    method: 'GET',
+    path: `${splitPath}/reconciliations`,
+    summary: 'Days whose files of the channel were read',
+    access: splitKeepers,
+    query: listQuery(['day'], {}),
+    response: listOf(splitReconciliation),
+  }),
+  /** The same file again changes nothing. Refused with 98214, 98220. */
+  create: defineCall({
+    id: 'split.reconciliation.create',
+    method: 'POST',
+    path: `${splitPath}/reconciliations`,
+    summary: 'Read the channel’s file of a day that is over, again',
+    access: splitKeepers,
+    status: 202,
+    perMinute: 60,
+    body: z.object({ day }),
+    response: splitReconciliation,
+  }),
+} as const
