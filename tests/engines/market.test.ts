@@ -17,7 +17,6 @@ import { offers } from '@zhisuan/contract/market/offer'
 import { providers } from '@zhisuan/contract/market/provider'
 import { rentals, type Rental } from '@zhisuan/contract/market/rental'
 import { configs } from '@zhisuan/contract/sys/sys'
-import { configs } from '@zhisuan/contract/sys/sys'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -87,7 +86,6 @@ describe.skipIf(!dockerIsThere)('machines that are rented on a real Docker Engin
     await until(async () => (await owner.call(cards.list, { query: {} })).total === 3, 'the agent to tell of its cards', 40_000)
 
     const { id } = await owner.call(providers.create, { body: { name: '机柜主', contact: '13800000000' } })
-    await admin.call(configs.set, { body: { key: 'market_hours_ahead', value: '0' } })
     await admin.call(configs.set, { body: { key: 'market_hours_ahead', value: '0' } })
     await admin.call(providers.review, { params: { id }, body: { action: 'verify' } })
     const tested = await owner.call(marketNodes.test, { params: { id: edge.id } })
