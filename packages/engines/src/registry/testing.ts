@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { mediaTypes } from './manifest.ts'
 import type { Registry } from './types.ts'
 
@@ -121,6 +122,22 @@ export async function pushImage(
   )
   const digest = await registry.putManifest(repository, tag ?? digestOf(bytes), { mediaType: mediaTypes.ociManifest, bytes })
   return { digest, bytes, sizeBytes: layer.length + config.length + bytes.length }
+}
+
+/** A chart, as `helm push` sends it: what Chart.yaml says as its config, and the packed chart. */
+export async function pushChart(registry: Registry, repository: string, chart: { readonly version: string; readonly appVersion: string }): Promise<string> {
+  const config = Buffer.from(JSON.stringify({ name: repository.split('/').at(-1), apiVersion: 'v2', type: 'application', ...chart }))
+  const packed = gzipSync(`a chart of ${chart.version}`)
+  for (const bytes of [config, packed]) await registry.putBlob(repository, bytes)
+  const bytes = Buffer.from(
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: mediaTypes.ociManifest,
+      config: { mediaType: mediaTypes.helmConfig, digest: digestOf(config), size: config.length },
+      layers: [{ mediaType: 'application/vnd.cncf.helm.chart.content.v1.tar+gzip', digest: digestOf(packed), size: packed.length }],
+    }),
+  )
+  return registry.putManifest(repository, chart.version, { mediaType: mediaTypes.ociManifest, bytes })
 }
 
 /** An index of images that are there. */

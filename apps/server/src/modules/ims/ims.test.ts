@@ -9,7 +9,16 @@ import { messages } from '@zhisuan/contract/sys/message'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { createRegistry } from '@zhisuan/engines/registry/client'
 import { mediaTypes } from '@zhisuan/engines/registry/manifest'
-import { anyPort, pushImage, pushIndex, registryIsThere, registryProgram, startRegistry, type RunningRegistry } from '@zhisuan/engines/registry/testing'
+import {
+  anyPort,
+  pushChart,
+  pushImage,
+  pushIndex,
+  registryIsThere,
+  registryProgram,
+  startRegistry,
+  type RunningRegistry,
+} from '@zhisuan/engines/registry/testing'
 import type { Registry as Client, RegistryCredentials } from '@zhisuan/engines/registry/types'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
@@ -167,6 +176,14 @@ describe.skipIf(!registryIsThere)('registries', () => {
       status: 404,
     })
     expect(await refused(app, repositories.deleteTag, { token: stranger.token, params: { ...at('app'), tag: '1.0' } })).toMatchObject({ status: 404 })
+  })
+
+  it('show a chart as what it is, with its versions', async () => {
+    const digest = await pushChart(as(account(owner.name, registryPassword)), 'team/web', { version: '1.2.3', appVersion: '7.0' })
+    await vi.waitFor(async () => {
+      const { items } = await call(app, repositories.tags, { token: owner.token, params: at('web'), query: {} })
+      expect(items).toMatchObject([{ name: '1.2.3', digest, kind: 'chart', platforms: [], chart: { version: '1.2.3', app_version: '7.0' } }])
+    })
   })
 
   it('let everybody pull what is public, and nobody list what there is', async () => {

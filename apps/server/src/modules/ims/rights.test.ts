@@ -9,12 +9,12 @@ import { registryProjects, repositories, repositoryAccess, tagBin, type Registry
 import { registries, registryUsers, type Registry } from '@zhisuan/contract/ims/registry'
 import type { PolicyStatement } from '@zhisuan/contract/policy/document'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { uuidv7 } from '../../platform/ids.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { leastBalance } from '../../testing/balance.ts'
 import { call, refused, send } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { allow, deny, keeping } from '../../testing/policies.ts'
-import { uuidv7 } from '../../platform/ids.ts'
 import { tokenPath } from './registry/registry.service.ts'
 
 const registryPassword = 'Registry-pass-1'
