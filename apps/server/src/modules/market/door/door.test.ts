@@ -3,14 +3,14 @@ import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { createEntering } from '../inside.ts'
-import { createDoor, failuresMost, type Door } from './door.ts'
+import { createDoor, failuresMost, newDoorKey, type Door } from './door.ts'
 
 /** What the door lets in is tried with OpenSSH's client on a real machine (tests/engines). */
 describe('the SSH door', () => {
   let app: TestApp
   let door: Door
   let port: number
-  const privateKey = ssh2.utils.generateKeyPairSync('ed25519').private
+  const privateKey = newDoorKey()
   beforeAll(async () => {
     app = await testApp()
     const nobody = async () => null
@@ -37,6 +37,10 @@ describe('the SSH door', () => {
       client.on('close', () => resolve('closed'))
       client.connect({ host: '127.0.0.1', port, localAddress, username: randomUUID(), privateKey })
     })
+
+  it('has a key that can be read, whichever it is', () => {
+    for (let time = 0; time < 2_000; time++) expect(ssh2.utils.parseKey(newDoorKey())).not.toBeInstanceOf(Error)
+  })
 
   it('lets nobody in by a key that nobody registered, and hears an address no more that comes again and again', async () => {
     for (let time = 0; time < failuresMost; time++) expect(await enter('127.0.0.1')).toContain('authentication')

@@ -41,6 +41,13 @@ const commandOf = (text: string): string[] => ['/bin/sh', '-c', text]
 const sftp = commandOf(
   'for at in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh /usr/libexec /usr/lib; do [ -x "$at/sftp-server" ] && exec "$at/sftp-server"; done; exit 127',
 )
+/** Of one in some hundred that ssh2 makes it cannot read itself what it wrote, where a number begins with zeros: a key that was kept so would keep the door shut for good. */
+export function newDoorKey(): string {
+  for (;;) {
+    const { private: key } = ssh2.utils.generateKeyPairSync('ed25519')
+    if (!(ssh2.utils.parseKey(key) instanceof Error)) return key
+  }
+}
 export type Door = ReturnType<typeof createDoor>
 
 /**
@@ -227,7 +234,7 @@ export function createDoor(
     port: (): number | null => (server === null ? null : (server.address() as AddressInfo).port),
     async start(): Promise<void> {
       if (config.SSH_PORT === undefined) return
-      const key = await readDoorKey(db, secrets, () => ssh2.utils.generateKeyPairSync('ed25519').private)
+      const key = await readDoorKey(db, secrets, newDoorKey)
       const listening = new ssh2.Server({ hostKeys: [key], ident: 'zhisuan' }, (client, { ip }) => serve(client, ip))
       server = listening
       await new Promise<void>((resolve, reject) => {
