@@ -321,10 +321,12 @@ describe('the split centre', () => {
       ({ id, access, path }) => id.startsWith('split.') && Array.isArray(access) && access.includes('PROVIDER') && path.includes('{id}'),
     )
     expect(reads.length).toBeGreaterThan(4)
+    const { password } = one.person
     const bodies: Readonly<Record<string, object>> = {
       'split.run.dispute': { reason: 'x' },
       'split.run.export': { format: 'csv' },
-      'split.bankDetail.create': { holder: '甲', bank: '工商银行', account: '6222020000001111' },
+      'split.bankDetail.create': { holder: '东数算力', bank: '工商银行', account: '6222000011112222', password },
+      'split.bankDetail.approve': { password },
     }
     for (const declared of reads)
       for (const id of [foreign.id, other.id, theirs])
