@@ -200,7 +200,8 @@ export const settleCases = async (on: Sql, at: Date): Promise<void> => {
   await sql`
     update split_cases as one set status = 'closed', exit = 'settled', closed_at = ${at}
     from split_payouts as payout
-    where payout.id = one.payout_id and one.status = 'open' and one.kind in ('state', 'returned') and payout.status = one.theirs_status
+    where payout.id = one.payout_id and one.status <> 'closed' and one.kind in ('state', 'returned') and payout.status = one.theirs_status
+      and payout.amount = one.theirs_amount and (payout.status = 'failed' or payout.reference = one.reference)
   `.execute(on)
 }
 
