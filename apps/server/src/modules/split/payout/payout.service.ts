@@ -11,6 +11,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import { AddressForbidden, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { UnreadableError } from '../../../platform/secrets.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
 import type { BankService, Prove } from '../bank/bank.service.ts'
@@ -185,7 +186,8 @@ export function createPayouts(
     try {
       await act()
     } catch (error) {
-      if (!isChannelTrouble(error)) throw error
+      // Also bank details that cannot be opened: they keep nobody else from being paid.
+      if (!isChannelTrouble(error) && !(error instanceof UnreadableError)) throw error
       log.warn({ payout: row.id, reason: error.message }, 'the channel of payouts gave no answer that counts')
     }
   }

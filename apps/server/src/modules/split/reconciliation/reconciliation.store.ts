@@ -162,9 +162,13 @@ export async function payoutsFor(on: Sql, ids: readonly string[], { from, to }: 
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+const casesAtOnce = 2_000
 /** @returns how many are new */
 export async function insertCases(tx: Tx, day: string, found: readonly Difference[], at: Date): Promise<number> {
   if (found.length === 0) return 0
+  // PostgreSQL takes 65,535 parameters at once.
+  if (found.length > casesAtOnce)
+    return (await insertCases(tx, day, found.slice(0, casesAtOnce), at)) + (await insertCases(tx, day, found.slice(casesAtOnce), at))
   const rows = await tx
     .insertInto('split_cases')
     .values(
