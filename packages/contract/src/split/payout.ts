@@ -25,7 +25,7 @@ export const splitPayout = z.object({
   /** Whether somebody else has to approve it, and has not. */
   needs_approval: z.boolean(),
   approved_by: z.string().nullable(),
-  /** Where it goes, hidden but for some characters; null until it is sent. */
+  /** Where it goes, hidden but for some characters, as it was when somebody asked for it. */
   account: z.string().nullable(),
   /** What the channel calls it; empty until it is done. */
   reference: z.string(),
@@ -180,15 +180,16 @@ export const splitChannel = {
     access: admins,
     response: z.object({ channel: payoutChannel.nullable() }),
   }),
-  /** `key`: the common secret (HMAC), or our private key as PEM (RSA); never answered, and left out it stays. Refused with 96035, 96038, 98215. */
+  /** `key`: the common secret (HMAC), or our private key as PEM (RSA); never answered, and left out it stays. Refused with 1120, 91125, 96035, 96038, 98215. */
   set: defineCall({
     id: 'split.channel.set',
     method: 'PUT',
     path: `${splitPath}/payout-channel`,
     summary: 'Set up the channel of payouts; another one only while it has no open ones',
     access: admins,
+    personal: true,
     perMinute: 60,
-    body: z.object({ ...channelShape, key: pem.min(16).optional() }),
+    body: z.object({ ...channelShape, key: pem.min(16).optional(), password: passwordTyped.optional() }),
     response: z.object({ channel: payoutChannel }),
   }),
 } as const

@@ -21,8 +21,8 @@ export type CaseStatus = (typeof caseStatuses)[number]
 export const caseExits = ['settled', 'accepted', 'writtenOff'] as const
 export type CaseExit = (typeof caseExits)[number]
 export const caseCan = can<CaseStatus>()({ propose: ['open'], decide: ['proposed'], ask: ['open'] })
-/** Which the channel can be asked about once more: of the others it can say nothing new. */
-export const caseAskable: readonly CaseKind[] = ['oursOnly', 'amount', 'returned', 'state']
+/** Which the channel can be asked about once more: of the others it can say nothing new, and its file stands against its answer. */
+export const caseAskable: readonly CaseKind[] = ['returned', 'state']
 
 export const splitCase = z.object({
   id: z.uuid(),

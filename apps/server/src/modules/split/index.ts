@@ -26,7 +26,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
   const split = createSplit(platform, parts)
   const telling = createProviderTelling(platform, parts)
   const banks = createBanks(platform, { ...parts, ...telling })
-  const channels = createPayoutChannels(platform)
+  const channels = createPayoutChannels(platform, parts)
   const payouts = createPayouts(platform, { ...parts, ...telling, banks, channels })
   const reconciliations = createReconciliations(platform, { ...parts, channels, payouts })
   return {
@@ -77,7 +77,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
       handle(splitPayouts.withdraw, ({ actor, params }) => payouts.withdraw(actor, params.id)),
       handle(splitPayouts.query, ({ actor, params }) => payouts.query(actor, params.id)),
       handle(splitChannel.get, async () => ({ channel: await channels.get() })),
-      handle(splitChannel.set, ({ body }) => channels.set(body)),
+      handle(splitChannel.set, ({ actor, body }) => channels.set(actor, body)),
       handle(splitReconciliations.list, ({ query }) => reconciliations.days(query)),
       handle(splitReconciliations.create, ({ body }) => reconciliations.again(body)),
       handle(splitCases.list, ({ query }) => reconciliations.list(query)),

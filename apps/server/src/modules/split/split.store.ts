@@ -373,7 +373,7 @@ export const contractsOf = (on: Sql, providerId: string): Promise<ContractRow[]>
   on.selectFrom('split_contracts').selectAll().where('provider_id', '=', providerId).execute()
 /** Notes what of a provider's use is paid and not shared out yet, until the end of a month, for the rest of the transaction. */
 export async function takeUsage(tx: Tx, { providerId, since, until }: { providerId: string; since: string; until: string }): Promise<void> {
-  const unpaid = sql`exists (select from ledger_accounts as account where account.owner_id = line.bp_id and account.account = 'receivable' and account.balance < 0)`
+  const unpaid = sql`exists (select from ledger_accounts as account where account.owner_id = line.bp_id and account.account in ('receivable', 'credit') and account.balance < 0)`
   await sql`
     create temporary table split_taken on commit drop as
     select line.id, line."from", ${periodOf} as period, line.meter, ${modelOf} as model,

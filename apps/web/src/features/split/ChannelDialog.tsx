@@ -7,6 +7,7 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { splitChannel, type PayoutChannel } from '@zhisuan/contract/split/payout'
 import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
+import { useAskedPassword } from '../../kit/CurrentPassword.tsx'
 import { CheckField, Field, RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 
@@ -18,6 +19,7 @@ export default function ChannelDialog({ channel, onClose }: Dialog<{ channel: Pa
   const set = useChange(splitChannel.set, { invalidates: [splitChannel.get], silent: true })
   const [form] = Form.useForm<Values>()
   const rsa = Form.useWatch('sign_type', form) === 'RSA-SHA256'
+  const { asking, passwordField } = useAskedPassword()
   const { shape } = splitChannel.set.body
   return (
     <FormDialog<Values>
@@ -38,7 +40,7 @@ export default function ChannelDialog({ channel, onClose }: Dialog<{ channel: Pa
       }
       doneText={t('channel.saved')}
       onClose={onClose}
-      onSubmit={({ key, ...body }) => set.mutateAsync({ body: { ...body, ...(key !== undefined && key !== '' && { key }) } })}
+      onSubmit={({ key, ...body }) => asking(() => set.mutateAsync({ body: { ...body, ...(key !== undefined && key !== '' && { key }) } }))}
     >
       {channel !== null && (
         <Alert
@@ -62,6 +64,7 @@ export default function ChannelDialog({ channel, onClose }: Dialog<{ channel: Pa
       </Field>
       {rsa && <TextAreaField name="gateway_public_key" label={t('channel.publicKey')} schema={shape.gateway_public_key} required rows={4} code />}
       <CheckField name="enabled" text={t('channel.enable')} />
+      {passwordField}
     </FormDialog>
   )
 }

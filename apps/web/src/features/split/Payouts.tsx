@@ -176,7 +176,7 @@ function ApproveDialog({ payout, onClose }: Dialog<{ payout: SplitPayout }>) {
       onClose={onClose}
       onSubmit={(body) => asking(() => approve.mutateAsync({ params: { id: payout.id }, body }))}
     >
-      <p>{t('payout.approveBody', { amount: format.money(payout.amount), name: payout.provider.name, by: payout.asked_by })}</p>
+      <p>{t('payout.approveBody', { amount: format.money(payout.amount), name: payout.provider.name, by: payout.asked_by, account: payout.account ?? '' })}</p>
       {passwordField}
     </FormDialog>
   )

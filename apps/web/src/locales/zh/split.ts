@@ -208,7 +208,7 @@ export default {
     createNote: '可付{{payable}}，每笔{{least}}到{{most}}；超过{{above}}须由另一位人员批准。先付最早的分账单。',
     created: '付款已提出',
     approve: '批准付款',
-    approveBody: '“{{by}}”提出向“{{name}}”付款{{amount}}。批准后立即发送到付款通道，不能撤回。',
+    approveBody: '“{{by}}”提出向“{{name}}”付款{{amount}}，收款账户{{account}}。批准后立即发送到付款通道，不能撤回。',
     approved: '付款已批准',
     needsNoApproval: '这笔付款不需要批准',
     query: '查询结果',

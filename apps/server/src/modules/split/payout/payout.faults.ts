@@ -56,13 +56,14 @@ export async function killWhilePaying(url: string, all: boolean): Promise<{ read
   const nobody = async (): Promise<void> => undefined
   const ask = (id: string): Promise<void> =>
     db.transaction().execute(async (tx: Tx) => {
-      await sql`insert into split_payouts (id, provider_id, amount, status, four_eyes, reference, reason, asked_by, asked_by_name, created_at)
-        values (${id}, ${provider}, ${String(amount)}, 'asked', false, '', '', ${randomUUID()}, '', now())`.execute(tx)
+      await sql`insert into split_payouts (id, provider_id, amount, status, four_eyes, bank_id, reference, reason, asked_by, asked_by_name, created_at)
+        values (${id}, ${provider}, ${String(amount)}, 'asked', false, ${detailId}, '', '', ${randomUUID()}, '', now())`.execute(tx)
       await post(tx, { provider_id: provider, kind: 'asked', key: `asked ${id}`, run_id: null, note: '', by: '' }, [
         { account: 'payable', amount: -amount, party: providerParty },
         { account: 'transit', amount, party: providerParty },
       ])
     })
+  let detailId = ''
   let [killed, statements, paid, askedAt] = [0, 0, 0n, 0]
   /** @param at which statement, held back or its answer; null: while the bank has the question, before or behind taking it */
   const kill = async (at: { readonly statement: number; readonly answered: boolean } | { readonly taken: boolean } | null): Promise<boolean> => {
@@ -105,9 +106,11 @@ export async function killWhilePaying(url: string, all: boolean): Promise<{ read
       db,
     )
     const banks = createBanks({ db, secrets, now }, { settings: { get: async () => '1' as never }, prove: nobody, tellProvider: nobody })
-    await createPayoutChannels({ db, secrets, now, config: { ZHISUAN_ENV: 'test' } }).set({ enabled: true, gateway: bank.url, merchant_id, ...keys })
     const keeper = someActor({ kind: 1, roles: ['ADMIN'], user_id: randomUUID() })
+    const channels = createPayoutChannels({ db, secrets, now, config: { ZHISUAN_ENV: 'test' } }, { prove: nobody })
+    await channels.set(keeper, { enabled: true, gateway: bank.url, merchant_id, ...keys })
     const detail = await banks.create(keeper, provider, { holder: 'x', bank: 'x', account: '6222000011112222' })
+    detailId = detail.id
     await sql`update split_bank_details set counts_from = now() where id = ${detail.id}`.execute(db)
     // Nothing is killed: now it is known what comes before the question.
     await kill(null)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
 import { splitCases, splitReconciliations, type CaseKind } from '@zhisuan/contract/split/reconciliation'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { expect, vi } from 'vitest'
 import { createClock, testApp } from '../../../testing/app.ts'
 import { call } from '../../../testing/call.ts'
@@ -49,6 +50,7 @@ export async function playPayouts(wish: { readonly providers: number; readonly p
       await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null }),
       await someone(app, { kind: 1 }),
     ]
+    await call(app, configs.set, { token: admin.token, body: { key: 'split_payout_approved_above', value: '999999999' } })
     await call(app, splitChannel.set, { token: admin.token, body: { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key } })
     const each = Math.floor(wish.payouts / wish.providers)
     const amountOf = (index: number): string => toDecimal(toMinor('1') * BigInt(100 + (index % 37)) + BigInt(index % 100) * 1_000_000n)

@@ -11,6 +11,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import { AddressForbidden, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { UnreadableError } from '../../../platform/secrets.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
 import type { BankService, Prove } from '../bank/bank.service.ts'
@@ -30,6 +31,7 @@ type Calls = typeof splitPayouts
 /** What banks pay at the least: less of what is owed stays owed. */
 export const fen = 1_000_000n
 const atOnce = 100
+const aloneMs = 7 * 86_400_000
 /** The channel tells by itself what became of a payout; who says nothing for so long is asked. */
 const asking = { youngestMs: 60_000, many: atOnce }
 
@@ -53,7 +55,7 @@ export function createPayouts(
     tellProvider,
   }: {
     banks: Pick<BankService, 'open'>
-    channels: Pick<PayoutChannels, 'client' | 'enabled'>
+    channels: Pick<PayoutChannels, 'client' | 'enabled' | 'sending'>
     settings: Pick<Settings, 'get'>
     prove: Prove
     tell: Tell
@@ -158,17 +160,21 @@ export function createPayouts(
   }
 
   /** Takes what may be sent, and says so before anything is. */
-  const claim = (): Promise<PayoutRow[]> =>
+  const claim = (): Promise<{ client: PayoutChannelClient; claimed: readonly PayoutRow[] } | null> =>
     db.transaction().execute(async (tx) => {
+      // Through this very channel they are sent, and asked about: another one takes its place only while it has none.
+      const client = await channels.sending(tx)
+      if (client === null) return null
       const claimed: PayoutRow[] = []
       for (const row of await store.sendable(tx, atOnce)) {
+        // It goes where those who decided saw that it goes, or nowhere.
         const bank = await currentBank(tx, row.provider_id, now())
-        if (bank === undefined) continue
-        const changes = { status: 'claimed' as const, claimed_at: now(), bank_id: bank.id }
+        if (bank === undefined || bank.id !== row.bank_id) continue
+        const changes = { status: 'claimed' as const, claimed_at: now() }
         await store.updatePayout(tx, row.id, changes)
         claimed.push({ ...row, ...changes })
       }
-      return claimed
+      return { client, claimed }
     })
   const send = async (client: PayoutChannelClient, row: PayoutRow): Promise<void> => {
     const bank = found(await store.bankOf(db, row.bank_id ?? ''))
@@ -180,27 +186,29 @@ export function createPayouts(
     try {
       await act()
     } catch (error) {
-      if (!isChannelTrouble(error)) throw error
+      // Also bank details that cannot be opened: they keep nobody else from being paid.
+      if (!isChannelTrouble(error) && !(error instanceof UnreadableError)) throw error
       log.warn({ payout: row.id, reason: error.message }, 'the channel of payouts gave no answer that counts')
     }
   }
   const ask = async (client: PayoutChannelClient, row: PayoutRow): Promise<void> => {
     const answer = await client.ask(row.id)
     // It never came there, so the same is sent again: under its own key it is the same payout.
-    if (answer.status === 'unknown' && row.status === 'claimed') await send(client, row)
-    else await settle(answer)
+    if (answer.status === 'unknown' && row.status === 'claimed') {
+      if ((await channels.enabled()) && (await getProvider(db, row.provider_id))?.status !== 'disabled') await send(client, row)
+    } else await settle(answer)
   }
   const run = async (signal?: AbortSignal): Promise<void> => {
     const isOver = (): boolean => signal?.aborted === true
-    const client = await channels.client()
-    if (client === null) return
     for (;;) {
       if (isOver()) return
-      if (!(await channels.enabled())) break
-      const claimed = await claim()
-      for (const row of claimed) await trying(row, () => send(client, row))
-      if (claimed.length < atOnce) break
+      const taken = await claim()
+      if (taken === null) break
+      for (const row of taken.claimed) await trying(row, () => send(taken.client, row))
+      if (taken.claimed.length < atOnce) break
     }
+    const client = await channels.client()
+    if (client === null) return
     for (const row of await store.claimSilent(db, now(), asking)) {
       if (isOver()) return
       await trying(row, () => ask(client, row))
@@ -247,19 +255,22 @@ export function createPayouts(
         // Who comes second waits here, and finds less.
         if (!(await store.lockOwed(tx, provider_id))) throw new Refusal('notFound', { field: 'provider_id' })
         if ((await getProvider(tx, provider_id))?.status === 'disabled') throw new Refusal('providerDisabled', { field: 'provider_id' })
-        if ((await currentBank(tx, provider_id, now())) === undefined) throw new Refusal('splitBankMissing', { field: 'provider_id' })
+        const bank = await currentBank(tx, provider_id, now())
+        if (bank === undefined) throw new Refusal('splitBankMissing', { field: 'provider_id' })
         const { payable } = await balancesOf(tx, provider_id)
         if (amount > payable)
           throw new Refusal('splitPayoutTooMuch', { field: 'amount', values: { payable: toDecimal(payable > 0n ? payable - (payable % fen) : 0n) } })
+        const alone = await store.decidedAlone(tx, provider_id, new Date(now().getTime() - aloneMs))
         const row: PayoutRow = {
           id,
           provider_id,
           amount: String(amount),
           status: 'asked',
-          four_eyes: amount > approvedAbove,
+          // Of what one person alone decides in a week all counts together, and nobody pays where they alone said.
+          four_eyes: amount + alone > approvedAbove || (bank.approved_by === null && bank.set_by === actor.user_id),
           approved_by: null,
           approved_by_name: null,
-          bank_id: null,
+          bank_id: bank.id,
           reference: '',
           reason: '',
           asked_by: actor.user_id,

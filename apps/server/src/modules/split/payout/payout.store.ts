@@ -214,6 +214,19 @@ export const sendable = (tx: Tx, limit: number): Promise<PayoutRow[]> =>
     .skipLocked()
     .execute()
 
+/** What a provider is to be paid by what one person alone decided, since a moment; minor units. */
+export async function decidedAlone(on: Sql, providerId: string, since: Date): Promise<bigint> {
+  const { amount } = await on
+    .selectFrom('split_payouts')
+    .select(sql<string>`coalesce(sum(amount), 0)::text`.as('amount'))
+    .where('provider_id', '=', providerId)
+    .where('four_eyes', '=', false)
+    .where('status', 'not in', ['withdrawn', 'failed'])
+    .where('created_at', '>', since)
+    .executeTakeFirstOrThrow()
+  return BigInt(amount)
+}
+
 /** Open ones that nothing was heard of for a while, each to be asked about by one server: soon at first, then each time after a quarter of its age more. */
 export const claimSilent = (on: Sql, now: Date, limits: { readonly youngestMs: number; readonly many: number }): Promise<PayoutRow[]> =>
   on
@@ -235,6 +248,8 @@ export const claimSilent = (on: Sql, now: Date, limits: { readonly youngestMs: n
     .execute()
 
 export const getChannel = (on: Sql): Promise<ChannelRow | undefined> => on.selectFrom('split_channel').selectAll().executeTakeFirst()
+/** Held so that it stays what it is until the transaction ends; others may hold it, too. */
+export const holdChannel = (tx: Tx): Promise<ChannelRow | undefined> => tx.selectFrom('split_channel').selectAll().forShare().executeTakeFirst()
 export const lockChannel = (tx: Tx): Promise<ChannelRow | undefined> => tx.selectFrom('split_channel').selectAll().forUpdate().executeTakeFirst()
 export const writeChannel = async (tx: Tx, row: Insertable<ChannelTable>): Promise<void> => {
   await tx

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import { splitBankDetails } from '@zhisuan/contract/split/bank'
 import { splitRuns } from '@zhisuan/contract/split/contract'
 import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
 import { splitProviders } from '@zhisuan/contract/split/provider'
 import { messages } from '@zhisuan/contract/sys/message'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
@@ -143,7 +145,11 @@ describe('payouts', () => {
     expect(await get(late.id)).toMatchObject({ status: 'failed', reason: '户名不符' })
     expect(await balances(id)).toMatchObject({ payable: '20000.00', transit: '0.00' })
     bank.fate = () => ({ ends: 'done' })
-    for (const amount of ['10000', '10000']) await ask(id, amount)
+    await ask(id, '10000')
+    // Of a week all that one person alone decided counts together.
+    const second10 = await ask(id, '10000')
+    expect(second10.needs_approval).toBe(true)
+    await call(app, splitPayouts.approve, { token: second.token, params: { id: second10.id }, body: { password: second.password } })
     await turn()
     await vi.waitFor(async () => expect((await runOf(runs[0] ?? '')).status).toBe('paid'))
     const { items } = await call(app, splitPayouts.list, { token: person.token, query: { status: 'done' } })
@@ -262,8 +268,40 @@ describe('payouts', () => {
     bank.answer = null
     // Another channel would know nothing of what this one has.
     expect(
-      await refused(app, splitChannel.set, { token: admin.token, body: { enabled: true, gateway: bank.url, merchant_id: 'm-2', sign_type: keys.sign_type } }),
+      await refused(app, splitChannel.set, {
+        token: admin.token,
+        body: { enabled: true, gateway: bank.url, merchant_id: 'm-2', sign_type: keys.sign_type, password: admin.password },
+      }),
     ).toMatchObject({ code: 98215 })
+  })
+
+  it('go where those who decided saw that they go, or nowhere', async () => {
+    const { id } = await owed('100')
+    const payout = await ask(id, '10')
+    await vi.waitFor(async () => expect((await get(payout.id)).status).toBe('done'))
+    const { db } = app.platform
+    await db.updateTable('split_channel').set({ enabled: false }).execute()
+    const { rows } = await sql<{ id: string }>`
+      insert into split_payouts (id, provider_id, amount, status, four_eyes, bank_id, reference, reason, asked_by, asked_by_name, created_at)
+      select gen_random_uuid(), provider_id, amount, 'asked', false, bank_id, '', '', asked_by, '', now() from split_payouts where id = ${payout.id} returning id
+    `.execute(db)
+    const waiting = rows[0]?.id ?? ''
+    const { id: other } = await call(app, splitBankDetails.create, {
+      token: keeper.token,
+      params: { id },
+      body: { holder: '别人', bank: '工商银行', account: '6222000099999999', password: keeper.password },
+    })
+    await call(app, splitBankDetails.approve, { token: second.token, params: { id: other }, body: { password: second.password } })
+    await db.updateTable('split_channel').set({ enabled: true }).execute()
+    await turn()
+    expect(await get(waiting)).toMatchObject({ status: 'asked', account: '工商银行 **** 2222' })
+    expect(bank.payments.has(waiting)).toBe(false)
+    await db.deleteFrom('split_payouts').where('id', '=', waiting).execute()
+    // Who alone said where the money goes does not alone send it there.
+    const alone = await makeOwed(app, keeper, second, '100')
+    await db.updateTable('split_bank_details').set({ approved_by: null, counts_from: clock.now() }).where('provider_id', '=', alone.id).execute()
+    expect(await ask(alone.id, '10')).toMatchObject({ needs_approval: true })
+    expect(await ask(alone.id, '10', second)).toMatchObject({ needs_approval: false })
   })
 
   it('of another provider are not there, and figures tell nothing of them', async () => {

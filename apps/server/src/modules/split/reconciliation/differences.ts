@@ -57,7 +57,11 @@ export function differencesOf(day: string, rows: readonly StatementRow[], ours: 
       found.push({ kind: 'theirsOnly', key: payout_id, ...about, ...of(last) })
       continue
     }
-    if (lines.some((line) => line.amount !== mine.amount && !more.includes(line))) found.push({ kind: 'amount', key: payout_id, ...about, ...of(last) })
+    // One difference is one case: what is paid otherwise also stands otherwise, since we believed nobody.
+    if (lines.some((line) => line.amount !== mine.amount && !more.includes(line))) {
+      found.push({ kind: 'amount', key: payout_id, ...about, ...of(last) })
+      continue
+    }
     const isOther = paid !== undefined && payout.reference !== '' && paid.reference !== payout.reference
     if (last.status !== mine.status) found.push({ kind: last.status === 'returned' ? 'returned' : 'state', key: payout_id, ...about, ...of(last) })
     else if (isOther) found.push({ kind: 'state', key: payout_id, ...about, ...of(paid) })

@@ -18,6 +18,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import { post, providerParty } from '../ledger/movements.ts'
 import { PayoutRejected, type PayoutAnswer } from '../payout/channel.client.ts'
+import { lockPayoutOf } from '../payout/payout.store.ts'
 import type { PayoutChannels } from '../payout/channel.service.ts'
 import { isChannelTrouble, type PayoutService } from '../payout/payout.service.ts'
 import { boundsOf, differencesOf, paidMore, type Difference } from './differences.ts'
@@ -166,7 +167,11 @@ export function createReconciliations(
         if (row.proposed_by === actor.user_id) throw new Refusal('splitOwnApproval')
         if (!agree) return { status: 'open', exit: null, reason: '', proposed_by: null, proposed_by_name: null }
         if (row.exit === 'writtenOff') {
-          const amount = paidMore(sides(row))
+          // What became of it since it was proposed is in the ledger already.
+          const payout = row.payout_id === null ? undefined : await lockPayoutOf(tx, row.payout_id)
+          const was = sides(row)
+          const amount = paidMore(payout === undefined ? was : { ...was, ours: { amount: BigInt(payout.amount), status: payout.status } })
+          if (amount === 0n) throw new Refusal('splitNothingToWriteOff')
           const provider_id = (await store.getCase(tx, id))?.provider_id ?? null
           const party = provider_id === null ? {} : { party: providerParty }
           await post(tx, { provider_id, kind: 'writtenOff', key: `writtenOff ${id}`, run_id: null, note: row.reason, by: actor.name }, [

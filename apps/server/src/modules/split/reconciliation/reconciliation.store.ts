@@ -162,9 +162,13 @@ export async function payoutsFor(on: Sql, ids: readonly string[], { from, to }: 
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+const casesAtOnce = 2_000
 /** @returns how many are new */
 export async function insertCases(tx: Tx, day: string, found: readonly Difference[], at: Date): Promise<number> {
   if (found.length === 0) return 0
+  // PostgreSQL takes 65,535 parameters at once.
+  if (found.length > casesAtOnce)
+    return (await insertCases(tx, day, found.slice(0, casesAtOnce), at)) + (await insertCases(tx, day, found.slice(casesAtOnce), at))
   const rows = await tx
     .insertInto('split_cases')
     .values(
@@ -200,7 +204,8 @@ export const settleCases = async (on: Sql, at: Date): Promise<void> => {
   await sql`
     update split_cases as one set status = 'closed', exit = 'settled', closed_at = ${at}
     from split_payouts as payout
-    where payout.id = one.payout_id and one.status = 'open' and one.kind in ('state', 'returned') and payout.status = one.theirs_status
+    where payout.id = one.payout_id and one.status <> 'closed' and one.kind in ('state', 'returned') and payout.status = one.theirs_status
+      and payout.amount = one.theirs_amount and (payout.status = 'failed' or payout.reference = one.reference)
   `.execute(on)
 }
 

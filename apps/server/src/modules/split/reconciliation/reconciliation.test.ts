@@ -46,6 +46,7 @@ describe('a file of a day', () => {
     ['names none of ours', [], [line('done')], ['theirsOnly 10']],
     ['names one that was never sent', [payout({ status: 'asked', done_at: null })], [line('done')], ['theirsOnly 10']],
     ['has another amount', [payout()], [line('done', { amount: '11' })], ['amount 1']],
+    ['pays another amount, which we believe nobody', [payout({ status: 'sent', done_at: null })], [line('done', { amount: '12' })], ['amount 12']],
     ['has one twice', [payout()], [line('done', { reference: 'T-2' }), line('done')], ['double 10']],
     ['has the very same line twice', [payout()], [line('done'), line('done')], ['double 10']],
     ['says that it came back', [payout()], [line('done'), line('returned', { hour: 11 })], ['returned -10']],
@@ -139,8 +140,8 @@ describe('differences', () => {
     expect((await call(app, splitPayouts.balance, at(keeper, provider.id))).payable).toBe('970.00')
     expect(await refused(app, splitCases.ask, at(keeper, id))).toMatchObject({ code: 90010 })
     expect(await refused(app, splitCases.ask, at(keeper, await caseOf('double')))).toMatchObject({ code: 98219 })
-    // Of what is missing in the file the channel says all the same that it is paid.
-    expect(await call(app, splitCases.ask, at(keeper, await caseOf('oursOnly')))).toMatchObject({ status: 'closed', exit: 'settled' })
+    // An answer does not outweigh the file: that takes two people.
+    for (const kind of ['oursOnly', 'amount']) expect(await refused(app, splitCases.ask, at(keeper, await caseOf(kind)))).toMatchObject({ code: 98219 })
   })
 
   it('end as somebody proposes and somebody else agrees', async () => {
