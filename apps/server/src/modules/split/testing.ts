@@ -66,6 +66,20 @@ export async function runJob(app: TestApp, { name }: Pick<JobDefinition, 'name'>
   await handler.run({}, { signal: new AbortController().signal })
 }
 
+/** Leaves a job to the test alone: the clock does not begin it. */
+export async function unscheduled(app: TestApp, { name }: Pick<JobDefinition, 'name'>): Promise<void> {
+  await app.platform.database.pool.query('delete from pgboss.schedule where name = $1', [name])
+}
+
+/** How many of a job wait or run. */
+export async function waitingJobs(app: TestApp, { name }: Pick<JobDefinition, 'name'>): Promise<number> {
+  const { rows } = await app.platform.database.pool.query<{ count: number }>(
+    "select count(*)::int as count from pgboss.job where name = $1 and state in ('created', 'retry', 'active')",
+    [name],
+  )
+  return rows[0]?.count ?? 0
+}
+
 /** A provider that is owed some amounts, of one confirmed statement each, with bank details that count. */
 export async function makeOwed(app: TestApp, keeper: Somebody, second: Somebody, ...amounts: readonly string[]) {
   const provider = await makeProvider(app, keeper)
