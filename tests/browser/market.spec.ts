@@ -20,6 +20,7 @@ import { administratorPassword, Client, until } from '../support/server.ts'
 import { accessible, act, button, dialog, more, pick, rowOf, shot, visit } from './console.ts'
 import { field, fill } from './forms.ts'
 import { codeFor, newPhone } from './inbox.ts'
+import { isPaidOut, wasUsedLastMonth } from './paidOut.ts'
 import { newName, register, someAddress } from './people.ts'
 import { password, type Account } from './stage.ts'
 import { expect, signIn, stage, test, toast, type Trouble } from './test.ts'
@@ -133,13 +134,13 @@ async function standsIdle(page: Page, id: string): Promise<void> {
   await shot(page, 'market-idle')
 }
 
-/** As if it had begun three hours before: an hour is rated when it is over. */
+/** As if it had begun three hours before, and been used for two hours of last month: an hour is rated when it is over. */
 async function isBilled(page: Page, id: string, machine: string): Promise<void> {
   await onDatabase(async (database) => {
     // What it cost then is what it costs.
     await database.query(
       `insert into bill_prices (id, sku_id, period, tiers, effective_from, created_by_name)
-       select gen_random_uuid(), sku_id, period, tiers, effective_from - interval '1 day', '' from bill_prices
+       select gen_random_uuid(), sku_id, period, tiers, effective_from - interval '2 months', '' from bill_prices
        where sku_id in (select bill_skus.id from bill_skus join market_rentals on market_rentals.offer_id::text = bill_skus.variant where market_rentals.id = $1)`,
       [id],
     )
@@ -149,8 +150,12 @@ async function isBilled(page: Page, id: string, machine: string): Promise<void> 
        from usage_events where resource_id = $1 and usage::text like '%market.card%' order by at, revision limit 1`,
       [id],
     )
+    await wasUsedLastMonth(database, id)
     for (const name of ['bill.usage.settle', 'bill.usage.rate']) await database.query('insert into pgboss.job (name, data) values ($1, $2)', [name, {}])
-    await until(async () => (await database.query('select from usage_lines where resource_id = $1', [id])).rowCount !== 0, 'what was used to be rated', 60_000)
+    // What is behind by a month is rated day by day: the last hours come last.
+    const lately = `select from usage_lines where resource_id = $1 and seconds = 3600 and "from" > now() - interval '4 hours'`
+    const rated = async (): Promise<boolean> => (await database.query(lately, [id])).rowCount !== 0
+    await until(rated, 'what was used to be rated', 60_000)
   })
   await visit(page, '/consumerDetails')
   await expect(page.getByText(machine).first()).toBeVisible()
@@ -203,125 +208,134 @@ test.describe('the market, on a real Docker with cards that are not there', () =
     data?.remove()
   })
 
-  test('a card in a cabinet is offered, found by a visitor, rented, stopped, started and released', async ({ page, context, browser, trouble }) => {
-    test.setTimeout(300_000)
-    const machine = newName('train')
+  test(
+    'a card in a cabinet is offered, found by a visitor, rented, stopped, started and released, and its owner is paid',
+    { tag: '@journey' },
+    async ({ page, context, browser, trouble }) => {
+      test.setTimeout(400_000)
+      const machine = newName('train')
+      let rental = ''
 
-    await test.step('its owner becomes a provider, tests the node, and offers the cards', async () => {
-      await signIn(context, owner)
-      // By the line that the page prints.
-      await page.goto('/infrastructure/addNodes')
-      await fill(page, { 名称: node })
-      await button(page, '下一步').click()
-      await expect(page.getByText('正在等待节点接入…')).toBeVisible()
-      const command = (await page.locator('pre').textContent()) ?? ''
-      agent = startAgent(['serve', '--data', join(data.path, 'agent'), '--docker', engine.socket, ...parametersOf(command)], undefined, environment)
-      await button(page, '是这个节点，允许加入').click()
-      await expect(page.getByText(`“${node}”已经在线`)).toBeVisible()
-      const client = new Client(stage().url, someAddress())
-      await client.signIn(owner.username, owner.password)
-      await until(async () => (await client.call(cards.list, { query: {} })).total === 2, 'the agent to tell of its cards', 40_000)
-      await page.goto('/market/provider')
-      await expect(rowOf(page, node).getByText('没有自检过')).toBeVisible()
-      await accessible(page, 'nodes')
-      await button(page, '申请成为供应商').click()
-      await fill(dialog(page), { 供应商名称: provider, 联系方式: '13800000000' })
-      await button(dialog(page), '提交申请').click()
-      await expect(page.getByText('供应商资料正在审核')).toBeVisible()
-      await button(rowOf(page, node), '自检').click()
-      await expect(toast(page, '自检完成')).toBeVisible({ timeout: 30_000 })
-      await button(rowOf(page, node), '上架').click()
-      await button(dialog(page), '上架').click()
-      await expect(rowOf(page, node).getByText('已上架')).toBeVisible()
-      await shot(page, 'market-nodes')
-      await page.getByRole('tab', { name: '显卡' }).click()
-      await expect(rowOf(page, '0 号')).toBeVisible()
-      await accessible(page, 'cards')
-      await shot(page, 'market-cards')
-      await page.getByRole('tab', { name: '报价' }).click()
-      await button(page, '提交报价').first().click()
-      await pick(dialog(page), '卡型号', 'NVIDIA H100')
-      await fill(dialog(page), {
-        '每张卡配的 CPU 核数': '0.5',
-        显卡每张每小时: '10',
-        '磁盘每 GB 每小时，运行时': '0.01',
-        '磁盘每 GB 每小时，停止时': '0.005',
-        显卡每张包天: '200',
+      await test.step('its owner becomes a provider, tests the node, and offers the cards', async () => {
+        await signIn(context, owner)
+        // By the line that the page prints.
+        await page.goto('/infrastructure/addNodes')
+        await fill(page, { 名称: node })
+        await button(page, '下一步').click()
+        await expect(page.getByText('正在等待节点接入…')).toBeVisible()
+        const command = (await page.locator('pre').textContent()) ?? ''
+        agent = startAgent(['serve', '--data', join(data.path, 'agent'), '--docker', engine.socket, ...parametersOf(command)], undefined, environment)
+        await button(page, '是这个节点，允许加入').click()
+        await expect(page.getByText(`“${node}”已经在线`)).toBeVisible()
+        const client = new Client(stage().url, someAddress())
+        await client.signIn(owner.username, owner.password)
+        await until(async () => (await client.call(cards.list, { query: {} })).total === 2, 'the agent to tell of its cards', 40_000)
+        await page.goto('/market/provider')
+        await expect(rowOf(page, node).getByText('没有自检过')).toBeVisible()
+        await accessible(page, 'nodes')
+        await button(page, '申请成为供应商').click()
+        await fill(dialog(page), { 供应商名称: provider, 联系方式: '13800000000' })
+        await button(dialog(page), '提交申请').click()
+        await expect(page.getByText('供应商资料正在审核')).toBeVisible()
+        await button(rowOf(page, node), '自检').click()
+        await expect(toast(page, '自检完成')).toBeVisible({ timeout: 30_000 })
+        await button(rowOf(page, node), '上架').click()
+        await button(dialog(page), '上架').click()
+        await expect(rowOf(page, node).getByText('已上架')).toBeVisible()
+        await shot(page, 'market-nodes')
+        await page.getByRole('tab', { name: '显卡' }).click()
+        await expect(rowOf(page, '0 号')).toBeVisible()
+        await accessible(page, 'cards')
+        await shot(page, 'market-cards')
+        await page.getByRole('tab', { name: '报价' }).click()
+        await button(page, '提交报价').first().click()
+        await pick(dialog(page), '卡型号', 'NVIDIA H100')
+        await fill(dialog(page), {
+          '每张卡配的 CPU 核数': '0.5',
+          显卡每张每小时: '10',
+          '磁盘每 GB 每小时，运行时': '0.01',
+          '磁盘每 GB 每小时，停止时': '0.005',
+          显卡每张包天: '200',
+        })
+        await accessible(page, 'the form of an offer')
+        await shot(page, 'market-offer')
+        await button(dialog(page), '提交审批').click()
+        await expect(rowOf(page, 'NVIDIA H100').getByText('待审批')).toBeVisible()
       })
-      await accessible(page, 'the form of an offer')
-      await shot(page, 'market-offer')
-      await button(dialog(page), '提交审批').click()
-      await expect(rowOf(page, 'NVIDIA H100').getByText('待审批')).toBeVisible()
-    })
 
-    await test.step('an administrator verifies the provider and lists the offer', async () => {
-      const admins = await browser.newContext()
-      await signIn(admins, 'admin')
-      const theirs = await admins.newPage()
-      await theirs.goto('/market/administration')
-      await button(rowOf(theirs, provider), '通过').click()
-      await button(dialog(theirs), '通过').click()
-      await expect(rowOf(theirs, provider).getByText('已通过')).toBeVisible()
-      await accessible(theirs, 'providers')
-      await shot(theirs, 'market-administration')
-      await theirs.getByRole('tab', { name: '报价' }).click()
-      await button(rowOf(theirs, provider), '上架').click()
-      await button(dialog(theirs), '上架').click()
-      await expect(rowOf(theirs, provider).getByText('已上架')).toBeVisible()
-      await admins.close()
-    })
+      await test.step('an administrator verifies the provider and lists the offer', async () => {
+        const admins = await browser.newContext()
+        await signIn(admins, 'admin')
+        const theirs = await admins.newPage()
+        await theirs.goto('/market/administration')
+        await button(rowOf(theirs, provider), '通过').click()
+        await button(dialog(theirs), '通过').click()
+        await expect(rowOf(theirs, provider).getByText('已通过')).toBeVisible()
+        await accessible(theirs, 'providers')
+        await shot(theirs, 'market-administration')
+        await theirs.getByRole('tab', { name: '报价' }).click()
+        await button(rowOf(theirs, provider), '上架').click()
+        await button(dialog(theirs), '上架').click()
+        await expect(rowOf(theirs, provider).getByText('已上架')).toBeVisible()
+        await admins.close()
+      })
 
-    await test.step('a visitor finds it, with what it costs and what a stop costs', async () => {
-      const visitors = await browser.newContext()
-      const theirs = await visitors.newPage()
-      await theirs.goto('/')
-      await theirs.goto('/market')
-      const card = theirs.getByRole('article').filter({ hasText: provider })
-      await expect(card.getByText('空闲 2 / 2')).toBeVisible()
-      await expect(card.getByRole('table', { name: '停止以后' })).toContainText('停止后 15 天')
-      await expect(card).toContainText('包天')
-      await card.getByRole('link', { name: /^1 × / }).click()
-      await expect(theirs.getByRole('region', { name: /的价格与空闲/ })).toBeVisible()
-      await accessible(theirs, 'the market')
-      await shot(theirs, 'market-public')
-      await visitors.close()
-    })
+      await test.step('a visitor finds it, with what it costs and what a stop costs', async () => {
+        const visitors = await browser.newContext()
+        const theirs = await visitors.newPage()
+        await theirs.goto('/')
+        await theirs.goto('/market')
+        const card = theirs.getByRole('article').filter({ hasText: provider })
+        await expect(card.getByText('空闲 2 / 2')).toBeVisible()
+        await expect(card.getByRole('table', { name: '停止以后' })).toContainText('停止后 15 天')
+        await expect(card).toContainText('包天')
+        await card.getByRole('link', { name: /^1 × / }).click()
+        await expect(theirs.getByRole('region', { name: /的价格与空闲/ })).toBeVisible()
+        await accessible(theirs, 'the market')
+        await shot(theirs, 'market-public')
+        await visitors.close()
+      })
 
-    await test.step('somebody rents a machine, and stops, starts and releases it', async () => {
-      const renters = await browser.newContext()
-      const theirs = await renters.newPage()
-      await theirs.goto('/market')
-      await theirs.getByRole('article').filter({ hasText: provider }).getByRole('link', { name: /租用/ }).click()
-      const person = await signsUp(theirs)
-      await expect(theirs.getByRole('heading', { level: 1 })).toContainText('租用')
-      const form = theirs.url()
-      await pays(theirs, '200')
-      await theirs.goto(form)
-      await fill(theirs, { 机器名称: machine, 镜像: image, '空闲自动停止（分钟）': '5' })
-      await expect(theirs.getByText('¥11')).toBeVisible()
-      await accessible(theirs, 'the form of a rent')
-      await shot(theirs, 'market-rent')
-      await button(theirs, '租用').click()
-      await expect(theirs.getByRole('heading', { level: 1, name: machine })).toBeVisible()
-      await expect(theirs.locator('.frame-head').getByText('运行中')).toBeVisible({ timeout: 30_000 })
-      await accessible(theirs, 'a machine')
-      await shot(theirs, 'market-rental')
-      await opensJupyter(theirs, trouble, engine)
-      await entersBySsh(theirs, person)
-      const id = theirs.url().split('/').at(-1) ?? ''
-      await standsIdle(theirs, id)
-      await act(theirs, '启动')
-      await button(dialog(theirs), '启动').click()
-      await expect(theirs.locator('.frame-head').getByText('运行中')).toBeVisible({ timeout: 30_000 })
-      await visit(theirs, '/market/rentals')
-      await accessible(theirs, 'what is rented')
-      await shot(theirs, 'market-rentals')
-      await more(rowOf(theirs, machine), '释放')
-      await dialog(theirs).getByRole('textbox').fill(machine)
-      await button(dialog(theirs), '释放').click()
-      await expect(rowOf(theirs, machine).getByText('已释放')).toBeVisible({ timeout: 30_000 })
-      await isBilled(theirs, id, machine)
-      await renters.close()
-    })
-  })
+      await test.step('somebody rents a machine, and stops, starts and releases it', async () => {
+        const renters = await browser.newContext()
+        const theirs = await renters.newPage()
+        await theirs.goto('/market')
+        await theirs.getByRole('article').filter({ hasText: provider }).getByRole('link', { name: /租用/ }).click()
+        const person = await signsUp(theirs)
+        await expect(theirs.getByRole('heading', { level: 1 })).toContainText('租用')
+        const form = theirs.url()
+        await pays(theirs, '200')
+        await theirs.goto(form)
+        await fill(theirs, { 机器名称: machine, 镜像: image, '空闲自动停止（分钟）': '5' })
+        await expect(theirs.getByText('¥11')).toBeVisible()
+        await accessible(theirs, 'the form of a rent')
+        await shot(theirs, 'market-rent')
+        await button(theirs, '租用').click()
+        await expect(theirs.getByRole('heading', { level: 1, name: machine })).toBeVisible()
+        await expect(theirs.locator('.frame-head').getByText('运行中')).toBeVisible({ timeout: 30_000 })
+        await accessible(theirs, 'a machine')
+        await shot(theirs, 'market-rental')
+        await opensJupyter(theirs, trouble, engine)
+        await entersBySsh(theirs, person)
+        const id = theirs.url().split('/').at(-1) ?? ''
+        await standsIdle(theirs, id)
+        await act(theirs, '启动')
+        await button(dialog(theirs), '启动').click()
+        await expect(theirs.locator('.frame-head').getByText('运行中')).toBeVisible({ timeout: 30_000 })
+        await visit(theirs, '/market/rentals')
+        await accessible(theirs, 'what is rented')
+        await shot(theirs, 'market-rentals')
+        await more(rowOf(theirs, machine), '释放')
+        await dialog(theirs).getByRole('textbox').fill(machine)
+        await button(dialog(theirs), '释放').click()
+        await expect(rowOf(theirs, machine).getByText('已释放')).toBeVisible({ timeout: 30_000 })
+        await isBilled(theirs, id, machine)
+        await renters.close()
+        rental = id
+      })
+
+      await test.step('what it cost is shared out and paid to the owner of the card, with the same figures everywhere', () =>
+        onDatabase((database) => isPaidOut({ browser, database, provider, rental })))
+    },
+  )
 })
