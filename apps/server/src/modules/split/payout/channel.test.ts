@@ -7,7 +7,7 @@ import { startBank, type TestBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
 import { boundsOf, dayOf } from '../reconciliation/differences.ts'
 import { reconcileJob } from '../reconciliation/reconciliation.service.ts'
-import { makeOwed, runJob, unscheduled, type Somebody } from '../testing.ts'
+import { makeOwed, runJob, type Somebody } from '../testing.ts'
 import { notifyPath } from './channel.service.ts'
 import { payoutJob } from './payout.service.ts'
 
@@ -43,8 +43,6 @@ describe('another channel in the place of one', () => {
     app = await testApp({}, { clock })
     former = await startBank(channels.former, 'm-1', clock.now)
     present = await startBank(channels.present, 'm-2', clock.now)
-    await unscheduled(app, payoutJob)
-    await unscheduled(app, reconcileJob)
     // So that all of it is of one day, whatever the time is.
     clock.advance(boundsOf(dayOf(clock.now())).to.getTime() + 2 * 3_600_000 - clock.now().getTime())
     keeper = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })

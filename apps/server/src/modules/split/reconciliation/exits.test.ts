@@ -8,7 +8,7 @@ import { call, refused } from '../../../testing/call.ts'
 import { startBank, type BankPayment, type Fate, type TestBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
 import { payoutJob, stuckMs } from '../payout/payout.service.ts'
-import { makeOwed, runJob, unscheduled, waitingJobs, type Somebody } from '../testing.ts'
+import { makeOwed, runJob, waitingJobs, type Somebody } from '../testing.ts'
 import { boundsOf, dayOf } from './differences.ts'
 import { effectsOf } from './exits.ts'
 import { reconcileJob } from './reconciliation.service.ts'
@@ -110,8 +110,6 @@ describe('what two people agree on', () => {
   beforeAll(async () => {
     app = await testApp({}, { clock })
     bank = await startBank(keys, merchant_id, clock.now)
-    await unscheduled(app, payoutJob)
-    await unscheduled(app, reconcileJob)
     // So that all of it is of one day, whatever the time is.
     clock.advance(boundsOf(dayOf(clock.now())).to.getTime() + 2 * 3_600_000 - clock.now().getTime())
     keeper = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
