@@ -22,6 +22,7 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/license': { load: () => import('./features/licence/LicencePage.tsx'), messages: ['licence'] },
   '/userMsg': { load: () => import('./features/account/AccountPage.tsx'), messages: ['account'] },
   '/messages': { load: () => import('./features/message/MessageList.tsx'), messages: ['message'] },
+  '/tasks': { load: () => import('./features/operations/TaskList.tsx'), messages: ['task', 'operations', 'action'] },
   '/help': { load: () => import('./features/help/HelpPage.tsx'), messages: ['help'] },
   '/help/helpCenter/{id}': { load: () => import('./features/help/HelpArticlePage.tsx'), messages: ['help'] },
   '/nextStack/vm': { load: () => import('./features/nextstack/vm/VmList.tsx'), messages: ['nextstack', 'snapshot'] },

@@ -145,6 +145,7 @@ const table = {
   general: [
     { path: '/userMsg', title: 'userMsg', access: 'all', kind: 'page' },
     { path: '/messages', title: 'messages', access: tenants, sort: 990 },
+    { path: '/tasks', title: 'tasks', access: 'all', kind: 'page' },
     parent({ path: '/help', title: 'help', access: 'all', kind: 'page' }, [{ path: '/help/helpCenter/{id}', title: 'helpHelpCenter' }]),
   ],
   nextStack: [

@@ -62,6 +62,7 @@ import { alarms, alarmWindows, alertLogs, receivers } from './omc/alarm.ts'
 import { apiEvents, apiLogs } from './omc/log.ts'
 import { integrations, prometheus } from './omc/monitor.ts'
 import { stats } from './omc/stats.ts'
+import { tasks } from './omc/task.ts'
 import { terms } from './root/terms.ts'
 import { bundles } from './sys/bundle.ts'
 import { messages } from './sys/message.ts'
@@ -181,7 +182,7 @@ export const calls = {
   issue: { projects },
   split: { splitContracts, splitRuns, splitProviders, splitFigures, splitBankDetails, splitPayouts, splitChannel, splitCases, splitReconciliations },
   ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
-  omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents },
+  omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents, tasks },
   root: { terms },
 } as const
 

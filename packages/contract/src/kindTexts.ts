@@ -192,6 +192,7 @@ export const kindTexts = {
     alarmWindow: '维护时段',
     apiLog: 'API 日志',
     apiEvent: '事件',
+    task: '任务',
   },
 } as const
 

@@ -54,6 +54,7 @@ export const loaders = {
   snapshot: () => import('./zh/snapshot.ts'),
   storage: () => import('./zh/storage.ts'),
   split: () => import('./zh/split.ts'),
+  task: () => import('./zh/task.ts'),
   ticket: () => import('./zh/ticket.ts'),
 } as const
 
