@@ -36,14 +36,11 @@ export function GatewayMap() {
           ) : (
             <ul className="mw-ports">
               {ports.map((port) => (
-                <li
-                  key={port.id}
-                  className={port.status === 'active' ? (port.up === 0 ? 'mw-bad' : port.up < port.targets ? 'mw-some' : 'mw-good') : 'mw-rest'}
-                >
+                <li key={port.id} className={port.status === 'active' ? (port.up === 0 ? 'mw-bad' : port.up < port.targets ? 'mw-some' : 'mw-good') : ''}>
                   <span className="mw-port zs-number">
                     {port.protocol.toUpperCase()} {port.port}
                   </span>
-                  <span className="mw-name">{port.name}</span>
+                  <span>{port.name}</span>
                   <span className="zs-number">
                     {port.status === 'active' ? t('port.upOf', { up: port.up, count: port.targets }) : t(`port.status.${port.status}`)}
                   </span>

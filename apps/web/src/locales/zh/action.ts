@@ -44,6 +44,7 @@ export default {
     files_space_entries: '查看其中的文件',
   },
   verbs: {
+    overview: '查看总览',
     clusters: '按区域查看用量',
     statuses: '查看状态统计',
     ranking: '查看排行',

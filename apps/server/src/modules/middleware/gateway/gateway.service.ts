@@ -343,7 +343,7 @@ export function createGatewayService(
         })
         await change(tx, gateway, served(ports).set(id, spec))
         const input = { port_id: id, named: { name, description }, spec }
-        await platform.operations.begin(tx, operations.createPort, { resource_id: gateway_id, of: { id, part: name }, bp_id: null, actor, input })
+        await platform.operations.begin(tx, operations.createPort, { resource_id: gateway_id, of: { id: gateway_id, part: name }, bp_id: null, actor, input })
       })
       return showPort(id)
     },
@@ -363,7 +363,7 @@ export function createGatewayService(
         await store.updatePort(tx, id, { status: 'changing', error: null })
         await change(tx, gateway, served(ports).set(id, spec))
         const input = { port_id: id, named: { name, description }, spec }
-        await platform.operations.begin(tx, operations.updatePort, { resource_id: gateway_id, of: { id, part: name }, bp_id: null, actor, input })
+        await platform.operations.begin(tx, operations.updatePort, { resource_id: gateway_id, of: { id: gateway_id, part: name }, bp_id: null, actor, input })
       })
       return showPort(id)
     },
@@ -385,7 +385,7 @@ export function createGatewayService(
         await change(tx, gateway, ports)
         await platform.operations.begin(tx, operations.deletePort, {
           resource_id: gatewayId,
-          of: { id, part: row.name },
+          of: { id: gatewayId, part: row.name },
           bp_id: null,
           actor,
           input: { port_id: id },

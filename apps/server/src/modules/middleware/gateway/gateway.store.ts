@@ -108,7 +108,7 @@ export type PortRow = Selectable<Tables['service_ports']>
 export type ShownGateway = GatewayRow & { node_name: string; node_facts: NodeFacts | null; port_count: number; operation_id: string | null }
 export type ShownPort = PortRow & { gateway_name: string; gateway_status: GatewayStatus; operation_id: string | null }
 
-const running = sql`status in ('queued', 'running', 'undoing')`
+const running = sql`operations.status in ('queued', 'running', 'undoing')`
 const shown = <T>(query: SelectQueryBuilder<Tables, 'service_gateways', T>) =>
   query
     .selectAll('service_gateways')
@@ -126,7 +126,11 @@ const shownPort = <T>(query: SelectQueryBuilder<Tables, 'service_ports', T>) =>
     .select([
       sql<string>`(select name from service_gateways where id = service_ports.gateway_id)`.as('gateway_name'),
       sql<GatewayStatus>`(select status from service_gateways where id = service_ports.gateway_id)`.as('gateway_status'),
-      sql<string | null>`(select id from operations where of_id = service_ports.id and ${running} limit 1)`.as('operation_id'),
+      sql<
+        string | null
+      >`(select id from operations where service_ports.status in ('creating', 'changing', 'deleting') and resource_type = 'middleware.gateway' and resource_id = service_ports.gateway_id and ${running} limit 1)`.as(
+        'operation_id',
+      ),
     ])
 
 const gatewayOrder = orderOf('service_gateways', '-created_at', 'name', 'created_at')
