@@ -7,6 +7,7 @@ import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { accessible, button, heading, rowOf, shot } from './console.ts'
 import { begin } from './stage.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
@@ -98,13 +99,13 @@ test.describe('an operation that goes on', () => {
     await signIn(context, 'admin', server.url)
     const id = await create()
     await page.goto(`${server.url}/nextStack/vm/detail/${id}?tab=operations`)
-    const button = page.getByRole('row', { name: /创建/ }).getByRole('button', { name: '取消操作' })
+    const cancel = page.getByRole('row', { name: /创建/ }).getByRole('button', { name: '取消操作' })
     const dialog = page.getByRole('dialog')
-    await button.click()
+    await cancel.click()
     await expect(dialog).toContainText('已经创建的部分会被清除')
     await dialog.getByRole('button', { name: '继续执行' }).click()
     await expect(dialog).toBeHidden()
-    await button.click()
+    await cancel.click()
     await dialog.getByRole('button', { name: '取消操作' }).click()
     await expect(toast(page, '正在取消')).toBeVisible()
     door.open()
@@ -112,5 +113,45 @@ test.describe('an operation that goes on', () => {
     const engine = createLxdEngine({ socketPath: lxd })
     expect((await engine.instances.list()).filter(({ tags }) => tags['vm_id'] === id)).toEqual([])
     await engine.close()
+  })
+
+  test('is seen beside the bell on whatever page, also after a reload, leads to what it works on, and is cancelled there', async ({
+    page,
+    context,
+    trouble,
+  }) => {
+    trouble.expect(/^404 GET \/api\/nextstack\/v1\/vms\//)
+    await signIn(context, 'admin', server.url)
+    await page.goto(`${server.url}/messages`)
+    const tasks = page.locator('.frame-tasks')
+    await expect(button(tasks, '任务')).toBeVisible()
+    const id = await create()
+    // Told, and not only found by the next page.
+    await expect(button(tasks, '任务，1 个进行中')).toBeVisible()
+    await page.reload()
+    await button(tasks, '任务，1 个进行中').click()
+    const newest = page.getByRole('region', { name: '最近的任务' })
+    const line = newest.getByRole('list', { name: '正在执行' }).getByRole('listitem')
+    await expect(line).toContainText('云主机 · 创建')
+    await accessible(page, 'the newest tasks')
+    await shot(page, 'tasks-newest')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await line.getByRole('link', { name: 'cancelled' }).click()
+    await expect(page).toHaveURL(new RegExp(`/nextStack/vm/detail/${id}`))
+    await expect(newest).toHaveCount(0)
+
+    await page.goto(`${server.url}/tasks`)
+    await expect(heading(page, '任务中心')).toBeVisible()
+    await expect(rowOf(page, '云主机 · 创建').first()).toContainText('执行中')
+    await accessible(page, 'the task centre')
+    await shot(page, 'tasks')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await button(tasks, '任务，1 个进行中').click()
+    await button(line, '取消任务').click()
+    await page.getByRole('dialog').getByRole('button', { name: '取消任务' }).click()
+    await expect(toast(page, '正在取消')).toBeVisible()
+    door.open()
+    await expect(button(tasks, '任务')).toBeVisible()
+    await expect(rowOf(page, '云主机 · 创建').first()).toContainText('已取消')
   })
 })

@@ -37,6 +37,7 @@ const names = [
   'alarm',
   'alarmWindow',
   'alertLog',
+  'task',
   'space',
   'entry',
   'binned',
@@ -90,6 +91,11 @@ beforeAll(async () => {
   own.alarmWindow = (await call(app, alarmWindows.create, { token, body: windowBody() })).id
   await sql`insert into alert_logs (id, bp_id, alarm_id, alarm_name, fingerprint, starts_at, told_at, severity, status, summary, labels)
     values (${own.alertLog}, ${owner.bp_id}, ${own.alarm}, 'busy', '\\x00', now(), now(), 'warning', 'firing', 'secret', '{}')`.execute(app.platform.db)
+
+  await sql`insert into operations (id, kind, resource_type, resource_id, resource_name, bp_id, actor_name, status, steps_total, input, finished_at)
+    values (${own.task}, 'cis.container.delete', 'cis.container', ${own.container}, 'secret', ${owner.bp_id}, '', 'failed', 1, '', now())`.execute(
+    app.platform.db,
+  )
 
   const spaces = (await call(app, fileSpaces.list, { token: renter.token })).items
   own.space = spaces.find(({ kind }) => kind === 'organisation')?.id ?? ''
@@ -167,6 +173,7 @@ const asked: Readonly<Record<string, () => AnyInput>> = {
   'omc.receiver.test': () => of('receiver'),
   'omc.receiver.deliveries': () => of('receiver'),
   'omc.receiver.again': () => ({ params: { id: own.receiver, delivery_id: own.delivery } }),
+  'omc.task.cancel': () => of('task'),
   'omc.prometheus.query': () => ({ params: { id: randomUUID() }, query: { query: 'up' } }),
   'files.space.entries': () => of('space'),
   'files.space.createFolder': () => of('space', { body: { name: 'x' } }),

@@ -48,6 +48,7 @@ const given = createPages({
   developmentInbox: { load: () => import('./features/public/DevelopmentInboxPage.tsx'), messages: [] },
   standingBanner: { load: () => import('./features/bill/arrears/StandingBanner.tsx'), messages: ['arrears'] },
   newestMessages: { load: () => import('./features/message/NewestMessages.tsx'), messages: ['message'] },
+  newestTasks: { load: () => import('./features/operations/NewestTasks.tsx'), messages: ['task', 'action'] },
 })
 // Beside all else that the console needs, not after it.
 const first = routeAt(location.pathname)

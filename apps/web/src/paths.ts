@@ -66,6 +66,7 @@ export const paths = {
   licence: path('/license'),
   account: path('/userMsg'),
   messages: path('/messages'),
+  tasks: path('/tasks'),
   help: { list: path('/help'), detail: path('/help/helpCenter/{id}') },
   nextstack: {
     vm: {

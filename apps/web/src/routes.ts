@@ -145,6 +145,7 @@ const table = {
   general: [
     { path: '/userMsg', title: 'userMsg', access: 'all', kind: 'page' },
     { path: '/messages', title: 'messages', access: tenants, sort: 990 },
+    { path: '/tasks', title: 'tasks', access: 'all', kind: 'page' },
     parent({ path: '/help', title: 'help', access: 'all', kind: 'page' }, [{ path: '/help/helpCenter/{id}', title: 'helpHelpCenter' }]),
   ],
   nextStack: [
@@ -366,8 +367,8 @@ const table = {
       { path: '/middleware/service/add', title: 'middlewareServiceAdd', pending: true },
       { path: '/middleware/service/detail/{id}/{type}/{deployment}', title: 'middlewareServiceDetail', pending: true },
     ]),
-    parent({ path: '/middleware/service/gateway', title: 'middlewareServiceGateway', access: admins, sort: 950, pending: true }, [
-      { path: '/middleware/service/gateway/detail/{id}', title: 'middlewareServiceGatewayDetail', pending: true },
+    parent({ path: '/middleware/service/gateway', title: 'middlewareServiceGateway', asks: 'middleware.gateway.list', access: admins, sort: 950 }, [
+      { path: '/middleware/service/gateway/detail/{id}', title: 'middlewareServiceGatewayDetail' },
     ]),
   ],
   fileTransfer: [

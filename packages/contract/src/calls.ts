@@ -42,6 +42,7 @@ import { cards, marketNodes } from './market/card.ts'
 import { offers } from './market/offer.ts'
 import { providers } from './market/provider.ts'
 import { incomes, rentals, waits } from './market/rental.ts'
+import { serviceGateways, servicePorts } from './middleware/gateway.ts'
 import { modelImports } from './models/import.ts'
 import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
@@ -62,6 +63,7 @@ import { alarms, alarmWindows, alertLogs, receivers } from './omc/alarm.ts'
 import { apiEvents, apiLogs } from './omc/log.ts'
 import { integrations, prometheus } from './omc/monitor.ts'
 import { stats } from './omc/stats.ts'
+import { tasks } from './omc/task.ts'
 import { terms } from './root/terms.ts'
 import { bundles } from './sys/bundle.ts'
 import { messages } from './sys/message.ts'
@@ -120,6 +122,7 @@ export const calls = {
     invoices,
     invoiceTitles,
   },
+  middleware: { serviceGateways, servicePorts },
   cmp: { clouds },
   nextstack: {
     vms,
@@ -181,7 +184,7 @@ export const calls = {
   issue: { projects },
   split: { splitContracts, splitRuns, splitProviders, splitFigures, splitBankDetails, splitPayouts, splitChannel, splitCases, splitReconciliations },
   ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
-  omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents },
+  omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents, tasks },
   root: { terms },
 } as const
 

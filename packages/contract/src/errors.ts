@@ -515,6 +515,14 @@ export const errors = catalogue({
   registryCollectUnfinished: { code: 97024, status: 409, text: '空间没有在一分钟内回收完，已停止，下次继续' },
 
   // files: what people keep here
+  serviceGatewayNameTaken: { code: 97400, status: 400, text: '网关名称已存在' },
+  serviceGatewayThere: { code: 97401, status: 409, text: '该节点上已有网关“{name}”' },
+  servicePortNameTaken: { code: 97402, status: 400, text: '该网关上已有同名的服务端口' },
+  gatewayPortTaken: { code: 97403, status: 409, text: '该网关的端口 {port} 已由“{name}”使用' },
+  servicePortStale: { code: 97404, status: 409, text: '服务端口已被他人修改，请刷新后再改' },
+  serviceTargetUnknown: { code: 97405, status: 400, text: '所选的后端服务不属于该端口' },
+  serviceTestUnknown: { code: 97406, status: 409, text: '节点“{node}”的代理版本过旧，不能测试后端服务，请先升级代理' },
+  serviceGatewayNodeForeign: { code: 97407, status: 400, text: '网关只能装在平台的节点上' },
   fileParentGone: { code: 97601, status: 400, text: '目标文件夹不存在或已被删除' },
   fileNameTaken: { code: 97602, status: 409, text: '已有名为“{name}”的文件或文件夹' },
   fileSpaceReadOnly: { code: 97603, status: 403, text: '您只能查看和下载此空间中的内容' },

@@ -88,6 +88,8 @@ export interface KindParts {
   /** Whether there is something of that name already. */
   readonly nameTaken?: NameTaken
   readonly suspendable?: Suspendable
+  /** By which call work on it is cancelled: who may make it may do so wherever that work is shown. Left out: it is not cancelled, but deleted. */
+  readonly cancelledBy?: Call
   /** Where it can be paid in advance. */
   readonly sold?: Sold
 }

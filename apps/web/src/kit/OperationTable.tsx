@@ -16,7 +16,7 @@ export interface OperationTexts {
   readonly step: (kind: string, step: string) => string
 }
 
-const operationTones: Readonly<Record<Operation['status'], StatusTone>> = {
+export const operationTones: Readonly<Record<Operation['status'], StatusTone>> = {
   queued: 'busy',
   running: 'busy',
   unknown: 'warning',
@@ -26,7 +26,10 @@ const operationTones: Readonly<Record<Operation['status'], StatusTone>> = {
   cancelled: 'rest',
 }
 
-const runs = ({ finished_at }: Operation): boolean => finished_at === null
+/** As far as its progress is shown. */
+type Progressing = Pick<Operation, 'kind' | 'status' | 'steps_done' | 'steps_total' | 'step' | 'error' | 'finished_at'> & { readonly detail?: string | null }
+
+const runs = ({ finished_at }: Pick<Operation, 'finished_at'>): boolean => finished_at === null
 
 /** What was done to a thing, by whom, and how it went. */
 export function OperationTable({
@@ -55,7 +58,7 @@ export function OperationTable({
     col.status('status', t('operation.column.status'), (one) => ({ tone: operationTones[one.status], text: t(`operation.status.${one.status}`) }), {
       width: 100,
     }),
-    col.custom('progress', t('operation.column.progress'), (one) => <Steps operation={one} texts={texts} />, { width: 320 }),
+    col.custom('progress', t('operation.column.progress'), (one) => <OperationSteps operation={one} texts={texts} />, { width: 320 }),
     col.text('actor', t('operation.column.actor'), (one) => one.actor_name, { width: 120 }),
     col.date('created_at', t('operation.column.started'), (one) => one.started_at ?? one.created_at),
     col.text('duration', t('operation.column.duration'), (one) => format.duration(operationMs(one, Date.now())), { width: 110 }),
@@ -73,10 +76,11 @@ export function OperationTable({
   )
 }
 
-/** How many steps are done, which one runs, and what made one fail. */
-function Steps({ operation, texts }: { readonly operation: Operation; readonly texts: OperationTexts }) {
+/** How many steps are done, which one runs where its name is known, and what made one fail. */
+export function OperationSteps({ operation, texts }: { readonly operation: Progressing; readonly texts?: Pick<OperationTexts, 'step'> }) {
   const { t } = useTranslation('kit')
-  const { kind, status, steps_done: done, steps_total: total, step, error, detail } = operation
+  const { kind, status, steps_done: done, steps_total: total, step, error, detail = null } = operation
+  const named = step === null || texts === undefined ? null : texts.step(kind, step)
   return (
     <div className="zs-operation-steps">
       <Progress
@@ -89,10 +93,10 @@ function Steps({ operation, texts }: { readonly operation: Operation; readonly t
       />
       <span className="zs-number">{t('operation.steps', { done, total })}</span>
       {status === 'queued' && <span className="zs-soft">{t('operation.waiting')}</span>}
-      {(status === 'running' || (status === 'unknown' && runs(operation))) && step !== null && (
-        <span className="zs-soft">{t('operation.at', { step: texts.step(kind, step) })}</span>
+      {(status === 'running' || (status === 'unknown' && runs(operation))) && named !== null && (
+        <span className="zs-soft">{t('operation.at', { step: named })}</span>
       )}
-      {status === 'failed' && step !== null && <span className="zs-bad">{t('operation.failedAt', { step: texts.step(kind, step) })}</span>}
+      {status === 'failed' && named !== null && <span className="zs-bad">{t('operation.failedAt', { step: named })}</span>}
       {error !== null && <div className="zs-operation-steps-error">{error}</div>}
       {detail !== null && <div className="zs-operation-steps-detail zs-code">{detail}</div>}
     </div>

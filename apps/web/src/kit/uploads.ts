@@ -20,14 +20,29 @@ const pieceBytes = 16 * 2 ** 20
 /** Waits between tries; then a person has to say that it is to go on. */
 const retryMs = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000]
 
+/** One of all that this tab sends. */
+export interface OwnUpload extends LocalUpload {
+  readonly id: string
+  /** What the file is called. */
+  readonly name: string
+  /** The page on which it was begun. */
+  readonly place: string
+}
+
 interface Entry {
   upload: TusUpload
+  readonly name: string
+  readonly place: string
   shown: LocalUpload
   samples: readonly Sample[]
 }
 const entries = new Map<string, Entry>()
 const listeners = new Set<() => void>()
-const tell = (): void => listeners.forEach((listener) => listener())
+let all: readonly OwnUpload[] = []
+const tell = (): void => {
+  all = [...entries].map(([id, { name, place, shown }]) => ({ id, name, place, ...shown }))
+  listeners.forEach((listener) => listener())
+}
 
 const change = (id: string, next: Partial<LocalUpload>): void => {
   const entry = entries.get(id)
@@ -108,7 +123,14 @@ export async function startUpload(id: string, path: string, file: File, onDone: 
       onDone()
     },
   })
-  entries.set(id, { upload, samples: [], shown: { state: 'running', sentBytes: 0, totalBytes: file.size, bytesPerSecond: null, leftMs: null } })
+  const place = location.pathname + location.search
+  entries.set(id, {
+    upload,
+    name: file.name,
+    place,
+    samples: [],
+    shown: { state: 'running', sentBytes: 0, totalBytes: file.size, bytesPerSecond: null, leftMs: null },
+  })
   addEventListener('beforeunload', askBeforeLeaving)
   tell()
   upload.start()
@@ -144,3 +166,6 @@ const subscribe = (listener: () => void): (() => void) => {
 
 /** Null where this tab sends nothing for it. */
 export const useUpload = (id: string): LocalUpload | null => useSyncExternalStore(subscribe, () => entries.get(id)?.shown ?? null)
+
+/** All that this tab sends, whatever for. */
+export const useUploads = (): readonly OwnUpload[] => useSyncExternalStore(subscribe, () => all)

@@ -26,6 +26,7 @@ import { PageOutlet } from './PageOutlet.tsx'
 import { routeOf } from './routeAt.ts'
 import { Sidebar } from './Sidebar.tsx'
 import { SkipLink } from './SkipLink.tsx'
+import { TaskBell } from './TaskBell.tsx'
 import { useNarrow } from './useNarrow.ts'
 import UserMenu from './UserMenu.tsx'
 import './frame.css'
@@ -100,6 +101,7 @@ export default function ConsoleLayout({
               </nav>
             )}
             <div className="frame-top-end">
+              <TaskBell />
               <MessageBell />
               <UserMenu user={user} />
             </div>

@@ -25,6 +25,8 @@ export interface Pages {
   readonly standingBanner: Page<{ readonly standing: Standing; readonly state: Exclude<Standing['state'], 'normal'> }>
   /** What the bell opens. */
   readonly newestMessages: Page<{ readonly unread: number; readonly onClose: () => void }>
+  /** What runs, and what failed lately: what the button beside the bell opens. */
+  readonly newestTasks: Page<{ readonly onClose: () => void }>
 }
 
 const pending: Page = { load: () => import('./PendingPage.tsx'), messages: [] }
@@ -33,7 +35,7 @@ const pending: Page = { load: () => import('./PendingPage.tsx'), messages: [] }
 const whole = <Props>({ load, messages }: Page<Props>) => Promise.all([load(), loadMessages(messages)]).then(([module]) => module)
 
 /** The pages as the layout draws them, each loaded once. */
-export function createPages({ visitorPages, consolePages, developmentInbox, standingBanner, newestMessages }: Pages) {
+export function createPages({ visitorPages, consolePages, developmentInbox, standingBanner, newestMessages, newestTasks }: Pages) {
   const pages = new Map<string, Late<object>>()
   const pageOf = async (path: string): Promise<Page> => visitorPages[path] ?? (await consolePages())[path] ?? pending
   const of = ({ path }: Route): Late<object> => {
@@ -53,6 +55,7 @@ export function createPages({ visitorPages, consolePages, developmentInbox, stan
     DevelopmentInbox: lazy(() => whole(developmentInbox)),
     StandingBanner: lazy(() => whole(standingBanner)),
     NewestMessages: lazy(() => whole(newestMessages)),
+    NewestTasks: lazy(() => whole(newestTasks)),
   }
 }
 

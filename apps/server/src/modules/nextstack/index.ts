@@ -1,3 +1,4 @@
+import { vms as vmCalls } from '@zhisuan/contract/nextstack/vm'
 import type { PersonOf } from '../../platform/auth/later.ts'
 import type { Scope } from '../../platform/auth/actor.ts'
 import { byteCounter } from '../../platform/bytes/bytes.store.ts'
@@ -134,7 +135,12 @@ export function createNextstack(
       personOf: (bpId, fingerprint) => personOfKey(platform.db, bpId, fingerprint),
     },
     kinds: {
-      'nextstack.vm': { table: 'vms', suspendable: createVmSuspension(platform, { clouds, operations }), sold: sellsVms(vms) },
+      'nextstack.vm': {
+        table: 'vms',
+        suspendable: createVmSuspension(platform, { clouds, operations }),
+        sold: sellsVms(vms),
+        cancelledBy: vmCalls.cancelOperation,
+      },
       'nextstack.snapshot': { table: 'vm_snapshots', partOf: { kind: 'nextstack.vm', id: 'vm_id' } },
       'nextstack.snapshotSchedule': { table: 'vm_snapshot_schedules', partOf: { kind: 'nextstack.vm', id: 'vm_id' } },
       'nextstack.command': {},

@@ -29,6 +29,8 @@ import { omcRoutes } from './omc.routes.ts'
 import { createQueryService } from './query/query.service.ts'
 import { createStatsService } from './stats/stats.service.ts'
 import { serveScrapes } from './scrape/scrape.routes.ts'
+import { createTaskService } from './task/task.service.ts'
+import { taskMigrations } from './task/task.store.ts'
 
 const daysJob = defineJob({ name: 'omc.apiLog.days', input: z.object({}), concurrency: 1, schedule: '10 * * * *' })
 const silentJob = defineJob({ name: 'omc.alertLog.silent', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
@@ -80,7 +82,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
     )
   })
   return {
-    migrations: { ...omcMigrations, ...logMigrations, ...alarmMigrations },
+    migrations: { ...omcMigrations, ...logMigrations, ...alarmMigrations, ...taskMigrations },
     kinds: {
       'omc.integration': { table: 'monitor_integrations' },
       'omc.prometheus': { table: 'monitor_integrations' },
@@ -91,6 +93,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       'omc.stat': {},
       'omc.apiLog': {},
       'omc.apiEvent': {},
+      'omc.task': {},
     },
     handlers: omcRoutes({
       integrations: createIntegrationService(platform, { endpoints, kept, operations }),
@@ -98,6 +101,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       logs: createLogService(platform),
       stats: createStatsService(platform, { endpoints, lastOf: nodeMetrics.last, minutesOf: nodeMetrics.of }),
       alarms: createAlarmService(platform, { inbox, keeper, dispatcher, checkUrl: guard.check }),
+      tasks: createTaskService(platform),
       history: createHistory(platform),
     }),
     operations: [...Object.values(operations), keeper.operation],

@@ -2,13 +2,16 @@ import { alarms as alarmCalls, alarmWindows as windowCalls, alertLogs, receivers
 import { apiEvents, apiLogs } from '@zhisuan/contract/omc/log'
 import { integrations as integrationCalls, prometheus as prometheusCalls } from '@zhisuan/contract/omc/monitor'
 import { stats as statCalls } from '@zhisuan/contract/omc/stats'
+import { tasks as taskCalls } from '@zhisuan/contract/omc/task'
 import type { History } from '../../platform/history.ts'
+import { contextOf } from '../../platform/http/bind.ts'
 import { handle, type Handler } from '../../platform/http/handler.ts'
 import type { AlarmService } from './alarm/alarm.service.ts'
 import type { IntegrationService } from './integration/integration.service.ts'
 import type { LogService } from './log/log.service.ts'
 import type { QueryService } from './query/query.service.ts'
 import type { StatsService } from './stats/stats.service.ts'
+import type { TaskService } from './task/task.service.ts'
 
 export const omcRoutes = ({
   integrations,
@@ -16,6 +19,7 @@ export const omcRoutes = ({
   logs,
   stats,
   alarms,
+  tasks,
   history,
 }: {
   integrations: IntegrationService
@@ -23,6 +27,7 @@ export const omcRoutes = ({
   logs: LogService
   stats: StatsService
   alarms: AlarmService
+  tasks: TaskService
   history: History
 }): Handler[] => [
   handle(statCalls.nodes, ({ actor, body }) => stats.nodes(actor, body)),
@@ -49,6 +54,8 @@ export const omcRoutes = ({
   handle(apiLogs.export, async ({ actor, body }) => logs.exportLogs(actor, body)),
   handle(apiEvents.list, ({ query }) => logs.events(query)),
   handle(apiEvents.export, async ({ actor, body }) => logs.exportEvents(actor, body)),
+  handle(taskCalls.list, ({ actor, query, request }) => tasks.list(actor, contextOf(actor, request), query)),
+  handle(taskCalls.cancel, ({ actor, params, request }) => tasks.cancel(actor, contextOf(actor, request), params.id)),
   handle(prometheusCalls.link, ({ params }) => integrations.link(params)),
   handle(alarmCalls.groups, ({ actor }) => alarms.groups(actor)),
   handle(alarmCalls.metrics, async () => alarms.metrics()),

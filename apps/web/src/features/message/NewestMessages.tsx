@@ -19,7 +19,7 @@ export default function NewestMessages({ unread, onClose }: { readonly unread: n
   const { data, error, refetch } = useCall(messages.list, { query: { page_size: shown } }, { silent: true })
   return (
     <section className="message-newest" aria-label={t('newest')}>
-      <div className="message-newest-head">
+      <div className="zs-newest-head">
         <strong>{t('title')}</strong>
         <ReadAllButton type="link" size="small" none={unread === 0}>
           {t('markAll')}
@@ -45,7 +45,7 @@ export default function NewestMessages({ unread, onClose }: { readonly unread: n
           ))}
         </ul>
       )}
-      <div className="message-newest-foot">
+      <div className="zs-newest-foot">
         <Link to={paths.messages()} onClick={onClose}>
           {t('viewAll')}
         </Link>

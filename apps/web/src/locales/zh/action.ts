@@ -15,6 +15,7 @@ export default {
     iam: '访问控制',
     issue: words.project,
     omc: '运维',
+    middleware: '中间件',
     ims: '镜像仓库',
     files: '文件空间',
     models: words.modelWarehouse,
@@ -34,6 +35,7 @@ export default {
     market_node_test: '自检',
     market_node_withdraw: '下架',
     models_model_accept: '接受使用条款',
+    middleware_port_test: '测试后端服务',
     omc_alarm_apply: '加载规则',
     omc_alarm_metrics: '查看可选指标',
     omc_receiver_test: '发送测试',
@@ -42,6 +44,7 @@ export default {
     files_space_entries: '查看其中的文件',
   },
   verbs: {
+    overview: '查看总览',
     clusters: '按区域查看用量',
     statuses: '查看状态统计',
     ranking: '查看排行',

@@ -21,6 +21,7 @@ export default {
   license: words.licence,
   userMsg: '个人中心',
   messages: '消息中心',
+  tasks: '任务中心',
   help: '帮助中心',
   helpHelpCenter: '帮助文档',
   nextStackVm: words.vm,

@@ -64,6 +64,11 @@ export default {
     came: '收到新消息，共 {{number}} 条未读',
     loading: '正在加载',
   },
+  tasks: {
+    bell: '任务',
+    bellOpen: '任务，{{number}} 个进行中',
+    loading: '正在加载',
+  },
   cloud: {
     choose: '切换云平台，当前为',
     none: '尚无可用的云平台',

@@ -39,7 +39,7 @@ export default {
     signed: '签署',
   },
   status: { stated: '等待确认', disputed: '有异议', confirmed: '已确认', paid: '已付款' },
-  contractStatus: { draft: '草稿', active: '已生效', ended: '已终止' },
+  contractStatus: { draft: '草稿', active: words.inEffect, ended: '已终止' },
   providerStatus: { pending: '待核验', verified: '已核验', disabled: words.disabled },
   lineKind: { use: '当期用量', late: '往期补计', refund: '冲销', adjustment: '保底或封顶' },
   meter: { card: words.graphicsCard, disk: words.disk, stoppedDisk: '停机磁盘' },

@@ -393,7 +393,8 @@ export async function dailyAlertLogs(
       count(logs.id) filter (where severity = 'critical') as critical,
       count(logs.id) filter (where severity = 'warning') as warning,
       count(logs.id) filter (where severity = 'info') as info
-    from generate_series(${first}::date, ${last}::date, interval '1 day') as days (day)
+    -- Without a zone of their own: the days of a date would begin at midnight of the connection.
+    from generate_series(${first}::timestamp, ${last}::timestamp, interval '1 day') as days (day)
     left join alert_logs as logs on logs.starts_at >= (days.day at time zone 'Asia/Shanghai') and logs.starts_at < ((days.day + interval '1 day') at time zone 'Asia/Shanghai')
       and ${within(scope, 'logs.bp_id')}
     group by days.day order by days.day

@@ -173,9 +173,9 @@ export const readCursor = (cursor: string | undefined): After | null => {
   const [micros, id] = cursor?.split('~') ?? []
   return micros === undefined || id === undefined ? null : { micros, id }
 }
-const microsOf = (column: RawBuilder<unknown>): RawBuilder<string> => sql<string>`(extract(epoch from ${column}) * 1000000)::bigint::text`
+export const microsOf = (column: RawBuilder<unknown>): RawBuilder<string> => sql<string>`(extract(epoch from ${column}) * 1000000)::bigint::text`
 /** `micros` of a row, as a moment. */
-const atOf = ({ micros }: After): RawBuilder<Date> => sql<Date>`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond')`
+export const atOf = ({ micros }: After): RawBuilder<Date> => sql<Date>`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond')`
 
 export interface CallFilters {
   keyword?: string | undefined
