@@ -9,7 +9,6 @@ import { boundsOf, dayOf } from '../reconciliation/differences.ts'
 import { reconcileJob } from '../reconciliation/reconciliation.service.ts'
 import { makeOwed, runJob, type Somebody } from '../testing.ts'
 import { notifyPath } from './channel.service.ts'
-import { payoutJob } from './payout.service.ts'
 
 describe('another channel in the place of one', () => {
   let app: TestApp
