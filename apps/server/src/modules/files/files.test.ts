@@ -29,7 +29,8 @@ import { sweepJob } from '../../platform/bytes/bytes.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { deny, keeping } from '../../testing/policies.ts'
+import { allow, deny, keeping } from '../../testing/policies.ts'
+import { usageJob } from './index.ts'
 import { breakOff, offsetOf, sendPiece, sendSlowly, sha256Of } from '../../testing/uploads.ts'
 
 let app: TestApp
@@ -405,6 +406,48 @@ describe('a space', () => {
   })
 })
 
+describe('what is published', () => {
+  it('counts for whose people published it, also what it costs, until it goes for good; and policies say of which files they may', async () => {
+    const { makePolicy, give } = keeping(app)
+    const head = await someone(app)
+    const { token } = head
+    const [closed, open] = [await folder(head, '内部'), await put(head, '手册.pdf', randomBytes(400))]
+    const inner = await put(head, '价目.xlsx', randomBytes(100), { parent_id: closed.id })
+    await give(admin, await makePolicy(admin, [allow('files.entry.publish'), deny('files.entry.publish', { Resource: `zrn:files:*:entry/${closed.id}` })]), {
+      user_id: head.id,
+    })
+    const usage = async () => (await call(app, fileSpaces.list, { token })).usage.used_bytes
+    const told = async () => {
+      await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, usageJob, {}))
+      const { rows } = await sql<{ metered: number }>`select metered_bytes::int as metered from file_publications where bp_id = ${head.bp_id}`.execute(
+        app.platform.db,
+      )
+      return rows[0]?.metered
+    }
+    const before = await usage()
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [closed.id] } })).toMatchObject({ code: 3000 })
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [inner.id] } })).toMatchObject({ code: 3000 })
+    await call(app, fileEntries.publish, { token, body: { ids: [open.id] } })
+    expect(await usage()).toBe(before + 400)
+    await vi.waitFor(async () => expect(await told()).toBe(400))
+    await call(app, quotas.set, { token: admin.token, params: { bp_id: head.bp_id ?? '' }, body: { project_id: null, limits: { file_bytes: before + 500 } } })
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [open.id], conflict: 'keep_both' } })).toMatchObject({ code: 97604 })
+    // What others published they only add to.
+    const theirs = await put(admin, '须知.md', Buffer.from('a'))
+    await call(app, fileEntries.publish, { token: admin.token, body: { ids: [theirs.id] } })
+    const mine = await put(head, '须知.md', Buffer.from('b'))
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [mine.id], conflict: 'replace' } })).toMatchObject({ code: 97623 })
+    // It goes by who runs the platform, and counts no more.
+    const { items } = await call(app, fileSpaces.entries, { token, params: { id: await spaceOf(head, 'public') }, query: { keyword: '手册' } })
+    const ids = items.map(({ id }) => id)
+    await call(app, fileEntries.delete, { token: admin.token, body: { ids } })
+    expect(await usage()).toBe(before + 401)
+    await call(app, fileEntries.purge, { token: admin.token, body: { ids } })
+    expect(await usage()).toBe(before + 1)
+    await vi.waitFor(async () => expect(await told()).toBe(0))
+  })
+})
+
 describe('what is in a space', () => {
   it('and denied to somebody by itself is not theirs by its folder either', async () => {
     const { makePolicy, give } = keeping(app)
@@ -434,6 +477,60 @@ describe('what is in a space', () => {
     // Beside it all is as it was; and who names one thing twice is given it once.
     const link = await call(app, fileEntries.download, { token, body: { ids: [other.id, other.id] } })
     expect((await fetch(`${url}${link.path}`)).status).toBe(200)
+  })
+
+  it('and denied by its folder is not theirs by its own name either, nor by taking it out of there, nor by a copy', async () => {
+    const { makePolicy, give } = keeping(app)
+    const person = await someone(app)
+    const { token } = person
+    const closed = await folder(person, '合同')
+    const inner = await put(person, '底价.xlsx', randomBytes(10), { parent_id: closed.id, folders: ['内'] })
+    const beside = await put(person, '草稿.txt')
+    const actions = ['get', 'download', 'copy', 'rename', 'delete'].map((name) => `files.entry.${name}`)
+    const statement = deny([...actions, 'files.share.create'], { Resource: `zrn:files:*:entry/${closed.id}` })
+    await give(admin, await makePolicy(admin, [statement, deny('files.entry.download', { Resource: `zrn:files:*:entry/${beside.id}` })]), { user_id: person.id })
+    const ids = [inner.id]
+    const refusal = (action: string) => ({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
+    expect(await refused(app, fileEntries.get, { token, params: { id: inner.id } })).toMatchObject(refusal('files.entry.get'))
+    expect(await refused(app, fileEntries.rename, { token, params: { id: inner.id }, body: { name: 'x' } })).toMatchObject(refusal('files.entry.rename'))
+    expect(await refused(app, fileEntries.download, { token, body: { ids } })).toMatchObject(refusal('files.entry.download'))
+    expect(await refused(app, fileEntries.copy, { token, body: { ids, space_id: inner.space_id } })).toMatchObject(refusal('files.entry.copy'))
+    expect(await refused(app, fileEntries.delete, { token, body: { ids } })).toMatchObject(refusal('files.entry.delete'))
+    expect(await refused(app, fileShares.create, { token, body: { entry_id: inner.id } })).toMatchObject(refusal('files.share.create'))
+    expect(await refused(app, fileEntries.move, { token, body: { ids } })).toMatchObject({ code: 3000 })
+    // Within the folder it goes where they like.
+    await call(app, fileEntries.move, { token, body: { ids, parent_id: closed.id } })
+    expect(await refused(app, fileEntries.copy, { token, body: { ids: [beside.id], space_id: beside.space_id, conflict: 'keep_both' } })).toMatchObject(
+      refusal('files.entry.download'),
+    )
+  })
+
+  it('is replaced by whom it may be deleted by, whichever way something of its name comes', async () => {
+    const { makePolicy, give } = keeping(app)
+    const person = await someone(app)
+    const { token } = person
+    const kept = await put(person, '账本.xlsx', Buffer.from('kept'))
+    const [from, params] = [await folder(person, '别处'), { id: kept.space_id }]
+    const other = await put(person, '账本.xlsx', Buffer.from('other'), { parent_id: from.id })
+    await give(admin, await makePolicy(admin, [deny('files.entry.delete', { Resource: `zrn:files:*:entry/${kept.id}` })]), { user_id: person.id })
+    const refusal = { status: 403, code: 97623, message: '您不能删除“账本.xlsx”，所以也不能替换它', refused: { action: 'files.entry.delete' } }
+    const named = { name: kept.name, conflict: 'replace' } as const
+    expect(await refused(app, fileSpaces.upload, { token, params, body: { ...named, size_bytes: 5 } })).toMatchObject(refusal)
+    const many = await call(app, fileSpaces.uploadMany, {
+      token,
+      params,
+      body: { files: [{ ...named, size_bytes: 1, content: 'YQ==' }, { ...named, size_bytes: 5 }] },
+    })
+    expect(many.items.map((item) => item.refused?.code)).toEqual([97623, 97623])
+    expect(await refused(app, fileEntries.move, { token, body: { ids: [other.id], conflict: 'replace' } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.copy, { token, body: { ids: [other.id], space_id: kept.space_id, conflict: 'replace' } })).toMatchObject(refusal)
+    // Who announced it saw nothing of that name: what took it since stays.
+    const upload = await announce(person, { name: 'neu.txt', size_bytes: 3, conflict: 'replace' })
+    const since = await put(person, 'neu.txt')
+    expect((await sendPiece(url, token, upload, 0, new Uint8Array(3))).status).toBe(204)
+    await ended(person, upload)
+    expect(await list(person)).toEqual(['别处', 'neu (1).txt', 'neu.txt', '账本.xlsx'])
+    expect(await call(app, fileEntries.get, { token, params: { id: since.id } })).toMatchObject({ deleted: null })
   })
 
   it('is renamed, moved and copied, all or none, and never into itself', async () => {
@@ -674,12 +771,14 @@ describe('a share', () => {
     const file = await put(owner, '分享.bin', bytes)
     const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id, password: '1234', downloads: 1 } })
     const token = { token: share.token ?? '' }
-    expect(await call(app, fileShares.look, { params: token })).toMatchObject({
-      name: '分享.bin',
-      needs_password: true,
-      downloads_left: 1,
-      shared_by: owner.name,
+    // Before the password is known nothing is told of it.
+    expect(await call(app, fileShares.look, { params: token })).toEqual({ needs_password: true, of: null })
+    const open = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id, downloads: 1 } })
+    expect(await call(app, fileShares.look, { params: { token: open.token ?? '' } })).toMatchObject({
+      needs_password: false,
+      of: { name: '分享.bin', downloads_left: 1, shared_by: owner.name },
     })
+    await call(app, fileShares.delete, { token: owner.token, params: { id: open.id } })
     expect(await refused(app, fileShares.open, { params: token, body: {} })).toMatchObject({ code: 97621 })
     const { path } = await call(app, fileShares.open, { params: token, body: { password: '1234' } })
     expect(await bytesOf(await fetch(`${url}${path}`))).toEqual(bytes)
@@ -708,7 +807,7 @@ describe('a share', () => {
       const response = await fetch(link, { headers: range === undefined ? {} : { range } })
       return [response.status, (await bytesOf(response)).length]
     }
-    const left = async () => (await call(app, fileShares.look, { params })).downloads_left
+    const left = async () => (await call(app, fileShares.look, { params })).of?.downloads_left
     const link = await open()
     expect(await left()).toBe(2)
     // As a tool does that asks for the size first, and whose connection breaks.

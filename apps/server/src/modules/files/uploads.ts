@@ -17,6 +17,7 @@ import { mayWrite, type FileService } from './files.service.ts'
 import * as store from './files.store.ts'
 import * as tree from './files.tree.ts'
 import type { Transfers } from './transfers.ts'
+import { refuseReplacing, whereTaken, type Asked } from './within.ts'
 
 /** As the storage core knows whose uploads they are. */
 const taker = 'files'
@@ -29,6 +30,8 @@ const wish = z.object({
   conflict: z.enum(conflictWays),
   by: z.object({ user_id: z.string(), name: z.string() }),
   entry_id: z.string(),
+  /** What had the name when it was announced, where it is to be replaced: that they may was asked then, of this one and of no other. */
+  replaces: z.string().nullable().default(null),
 })
 export const uploadPath = (id: string): string => `${filesPath}/uploads/${id}/content`
 
@@ -59,8 +62,9 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     const space = found(await store.anySpace(tx, space_id))
     const parent = wanted.parent_id === null ? undefined : await store.folderIn(tx, space_id, wanted.parent_id)
     const at = { space_id, parent_id: parent?.id ?? null }
-    // Its name was free when it was announced; who took it since has it.
-    const name = await tree.nameAt(tx, by, at, { name: wanted.name, kind: 'file' }, wanted.conflict === 'refuse' ? 'keep_both' : wanted.conflict)
+    // Who took its name since it was announced has it.
+    const taken: tree.WhereTaken = async ({ id }) => (wanted.conflict === 'replace' && id === wanted.replaces ? 'replace' : 'keep_both')
+    const name = await tree.nameAt(tx, by, at, { name: wanted.name, kind: 'file' }, wanted.conflict === 'replace' ? taken : 'keep_both')
     await store.insertEntries(tx, tree.entryRow(by, space, { id: wanted.entry_id, parent_id: at.parent_id, kind: 'file', name, ...content }))
     await store.countIn(tx, space_id, { bytes: content.size_bytes, files: 1 })
     await transfers.ended(tx, { upload_id: upload.id }, { outcome: 'done', bytes: content.size_bytes, sha256: content.sha256 })
@@ -82,8 +86,10 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
   }
   type File = Omit<BodyOf<Calls['upload']>, 'parent_id' | 'folders'>
   /** The caller holds the space. */
-  const announce = async (tx: Tx, actor: Actor, { space, parentId, folder }: Place, body: File, ip: string): Promise<string> => {
+  const announce = async (tx: Tx, actor: Actor, { space, parentId, folder }: Place, body: File, asked: Asked): Promise<string> => {
     if (body.conflict === 'refuse') await tree.nameAt(tx, actor, { space_id: space.id, parent_id: parentId }, { name: body.name, kind: 'file' }, 'refuse')
+    const there = body.conflict === 'replace' ? await store.entryNamed(tx, space.id, parentId, body.name) : undefined
+    if (there?.kind === 'file') await refuseReplacing(tx, actor, asked, there)
     const { user_id, name } = actor
     const id = await bytes.announce(tx, {
       taker,
@@ -100,29 +106,30 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
         conflict: body.conflict,
         by: { user_id, name },
         entry_id: uuidv7(),
+        replaces: there?.id ?? null,
       } satisfies z.input<typeof wish>,
     })
-    await transfers.told(tx, actor, { kind: 'upload', upload_id: id, name: body.name, space_kind: space.kind, size_bytes: body.size_bytes, ip })
+    await transfers.told(tx, actor, { kind: 'upload', upload_id: id, name: body.name, space_kind: space.kind, size_bytes: body.size_bytes, ip: asked.ip })
     return id
   }
   /** One whose bytes are kept already. The caller holds the space, and counts. @returns its id */
-  const add = async (tx: Tx, actor: Actor, { space, parentId }: Place, body: File, content: Kept, ip: string): Promise<string> => {
+  const add = async (tx: Tx, actor: Actor, { space, parentId }: Place, body: File, content: Kept, asked: Asked): Promise<string> => {
     const { size_bytes, sha256 } = content
     if (size_bytes !== body.size_bytes || (body.sha256 !== undefined && body.sha256 !== sha256)) throw new Refusal('fileUploadWrong')
     const at = { space_id: space.id, parent_id: parentId }
-    const name = await tree.nameAt(tx, actor, at, { name: body.name, kind: 'file' }, body.conflict)
+    const name = await tree.nameAt(tx, actor, at, { name: body.name, kind: 'file' }, whereTaken(tx, actor, asked, body.conflict))
     const id = uuidv7()
     await store.insertEntries(tx, tree.entryRow(actor, space, { id, parent_id: parentId, kind: 'file', name, sha256, size_bytes }))
-    await transfers.told(tx, actor, { kind: 'upload', name: body.name, space_kind: space.kind, size_bytes, sha256, outcome: 'done', ip })
+    await transfers.told(tx, actor, { kind: 'upload', name: body.name, space_kind: space.kind, size_bytes, sha256, outcome: 'done', ip: asked.ip })
     return id
   }
 
   return {
-    async create(actor: Actor, spaceId: string, body: BodyOf<(typeof fileSpaces)['upload']>, ip: string): Promise<FileUpload> {
+    async create(actor: Actor, spaceId: string, body: BodyOf<(typeof fileSpaces)['upload']>, asked: Asked): Promise<FileUpload> {
       const id = await files.within(spaceId, async (tx) => {
         const space = await files.writable(tx, actor, spaceId)
         const parentId = await tree.foldersAt(tx, actor, space, body.parent_id, body.folders)
-        return announce(tx, actor, { space, parentId, folder: await folderText(tx, parentId) }, body, ip)
+        return announce(tx, actor, { space, parentId, folder: await folderText(tx, parentId) }, body, asked)
       })
       if (body.size_bytes === 0) await bytes.begun(id)
       return shape(await mine(actor, id))
@@ -133,7 +140,7 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
       actor: Actor,
       spaceId: string,
       { parent_id, files: many }: BodyOf<Calls['uploadMany']>,
-      ip: string,
+      asked: Asked,
     ): Promise<ResponseOf<Calls['uploadMany']>> {
       const contents = many.flatMap(({ content }) => (content === undefined ? [] : [Buffer.from(content, 'base64')]))
       const outcomes = await bytes.keep(contents, async (tx, kept) => {
@@ -155,9 +162,9 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
           const came = content === undefined ? null : found(kept[next++])
           try {
             const place = await placeOf(folders)
-            if (came === null) made.push({ upload: await announce(tx, actor, place, file, ip), entry_id: null, refused: null })
+            if (came === null) made.push({ upload: await announce(tx, actor, place, file, asked), entry_id: null, refused: null })
             else {
-              const entry_id = await add(tx, actor, place, file, came, ip)
+              const entry_id = await add(tx, actor, place, file, came, asked)
               here.push(came)
               made.push({ upload: null, entry_id, refused: null })
             }

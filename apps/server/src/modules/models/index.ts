@@ -26,7 +26,7 @@ export function createModelsModule(
   platform: Platform,
   { bytes, settings, actorOf, transfers }: { bytes: Bytes; settings: Pick<Settings, 'get'>; actorOf: ActorOf; transfers: Transfers },
 ): ModuleParts {
-  const models = createModels(platform, { bytes, transfers })
+  const models = createModels(platform, { bytes, transfers, actorOf })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
   const imports = createImports(platform, { models, bytes, transfers, guard, hubs: () => settings.get('model_hubs') })
   return {
@@ -59,7 +59,7 @@ export function createModelsModule(
     jobHandlers: [handleJob(forgetJob, () => models.dropForgotten()), handleJob(usageJob, () => tellUsage(platform.db)), ...imports.jobHandlers],
     headOf: async (path) => {
       const { data: id } = z.uuid().safeParse(/^\/warehouse\/([^/]+)\/?$/.exec(path)?.[1])
-      const model = id === undefined ? undefined : await seenModel(platform.db, { nothing: true }, id)
+      const model = id === undefined ? undefined : await seenModel(platform.db, null, id)
       if (model === undefined) return null
       const [site, name] = [await settings.get('title'), `${model.namespace}/${model.name}`]
       return { title: `${model.title} - ${site}`, description: model.summary === '' ? name : `${name}：${model.summary}`, site }

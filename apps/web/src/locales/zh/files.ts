@@ -152,6 +152,7 @@ export default {
   },
   shared: {
     title: '文件分享',
+    closed: '输入提取密码后即可下载。',
     by: '{{who}} 分享',
     folder: '文件夹，打包下载',
     downloadZip: '打包下载',
