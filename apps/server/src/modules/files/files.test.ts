@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { appendFile, mkdir, truncate } from 'node:fs/promises'
+import { appendFile, mkdir, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   fileEntries,
@@ -26,6 +26,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { sweepJob } from '../../platform/bytes/bytes.ts'
+import { leaseUpload } from '../../platform/bytes/bytes.store.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
@@ -258,6 +259,35 @@ describe('an upload', () => {
     expect(sha256Of(await bytesOf(await download(owner, [entry.id])))).toBe(sha256Of(bytes))
   })
 
+  it('is kept as a file of its own where two servers wrote it: whom the other overtook changes nothing of what is there', async () => {
+    const other = await testApp({ DATABASE_URL: app.databaseUrl, DATA_DIR: app.config.DATA_DIR })
+    try {
+      const elsewhere = await other.http.listen({ port: 0, host: '127.0.0.1' })
+      const bytes = randomBytes(3_000_000)
+      const upload = await announce(owner, { name: 'two-servers.bin', size_bytes: bytes.length })
+      const former = sendSlowly(elsewhere, owner.token, upload, 0, bytes.length)
+      // So much that it has the file open, and wrote to it.
+      await former.give(bytes.subarray(0, 600_000))
+      const path = join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id)
+      await vi.waitFor(async () => expect((await stat(path)).size).toBeGreaterThan(500_000))
+      expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes))).status).toBe(204)
+      const { entry_id } = await ended(owner, upload)
+      // No more than is counted at once: nobody asks before whether it may write that.
+      await former.give(Buffer.alloc(1_500_000))
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      const entry = await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })
+      expect(entry.sha256).toBe(sha256Of(bytes))
+      expect(sha256Of(await bytesOf(await download(owner, [entry.id])))).toBe(sha256Of(bytes))
+      await former.give(Buffer.alloc(900_000))
+      expect([409, 410, null]).toContain(await former.status)
+      expect(sha256Of(await bytesOf(await download(owner, [entry.id])))).toBe(sha256Of(bytes))
+      // Of the copy nothing is left.
+      expect(readdirSync(join(app.config.DATA_DIR, 'bytes', 'uploads')).filter((name) => name.startsWith(upload.id))).toEqual([])
+    } finally {
+      await other.close()
+    }
+  })
+
   it('goes on from what is on disk where that is less than was counted', async () => {
     const bytes = randomBytes(2_000_000)
     const upload = await announce(owner, { name: 'restored.bin', size_bytes: bytes.length })
@@ -347,6 +377,64 @@ describe('an upload', () => {
       fields: [{ field: 'files.0.content' }],
     })
     expect(await refused(app, fileSpaces.uploadMany, { ...many([small('d.txt', 'x')]), token: stranger.token })).toMatchObject({ status: 404 })
+    // Of what is refused no folder is left, and those that are sent later are announced as one: all of them or none.
+    await call(app, fileSpaces.uploadMany, many([{ ...small('w.txt', 'hello', ['空']), size_bytes: 3 }]))
+    expect(
+      await refused(
+        app,
+        fileSpaces.uploadMany,
+        many([
+          { name: 'e.bin', size_bytes: 3 },
+          { name: 'f.bin', size_bytes: 4, folders: ['空'] },
+        ]),
+      ),
+    ).toMatchObject({
+      code: 97604,
+    })
+    expect([await used(), await list(person, { keyword: '空' })]).toEqual([1_019, []])
+  })
+
+  it('waits for others of its space without a connection to the database: who reads meanwhile is answered', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    const free = Promise.withResolvers<void>()
+    const holding = app.platform.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('file_spaces').select('id').where('id', '=', id).forUpdate().execute()
+      await free.promise
+    })
+    const size = 20
+    // More at once than there are connections.
+    const many = Array.from({ length: size }, (_, at) =>
+      call(app, fileSpaces.uploadMany, {
+        token: person.token,
+        params: { id },
+        body: { files: [{ name: `${at}.txt`, size_bytes: 1, content: Buffer.from(String(at % 10)).toString('base64') }] },
+      }),
+    )
+    const waiting = async (): Promise<number> => {
+      const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(app.platform.db)
+      return rows[0]?.count ?? 0
+    }
+    try {
+      await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0))
+      expect(await list(owner)).toBeInstanceOf(Array)
+      expect(await waiting()).toBe(1)
+    } finally {
+      free.resolve()
+      await holding
+    }
+    const answers = await Promise.all(many)
+    expect(answers.map(({ items }) => items[0]?.refused)).toEqual(Array.from({ length: size }, () => null))
+  })
+
+  it('goes on with who writes it where somebody is wrong about how far it is', async () => {
+    const upload = await announce(owner, { name: 'misplaced.bin', size_bytes: 1_000 })
+    const lease = (at: number) => leaseUpload(app.platform.db, upload.id, randomUUID(), { at })
+    expect(await lease(5)).toBeUndefined()
+    expect(await lease(0)).toMatchObject({ lease: 1 })
+    expect(await lease(5)).toBeUndefined()
+    expect(await lease(0)).toMatchObject({ lease: 2 })
   })
 
   it('refuses names that no disk takes, in words', async () => {
@@ -488,7 +576,9 @@ describe('what is in a space', () => {
     const beside = await put(person, '草稿.txt')
     const actions = ['get', 'download', 'copy', 'rename', 'delete'].map((name) => `files.entry.${name}`)
     const statement = deny([...actions, 'files.share.create'], { Resource: `zrn:files:*:entry/${closed.id}` })
-    await give(admin, await makePolicy(admin, [statement, deny('files.entry.download', { Resource: `zrn:files:*:entry/${beside.id}` })]), { user_id: person.id })
+    await give(admin, await makePolicy(admin, [statement, deny('files.entry.download', { Resource: `zrn:files:*:entry/${beside.id}` })]), {
+      user_id: person.id,
+    })
     const ids = [inner.id]
     const refusal = (action: string) => ({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
     expect(await refused(app, fileEntries.get, { token, params: { id: inner.id } })).toMatchObject(refusal('files.entry.get'))
@@ -519,7 +609,12 @@ describe('what is in a space', () => {
     const many = await call(app, fileSpaces.uploadMany, {
       token,
       params,
-      body: { files: [{ ...named, size_bytes: 1, content: 'YQ==' }, { ...named, size_bytes: 5 }] },
+      body: {
+        files: [
+          { ...named, size_bytes: 1, content: 'YQ==' },
+          { ...named, size_bytes: 5 },
+        ],
+      },
     })
     expect(many.items.map((item) => item.refused?.code)).toEqual([97623, 97623])
     expect(await refused(app, fileEntries.move, { token, body: { ids: [other.id], conflict: 'replace' } })).toMatchObject(refusal)

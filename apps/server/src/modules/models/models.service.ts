@@ -89,7 +89,7 @@ export type ModelService = ReturnType<typeof createModels>
 
 /** Models: a card, files in revisions that never change, published after a review. Bytes are the storage core's. */
 export function createModels(
-  platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now'>,
+  platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'log' | 'now'>,
   {
     bytes,
     transfers,
@@ -101,7 +101,7 @@ export function createModels(
     actorOf: (sessionId: string) => Promise<Actor | null>
   },
 ) {
-  const { db, downloads, now } = platform
+  const { db, downloads, log, now } = platform
 
   const seen = async (actor: Actor | null, id: string, on: Sql = db): Promise<SeenModel> => found(await store.seenModel(on, actor, id))
   /** One's own. @throws Refusal noPermission of another's that is published */
@@ -503,7 +503,7 @@ export function createModels(
 
     /**
      * By their digests, as tools announce them: what of these the model has not, and where it comes in. What was announced
-     * before and has not come counts once.
+     * before and has not come counts once; as far as there is room, all of them or none.
      */
     async announceAll(actor: Actor, id: string, objects: readonly Content[], ip: string): Promise<Announcement[]> {
       const wished = { model_id: id } satisfies z.input<typeof wish>
@@ -511,27 +511,34 @@ export function createModels(
         const model = await held(tx, actor, id)
         const kept = new Set((await store.contentsOf(tx, id)).map(keyOf))
         const waiting = new Map((await bytes.waiting(tx, { taker, user_id: actor.user_id, wish: wished })).map((upload) => [keyOf(upload), upload.id]))
-        const answers: Announcement[] = []
-        const told: Told[] = []
+        const fresh = new Map<string, Content>()
         for (const object of objects) {
           const key = keyOf(object)
-          if (kept.has(key)) answers.push({ ...object, upload_id: null, refused: null })
-          else {
-            const known = waiting.get(key)
-            try {
-              const announced = { taker, bp_id: model.bp_id, project_id: model.project_id, user_id: actor.user_id, ...object, wish: wished }
-              const upload_id = known ?? (await bytes.announce(tx, announced))
-              if (known === undefined) told.push(record('upload', model, ip, { size_bytes: object.size_bytes, upload_id }))
-              waiting.set(key, upload_id)
-              answers.push({ ...object, upload_id, refused: null })
-            } catch (error) {
-              if (!(error instanceof Refusal)) throw error
-              answers.push({ ...object, upload_id: null, refused: error })
-            }
-          }
+          if (!kept.has(key) && !waiting.has(key)) fresh.set(key, object)
         }
-        await transfers.toldAll(tx, actor, told)
-        return answers
+        const missing = [...fresh.values()]
+        let refused: Refusal | null = null
+        try {
+          const announced = await bytes.announceAll(
+            tx,
+            model,
+            missing.map((object) => ({ taker, user_id: actor.user_id, ...object, wish: wished })),
+          )
+          const told = missing.map((object, at) => {
+            const upload_id = found(announced[at])
+            waiting.set(keyOf(object), upload_id)
+            return record('upload', model, ip, { size_bytes: object.size_bytes, upload_id })
+          })
+          await transfers.toldAll(tx, actor, told)
+        } catch (error) {
+          // Nothing was changed.
+          if (!(error instanceof Refusal)) throw error
+          refused = error
+        }
+        return objects.map((object) => {
+          const upload_id = kept.has(keyOf(object)) ? null : (waiting.get(keyOf(object)) ?? null)
+          return { ...object, upload_id, refused: upload_id === null && !kept.has(keyOf(object)) ? refused : null }
+        })
       })
     },
     /** A commit of what the model has, by its digest, and of what is at hand. @throws Refusal modelUploadUnready, and as commit does */
@@ -621,13 +628,17 @@ export function createModels(
     /** What came in and no commit took goes. */
     async dropForgotten(): Promise<void> {
       for (const { upload_id, model_id, sha256 } of await store.forgottenStaged(db, new Date(now().getTime() - stagedMs))) {
-        await db.transaction().execute(async (tx) => {
-          const model = await store.lockAnyModel(tx, model_id)
-          if (model === undefined) return
-          await store.dropStaged(tx, [upload_id])
-          await settle(tx, model)
-          await bytes.release(tx, [sha256])
-        })
+        await db
+          .transaction()
+          .execute(async (tx) => {
+            const model = await store.lockAnyModel(tx, model_id)
+            if (model === undefined) return
+            await store.dropStaged(tx, [upload_id])
+            await settle(tx, model)
+            await bytes.release(tx, [sha256])
+          })
+          // One that cannot go keeps no other.
+          .catch((error: unknown) => log.warn({ err: error, upload: upload_id }, 'what nobody committed is left for the next time'))
       }
     },
   }
