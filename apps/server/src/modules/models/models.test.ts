@@ -17,6 +17,7 @@ import { fileTransfers } from '@zhisuan/contract/files/file'
 import { modelFiles, modelRevisions, models, type Model } from '@zhisuan/contract/models/model'
 import { keptProjects } from '@zhisuan/contract/iam/project'
 import { auth } from '@zhisuan/contract/ums/auth'
+import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { sql } from 'kysely'
@@ -662,6 +663,28 @@ describe('the door of the hub', () => {
       body: [{ key: 'header', value: { summary: 'x' } }, theirs].map((line) => JSON.stringify(line)).join('\n'),
     })
     expect([stolen.status, await stolen.json()]).toMatchObject([409, { code: 97806 }])
+  })
+
+  it('announces all objects of a batch or none as far as the quota goes, each once', async () => {
+    const head = await someone(app)
+    const { id, repository } = await create(head)
+    await call(app, quotas.set, { token: admin.token, params: { bp_id: head.bp_id ?? '' }, body: { limits: { file_bytes: 1_000 } } })
+    const token = await tokenOf(head)
+    const announced = async (...sizes: number[]) => {
+      const answer = await fetch(`${hubUrl()}/${repository}.git/info/lfs/objects/batch`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.git-lfs+json' },
+        body: JSON.stringify({ operation: 'upload', objects: sizes.map((size) => ({ oid: sha256Of(Buffer.from(`object ${size}`)), size })) }),
+      })
+      const { objects } = (await answer.json()) as { objects: { error?: { message: string }; actions?: object }[] }
+      return objects.map(({ error, actions }) => (error === undefined ? actions !== undefined : error.message))
+    }
+    const refusal = expect.stringContaining('空间不足')
+    expect([await announced(600, 700), await used(head.bp_id)]).toEqual([[refusal, refusal], 0])
+    expect([await announced(600, 300, 600), await used(head.bp_id)]).toEqual([[true, true, true], 900])
+    // What was announced before is not refused with the rest.
+    expect([await announced(600, 200), await used(head.bp_id)]).toEqual([[true, refusal], 900])
+    expect((await call(app, modelFiles.unfinished, { token: head.token, params: { id } })).items).toHaveLength(2)
   })
 
   it('reads no more of a request than a tool sends', async () => {
