@@ -21,7 +21,7 @@ interface Came {
   readonly alerts: readonly { readonly id: string; readonly what: string }[]
 }
 /** An alarm that comes and goes. */
-const [periodSeconds, firingSeconds] = [22, 11]
+const [periodSeconds, firingSeconds] = [18, 9]
 
 /** A Prometheus and a node-exporter that a real agent keeps on this host. */
 describe.skipIf(!prometheusIsThere)('a monitor that the platform runs', () => {

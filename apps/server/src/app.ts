@@ -59,6 +59,8 @@ export interface App {
 export interface AppOptions {
   readonly now?: () => Date
   readonly pause?: Pause
+  /** Whether jobs begin by the clock. */
+  readonly schedule?: boolean
   readonly openEngine?: typeof openEngine
 }
 

@@ -59,12 +59,20 @@ export interface Jobs {
 /** What runs may go on for so long while the server stops. */
 const patienceMs = 5_000
 
-/** Jobs on pg-boss, in the schema `pgboss` of our database. */
-export async function createJobs(url: string, log: Logger, outage: OutageLog = createOutageLog(log)): Promise<Jobs> {
+/**
+ * Jobs on pg-boss, in the schema `pgboss` of our database.
+ * @param options.schedule whether the clock begins those that have a schedule
+ */
+export async function createJobs(
+  url: string,
+  log: Logger,
+  { outage = createOutageLog(log), schedule = true }: { outage?: OutageLog; schedule?: boolean } = {},
+): Promise<Jobs> {
   // Connections of our own making: those that pg-boss makes end the process when the database ends them.
   const pool = openPool(url, 'zhisuan-jobs', 4, log)
   const boss = new PgBoss({
     useListenNotify: true,
+    schedule,
     db: {
       executeSql: (text, values) => pool.query(text, values),
       listen: (channel, heard, recover) => listen(url, 'zhisuan-jobs-listener', channel, heard, recover, log),

@@ -56,8 +56,12 @@ export interface OpenedPlatform extends Platform {
  * Opens database, queue and bus. The embedded PostgreSQL is started where no DATABASE_URL is
  * configured, under an exclusive lock on the data directory.
  */
-export async function openPlatform(config: Config, log: Logger, options: { now?: () => Date; pause?: Pause } = {}): Promise<OpenedPlatform> {
-  const parts = { now: () => new Date(), pause, ...options }
+export async function openPlatform(
+  config: Config,
+  log: Logger,
+  options: { now?: () => Date; pause?: Pause; schedule?: boolean } = {},
+): Promise<OpenedPlatform> {
+  const parts = { now: () => new Date(), pause, schedule: true, ...options }
   const closing: (() => Promise<unknown>)[] = []
   try {
     let url = config.DATABASE_URL
@@ -79,7 +83,7 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
     const bus = await openBus(url, log)
     closing.unshift(() => bus.close())
     const outage = createOutageLog(log)
-    const jobs = await createJobs(url, log, outage)
+    const jobs = await createJobs(url, log, { outage, schedule: parts.schedule })
     closing.unshift(() => jobs.stop())
     const openStreams = createOpenStreams()
     closing.unshift(async () => openStreams.drain())

@@ -18,7 +18,6 @@ import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, send, type Answer, type AnyInput } from '../../testing/call.ts'
 import { directly, forgetProjects, knowOpenStack } from '../../testing/openstack.ts'
 import { makeOrganisation, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { lookAtUsageJob } from './metering/metering.service.ts'
 
 /**
  * Whatever is read of a cloud as a whole: a list that is added is asked here by itself. Of firewalls the real one has
@@ -96,8 +95,6 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
 
   beforeAll(async () => {
     app = await testApp()
-    // What the server reads by itself each minute would count as what calls ask for.
-    await app.platform.database.pool.query(`delete from pgboss.schedule where name = $1`, [lookAtUsageJob.name])
     faulty = await createFaultyCloud()
     cloud_id = await known()
     cloudName = await nameOf(cloud_id)

@@ -66,11 +66,6 @@ export async function runJob(app: TestApp, { name }: Pick<JobDefinition, 'name'>
   await handler.run({}, { signal: new AbortController().signal })
 }
 
-/** Leaves a job to the test alone: the clock does not begin it. */
-export async function unscheduled(app: TestApp, { name }: Pick<JobDefinition, 'name'>): Promise<void> {
-  await app.platform.database.pool.query('delete from pgboss.schedule where name = $1', [name])
-}
-
 /** How many of a job wait or run. */
 export async function waitingJobs(app: TestApp, { name }: Pick<JobDefinition, 'name'>): Promise<number> {
   const { rows } = await app.platform.database.pool.query<{ count: number }>(

@@ -74,7 +74,7 @@ export default function RentalDetail() {
       {(rental) => (
         <div className="zs-card">
           {rental.container_id !== null && rental.status === 'running' && (
-            <p>
+            <p className="mk-enter">
               <Link className="zs-text-link" to={paths.container.deployment.containerDetail(rental.container_id)}>
                 {t('enter')}
               </Link>

@@ -49,16 +49,7 @@ export function TagTable({
         }),
         col.tags<ImageTag>('platforms', t('column.platforms'), ({ platforms }) => platforms.map(platformText), { width: 160 }),
         col.bytes<ImageTag>('size_bytes', t('column.size'), ({ size_bytes }) => size_bytes, { width: 100, sort: true }),
-        col.custom<ImageTag>(
-          'digest',
-          t('column.digest'),
-          ({ digest }) => (
-            <span className="rg-digest">
-              <CopyCode text={digest} />
-            </span>
-          ),
-          { width: 200 },
-        ),
+        col.custom<ImageTag>('digest', t('column.digest'), ({ digest }) => <CopyCode text={digest} shown={digest.slice(0, 19)} />, { width: 200 }),
         col.text<ImageTag>('by', t('column.pushedBy'), ({ pushed_by }) => pushed_by, { width: 110 }),
         col.date<ImageTag>('pushed_at', t('column.pushed'), ({ pushed_at }) => pushed_at, { sort: true }),
         col.date<ImageTag>('pulled_at', t('column.pulled'), ({ pulled_at }) => pulled_at, { sort: true }),

@@ -9,7 +9,7 @@ import { call } from '../../../testing/call.ts'
 import { knowCloud } from '../../../testing/openstack.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { chargeUsage } from '../../bill/testing.ts'
-import { createUsageLooks, lookAtUsageJob } from '../metering/metering.service.ts'
+import { createUsageLooks } from '../metering/metering.service.ts'
 
 type Who = Person & SignedIn
 const patience = { interval: 100 }
@@ -36,8 +36,6 @@ describe('a suspension of who has instances on an OpenStack', () => {
       credentials: { user: { name: username, domain }, password, project: { name: 'admin', domain } },
     })
     const { db, log } = app.platform
-    // Clouds are looked at when a test says so, and by what it tests.
-    await app.platform.database.pool.query('delete from pgboss.schedule where name = $1', [lookAtUsageJob.name])
     const looks = createUsageLooks({ db, log, tell, now: app.clock.now, clouds: { all: async () => [], openStack: async () => engine } })
     look = () => looks.lookAnew(cloud_id)
     ends.push(

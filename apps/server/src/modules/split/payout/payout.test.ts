@@ -13,7 +13,7 @@ import { startBank, type TestBank } from '../../../testing/payout-bank.ts'
 import { someone } from '../../../testing/people.ts'
 import { signed, type Message } from '../../../platform/outbound/signed-messages.ts'
 import { balancesOf, post } from '../ledger/movements.ts'
-import { makeOwed, makeProvider, runJob, unscheduled, waitingJobs, type Somebody } from '../testing.ts'
+import { makeOwed, makeProvider, runJob, waitingJobs, type Somebody } from '../testing.ts'
 import { notifyPath } from './channel.service.ts'
 import { allotted, payoutJob } from './payout.service.ts'
 
@@ -44,7 +44,6 @@ describe('payouts', () => {
   beforeAll(async () => {
     app = await testApp({ PUBLIC_URL: 'https://console.example.com' }, { clock })
     bank = await startBank(keys, merchant_id, clock.now)
-    await unscheduled(app, payoutJob)
     keeper = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
     second = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
     admin = await someone(app, { kind: 1 })
