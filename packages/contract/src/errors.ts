@@ -544,6 +544,7 @@ export const errors = catalogue({
   fileProjectQuotaExceeded: { code: 97619, status: 400, text: '项目的空间不足：已用{used}，配额为{limit}，还需要{wanted}' },
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
+  fileReplaceDenied: { code: 97623, status: 403, text: '您不能删除“{name}”，所以也不能替换它' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
 
   // market: cards that are rented out
