@@ -167,7 +167,7 @@ function ProposeDialog({ of, onClose }: Dialog<{ of: SplitCase }>) {
       form={form}
       title={t('case.propose')}
       okText={t('case.submit')}
-      initialValues={{ exit: 'accepted', reason: '' }}
+      initialValues={{ exit: of.exits[0]?.exit ?? 'accepted', reason: '' }}
       doneText={t('case.proposed')}
       onClose={onClose}
       onSubmit={(body) => propose.mutateAsync({ params: { id: of.id }, body })}

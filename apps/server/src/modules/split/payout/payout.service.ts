@@ -23,7 +23,8 @@ import { getProvider, updateRun } from '../split.store.ts'
 import { mostAgeMs, PayoutRejected, type PayoutAnswer } from './channel.client.ts'
 import type { OpenChannel, PayoutChannels } from './channel.service.ts'
 import { dayOf } from '../reconciliation/differences.ts'
-import { dueAgain } from '../reconciliation/reconciliation.store.ts'
+import { doneAt, dueAgain, insertCases, saidKey } from '../reconciliation/reconciliation.store.ts'
+import { reconciliationTexts } from '../reconciliation/reconciliation.texts.ts'
 import * as store from './payout.store.ts'
 import type { PayoutRow, ShownPayout } from './payout.store.ts'
 import { payoutTexts as texts } from './payout.texts.ts'
@@ -128,57 +129,95 @@ export function createPayouts(
     }
   }
 
-  /** Brings a payout to what the channel says of it. @throws PayoutRejected, and nothing has changed */
+  const canHaveEnded = (at: Date, { claimed_at }: PayoutRow): boolean =>
+    at.getTime() >= (claimed_at?.getTime() ?? 0) - mostAgeMs && at.getTime() <= now().getTime() + mostAgeMs
+  /** @throws PayoutRejected before anything changes, but for the payment of another payout */
+  const goBy = async (tx: Tx, before: PayoutRow, { status, reference, reason, at, ...answer }: PayoutAnswer): Promise<void> => {
+    if (status === 'unknown') return
+    if (String(answer.amount) !== before.amount) throw new PayoutRejected('another amount')
+    if (before.status === 'asked' || before.status === 'withdrawn') throw new PayoutRejected('a payout that was never sent')
+    const isOpen = before.status === 'claimed' || before.status === 'sent'
+    if (status === 'accepted') {
+      if (before.status === 'claimed') await store.updatePayout(tx, before.id, { status: 'sent', sent_at: now() })
+      return
+    }
+    if (status === before.status) {
+      if (status !== 'failed' && reference !== before.reference) throw new PayoutRejected('paid a second time, by another payment')
+      return
+    }
+    if (status === 'done' && before.status === 'returned' && reference === before.reference) return
+    if (!isOpen && !(status === 'returned' && before.status === 'done')) throw new PayoutRejected(`${status} after it was ${before.status}`)
+    if (status === 'returned' && !isOpen && reference !== before.reference) throw new PayoutRejected('another payment was returned')
+    const ended = at ?? now()
+    // What it says of other days nobody would find in the file of its day.
+    if (!canHaveEnded(ended, before)) throw new PayoutRejected('ended at a time when it cannot have')
+    await store.lockOwed(tx, before.provider_id)
+    await dueAgain(tx, before, ended)
+    const amount = toDecimal(BigInt(before.amount))
+    if (status === 'failed') {
+      await store.updatePayout(tx, before.id, { status, reference, reason, ended_at: ended })
+      await moved(tx, before, 'failed', ['transit', 'payable'], { note: reason })
+      await told(tx, before, (name) => texts.failed(name, amount, reason), true)
+      return
+    }
+    if (isOpen) await moved(tx, before, 'done', ['transit', 'paid'], { note: reference })
+    if (status === 'done') {
+      await store.updatePayout(tx, before.id, { status, reference, reason: '', done_at: ended })
+      await settleRuns(tx, before, { at: ended, name: before.asked_by_name, reference })
+      await told(tx, before, (name) => texts.done(name, amount), false)
+      return
+    }
+    // Unheard of until it came back, only a file knows when it was paid.
+    const done_at = before.done_at ?? (await doneAt(tx, before, reference)) ?? ended
+    await store.updatePayout(tx, before.id, { status, reference, reason, done_at, ended_at: ended })
+    await moved(tx, before, 'returned', ['paid', 'payable'], { note: reason })
+    await settleRuns(tx, before, { at: ended, name: before.asked_by_name, reference })
+    await told(tx, before, (name) => texts.returned(name, amount, reason), true)
+  }
+
+  /** Two people said what became of it, and the channel signs that it is otherwise: people look at it again. */
+  const contradicts = async (tx: Tx, before: PayoutRow, { status, amount, reference, at }: PayoutAnswer): Promise<void> => {
+    const isPaid = before.status === 'done' || before.status === 'returned'
+    const isSame = status === before.status || (status === 'done' && before.status === 'returned')
+    if (before.corrected === 0 || status === 'unknown' || status === 'accepted' || at === null || !canHaveEnded(at, before)) return
+    // Channels go on saying the amount that they were asked for.
+    if (isSame && (status === 'failed' || reference === before.reference)) return
+    const kind = status === 'done' && isPaid ? 'double' : String(amount) !== before.amount ? 'amount' : status === 'returned' ? 'returned' : 'state'
+    const day = dayOf(at)
+    const said = {
+      kind,
+      key: `${saidKey}${before.id} ${status} ${reference} ${before.corrected}`,
+      named: before.id,
+      payout_id: before.id,
+      reference,
+      ours: { amount: BigInt(before.amount), status: before.status },
+      theirs: { amount, status },
+      at,
+    } as const
+    if ((await insertCases(tx, { day, channel_id: before.channel_id }, [said], now())) === 0) return
+    const about = { kind: 'split.payout' as const, id: before.id, name: toDecimal(BigInt(before.amount)) }
+    await tell(tx, { kind: 'split.case', bp_id: null, text: reconciliationTexts.found(day, 1), about, key: uuidv7() })
+  }
+  /** Brings a payout to what the channel says of it. @throws PayoutRejected, and the payout has not changed */
   const settle = async (answer: PayoutAnswer, { channel_id }: Pick<OpenChannel, 'channel_id'>, nonce?: string): Promise<void> => {
-    await refusing({ split_payouts_reference: (cause) => new PayoutRejected('the payment is of another payout', { cause }) }, () =>
+    const rejected = await refusing({ split_payouts_reference: (cause) => new PayoutRejected('the payment is of another payout', { cause }) }, () =>
       db.transaction().execute(async (tx) => {
         // Signed anew each time that it is sent: the same once more is somebody else's copy.
         if (nonce !== undefined && !(await store.rememberNonce(tx, nonce, now()))) throw new PayoutRejected('a message that came before')
         const before = await store.lockPayoutOf(tx, answer.payout_id)
         if (before === undefined) throw new PayoutRejected('no such payout')
         if ((before.channel_id ?? channel_id) !== channel_id) throw new PayoutRejected('a payout of another channel')
-        const { status, reference, reason, at } = answer
-        if (status === 'unknown') return
-        if (String(answer.amount) !== before.amount) throw new PayoutRejected('another amount')
-        if (before.status === 'asked' || before.status === 'withdrawn') throw new PayoutRejected('a payout that was never sent')
-        const isOpen = before.status === 'claimed' || before.status === 'sent'
-        if (status === 'accepted') {
-          if (before.status === 'claimed') await store.updatePayout(tx, before.id, { status: 'sent', sent_at: now() })
-          return
+        try {
+          await goBy(tx, before, answer)
+          return null
+        } catch (error) {
+          if (!(error instanceof PayoutRejected)) throw error
+          await contradicts(tx, before, answer)
+          return error
         }
-        if (status === before.status) {
-          if (status !== 'failed' && reference !== before.reference) throw new PayoutRejected('paid a second time, by another payment')
-          return
-        }
-        if (status === 'done' && before.status === 'returned' && reference === before.reference) return
-        if (!isOpen && !(status === 'returned' && before.status === 'done')) throw new PayoutRejected(`${status} after it was ${before.status}`)
-        if (status === 'returned' && !isOpen && reference !== before.reference) throw new PayoutRejected('another payment was returned')
-        const ended = at ?? now()
-        // What it says of other days nobody would find in the file of its day.
-        if (ended.getTime() < (before.claimed_at?.getTime() ?? 0) - mostAgeMs || ended.getTime() > now().getTime() + mostAgeMs)
-          throw new PayoutRejected('ended at a time when it cannot have')
-        await store.lockOwed(tx, before.provider_id)
-        await dueAgain(tx, dayOf(ended), before.channel_id)
-        const amount = toDecimal(BigInt(before.amount))
-        if (status === 'failed') {
-          await store.updatePayout(tx, before.id, { status, reference, reason, ended_at: ended })
-          await moved(tx, before, 'failed', ['transit', 'payable'], { note: reason })
-          await told(tx, before, (name) => texts.failed(name, amount, reason), true)
-          return
-        }
-        if (isOpen) await moved(tx, before, 'done', ['transit', 'paid'], { note: reference })
-        if (status === 'done') {
-          await store.updatePayout(tx, before.id, { status, reference, reason: '', done_at: ended })
-          await settleRuns(tx, before, { at: ended, name: before.asked_by_name, reference })
-          await told(tx, before, (name) => texts.done(name, amount), false)
-          return
-        }
-        await store.updatePayout(tx, before.id, { status, reference, reason, done_at: before.done_at ?? ended, ended_at: ended })
-        await moved(tx, before, 'returned', ['paid', 'payable'], { note: reason })
-        await settleRuns(tx, before, { at: ended, name: before.asked_by_name, reference })
-        await told(tx, before, (name) => texts.returned(name, amount, reason), true)
       }),
     )
+    if (rejected !== null) throw rejected
   }
 
   /** Takes what may be sent, and says so before anything is. */
@@ -374,6 +413,13 @@ export function createPayouts(
       return answer
     },
 
+    /** Asks what became of one, and only listens. @throws Refusal 98214, PayoutRejected, AddressForbidden, ProviderUnreachable */
+    async heard(id: string): Promise<PayoutAnswer> {
+      const client = await channels.client((await store.channelOf(db, id)) ?? null)
+      if (client === null) throw new Refusal('splitChannelMissing')
+      return client.ask(id)
+    },
+
     /**
      * Brings a payout to what two people agreed on, and its statements with it. The caller holds it and what is owed, and moves the
      * money. @throws Refusal 98222
@@ -392,13 +438,14 @@ export function createPayouts(
     ): Promise<void> {
       const { id, provider_id } = before
       const runs = new Set(await store.runsOfPayout(tx, id))
+      const done_at = status === 'done' ? at : status === 'failed' ? null : (before.done_at ?? (await doneAt(tx, before, reference)) ?? at)
       await refusing({ split_payouts_reference: 'splitReferenceTaken' }, () =>
         store.updatePayout(tx, id, {
           status,
           amount: String(amount),
           reference,
           reason: status === 'done' ? '' : reason,
-          done_at: status === 'done' ? at : status === 'failed' ? null : (before.done_at ?? at),
+          done_at,
           ended_at: status === 'done' ? null : at,
           corrected: before.corrected + 1,
         }),
@@ -414,7 +461,7 @@ export function createPayouts(
         for (const part of parts) runs.add(part.id)
       }
       await settleRuns(tx, before, { at, name: by, reference, runs: [...runs] })
-      await dueAgain(tx, dayOf(at), before.channel_id)
+      await dueAgain(tx, before, at)
       const text = toDecimal(amount)
       await told(tx, before, (name) => (status === 'done' ? texts.done(name, text) : texts[status](name, text, reason)), false)
     },

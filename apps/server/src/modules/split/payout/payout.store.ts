@@ -161,7 +161,10 @@ export const payoutMigrations: Migrations = {
   `),
 }
 
-export const { insert: insertPayout, update: updatePayout, lockAny: lockPayoutOf } = rowsOf('split_payouts')
+export const { insert: insertPayout, update: updatePayout } = rowsOf('split_payouts')
+/** Held against other changes; who only refers to it, as cases do, does not wait. */
+export const lockPayoutOf = (tx: Tx, id: string): Promise<PayoutRow | undefined> =>
+  tx.selectFrom('split_payouts').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 export const insertParts: (tx: Tx, rows: readonly Insertable<Tables['split_payout_parts']>[]) => Promise<void> = insertsInto('split_payout_parts')
 export const lockPayout = (tx: Tx, scope: SplitScope, id: string): Promise<PayoutRow | undefined> =>
   tx.selectFrom('split_payouts').selectAll().where('id', '=', id).where(ofProvider(scope, 'provider_id')).forUpdate().executeTakeFirst()

@@ -7,9 +7,10 @@ import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { startBank, type BankPayment, type Fate, type TestBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
+import { notifyPath } from '../payout/channel.service.ts'
 import { payoutJob, stuckMs } from '../payout/payout.service.ts'
 import { makeOwed, runJob, waitingJobs, type Somebody } from '../testing.ts'
-import { boundsOf, dayOf } from './differences.ts'
+import { boundsOf, dayOf, type StatementLine } from './differences.ts'
 import { effectsOf } from './exits.ts'
 import { reconcileJob } from './reconciliation.service.ts'
 
@@ -23,28 +24,32 @@ describe('an exit', () => {
     return text === null ? null : { amount: yuan(amount) ?? 0n, status }
   }
   it.each<[string, CaseKind, string | null, string | null, string | null]>([
-    ['ours failed, theirs is done', 'state', '10 failed', '10 done', 'writtenOff paid 10 difference -10 | wasPaid→done payable -10 paid 10'],
-    ['ours goes on, theirs is done', 'state', '10 sent', '10 done', 'writtenOff paid 10 difference -10 | wasPaid→done transit -10 paid 10'],
-    ['ours is done, theirs failed', 'state', '10 done', '10 failed', 'writtenOff paid -10 difference 10 | wasNotPaid→failed paid -10 payable 10'],
-    ['ours goes on, theirs paid more', 'amount', '10 sent', '12 done', 'writtenOff paid 12 difference -12 | wasPaid→done transit -10 payable -2 paid 12'],
-    ['ours is done, theirs paid less', 'amount', '10 done', '9 done', 'writtenOff paid -1 difference 1 | wasPaid→done paid -1 payable 1'],
-    ['less came back', 'amount', '10 done', '9 returned', 'writtenOff paid -10 difference 10 | wasNotPaid→returned paid -10 payable 10 paid 1 difference -1'],
-    ['it came back', 'returned', '10 done', '10 returned', 'writtenOff paid -10 difference 10 | wasNotPaid→returned paid -10 payable 10'],
-    ['theirs has none of it', 'oursOnly', '10 done', null, 'writtenOff paid -10 difference 10 | wasNotPaid→failed paid -10 payable 10'],
+    ['ours failed, theirs is done', 'state', '10 failed', '10 done', 'wasPaid→done payable -10 paid 10'],
+    ['ours goes on, theirs is done', 'state', '10 sent', '10 done', 'wasPaid→done transit -10 paid 10'],
+    ['ours is done, theirs failed', 'state', '10 done', '10 failed', 'wasNotPaid→failed paid -10 payable 10'],
+    ['ours goes on, theirs paid more', 'amount', '10 sent', '12 done', 'wasPaid→done transit -10 payable -2 paid 12'],
+    ['ours is done, theirs paid less', 'amount', '10 done', '9 done', 'wasPaid→done paid -1 payable 1'],
+    ['less came back', 'amount', '10 done', '9 returned', 'wasNotPaid→returned paid -10 payable 10 paid 1 difference -1'],
+    ['it came back', 'returned', '10 done', '10 returned', 'wasNotPaid→returned paid -10 payable 10'],
+    ['theirs has none of it', 'oursOnly', '10 done', null, 'wasNotPaid→failed paid -10 payable 10'],
     ['paid twice', 'double', '10 done', '10 done', 'writtenOff paid 10 difference -10'],
     ['none of ours', 'theirsOnly', null, '10 done', 'writtenOff paid 10 difference -10'],
     ['it never ended', 'stuck', '10 sent', null, 'wasNotPaid→failed transit -10 payable 10'],
   ])('where %s', (_, kind, ours, theirs, possible) => {
     const payout = side(ours)
+    const lines = theirs === null ? [] : [{ payout_id: 'a', reference: 'T-1', number: 0, at: new Date(0), ...side(theirs) }]
     const effects = effectsOf(
-      { kind, reference: 'T-1', ours: payout, theirs: side(theirs) },
-      payout === null ? undefined : { amount: String(payout.amount), status: payout.status as 'sent', reference: '' },
+      { kind, named: 'a', reference: 'T-1', ours: payout, theirs: side(theirs) },
+      payout === null
+        ? undefined
+        : { amount: String(payout.amount), status: payout.status as 'sent', reference: kind === 'double' ? 'T-0' : '', ended_at: null },
+      { lines: lines as StatementLine[], writtenOff: 0n, isOurs: false, at: new Date(0) },
     )
-    // What stays as it is may always.
-    expect(effects[0]).toEqual({ exit: 'accepted', entries: [], payout: null })
+    // What stays as it is may always, but for what never ended.
+    if (kind !== 'stuck') expect(effects[0]).toEqual({ exit: 'accepted', entries: [], payout: null })
     for (const { entries } of effects) expect(entries.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n)
     const texts = effects
-      .slice(1)
+      .filter(({ exit }) => exit !== 'accepted')
       .map(({ exit, entries, payout: becomes }) =>
         [`${exit}${becomes === null ? '' : `→${becomes.status}`}`, ...entries.map(({ account, amount }) => `${account} ${Number(amount) / 1e8}`)].join(' '),
       )
@@ -80,6 +85,8 @@ describe('what two people agree on', () => {
     bank.fate = () => fate
     const provider = await makeOwed(app, keeper, second, '100')
     const payout = await call(app, splitPayouts.create, { token: keeper.token, body: { provider_id: provider.id, amount } })
+    // What becomes of it the bank decides when it is asked.
+    await vi.waitFor(() => expect(bank.asked.some(({ path, message }) => path === 'payouts' && message['payout_id'] === payout.id)).toBe(true))
     await vi.waitFor(async () => expect(['asked', ...(fate.ends === undefined ? [] : ['claimed', 'sent'])]).not.toContain((await get(payout.id)).status))
     const balances = async () => {
       const { payable, transit, paid } = await call(app, splitPayouts.balance, at(keeper, provider.id))
@@ -103,6 +110,7 @@ describe('what two people agree on', () => {
   let late: Awaited<ReturnType<typeof asks>>
   let lost: Awaited<ReturnType<typeof asks>>
   let held: Awaited<ReturnType<typeof asks>>
+  let torn: Awaited<ReturnType<typeof asks>>
   const signInAgain = async (): Promise<void> => {
     for (const who of [keeper, second]) Object.assign(who, await signIn(app, who))
   }
@@ -123,8 +131,11 @@ describe('what two people agree on', () => {
     late = await asks({})
     lost = await asks({ answer: 'lost' })
     held = await asks({})
+    torn = await asks({ ends: 'done' })
     await turn()
     otherwise(failed.id, {}, 'done')
+    otherwise(torn.id, {}, 'failed')
+    Object.assign(bank.payments.get(torn.id) ?? {}, { status: 'done' })
     otherwise(done.id, { reason: '收款行退票' }, 'failed')
     otherwise(more.id, { amount: '112.00' }, 'done')
     otherwise(less.id, { amount: '95.00' }, 'done')
@@ -175,6 +186,14 @@ describe('what two people agree on', () => {
     expect(await get(done.id)).toMatchObject({ status: 'failed', done_at: null, reason: '已与银行核实' })
   })
 
+  it('is not what one person closes, or both say was not paid, while the channel answers otherwise than its file', async () => {
+    const { id, kind, theirs } = await caseOf(torn.id)
+    expect([kind, theirs?.status]).toEqual(['state', 'failed'])
+    expect(await refused(app, splitCases.ask, at(keeper, id))).toMatchObject({ code: 98217 })
+    expect(await refused(app, splitCases.propose, propose(id, 'wasNotPaid'))).toMatchObject({ code: 98223 })
+    expect((await caseOf(torn.id)).status).toBe('open')
+  })
+
   it('takes another amount for what it is', async () => {
     expect(await more.balances()).toEqual({ payable: '0.00', transit: '100.00', paid: '0.00' })
     expect(await agree((await caseOf(more.id)).id, 'wasPaid')).toMatchObject({ kind: 'amount', status: 'closed' })
@@ -206,6 +225,25 @@ describe('what two people agree on', () => {
     expect((await get(late.id)).status).toBe('done')
     await runJob(app, reconcileJob)
     expect(await caseOf(late.id)).toMatchObject({ kind: 'oursOnly', day: dayOf(day) })
+  })
+
+  it('is looked at again where the channel signs that it is otherwise', async () => {
+    const { id } = await caseOf(late.id)
+    const payment = bank.payments.get(late.id)
+    if (payment === undefined) throw new Error('the bank has it')
+    // That no file has it is no proof: the channel says that it paid.
+    expect(await refused(app, splitCases.propose, propose(id, 'wasNotPaid'))).toMatchObject({ code: 98223 })
+    bank.payments.delete(late.id)
+    await agree(id, 'wasNotPaid')
+    expect([(await get(late.id)).status, await late.balances()]).toEqual(['failed', { payable: '100.00', transit: '0.00', paid: '0.00' }])
+    bank.payments.set(late.id, payment)
+    const notify = async () => (await app.http.inject({ method: 'POST', url: notifyPath, payload: bank.message(late.id) })).statusCode
+    expect([await notify(), await notify()]).toEqual([400, 400])
+    const said = (await call(app, splitCases.list, { token: keeper.token, query: { status: 'open' } })).items.filter(({ payout_id }) => payout_id === late.id)
+    expect(said).toMatchObject([{ kind: 'state', ours: { status: 'failed' }, theirs: { status: 'done' } }])
+    await agree(said[0]?.id ?? '', 'wasPaid')
+    expect([(await get(late.id)).status, await late.balances()]).toEqual(['done', { payable: '90.00', transit: '0.00', paid: '10.00' }])
+    expect(await notify()).toBe(200)
   })
 
   it('ends what the channel never heard of, after days, and nothing that it has', async () => {

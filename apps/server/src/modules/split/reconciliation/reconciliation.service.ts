@@ -21,11 +21,11 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { Tell } from '../../sys/message/message.service.ts'
 import { post } from '../ledger/movements.ts'
 import { PayoutRejected, type PayoutAnswer } from '../payout/channel.client.ts'
-import { lockOwed, lockPayoutOf, type PayoutRow } from '../payout/payout.store.ts'
+import { lockOwed, lockPayoutOf, updatePayout, type PayoutRow } from '../payout/payout.store.ts'
 import type { PayoutChannels, ReadableChannel } from '../payout/channel.service.ts'
 import { isChannelTrouble, stuckMs, type PayoutService } from '../payout/payout.service.ts'
-import { boundsOf, dayOf, differencesOf, type Difference } from './differences.ts'
-import { effectOf, effectsOf, type Effect } from './exits.ts'
+import { boundsOf, dayOf, differencesOf, numbered, type Difference, type OurPayout, type StatementLine } from './differences.ts'
+import { effectOf, effectsOf, leftBeside, type Effect } from './exits.ts'
 import * as store from './reconciliation.store.ts'
 import type { CaseRow, ReconciliationRow, ShownCase, ShownReconciliation } from './reconciliation.store.ts'
 import { reconciliationTexts as texts } from './reconciliation.texts.ts'
@@ -52,18 +52,19 @@ export function createReconciliations(
     channels,
     payouts,
     tell,
-  }: { channels: Pick<PayoutChannels, 'client' | 'enabled' | 'readable'>; payouts: Pick<PayoutService, 'askAbout' | 'correct'>; tell: Tell },
+  }: { channels: Pick<PayoutChannels, 'client' | 'enabled' | 'readable'>; payouts: Pick<PayoutService, 'askAbout' | 'heard' | 'correct'>; tell: Tell },
 ) {
   const sideOf = (amount: string | null, status: string | null): Difference['ours'] =>
     amount === null || status === null ? null : { amount: BigInt(amount), status }
   const sides = (row: CaseRow) => ({
     kind: row.kind,
+    named: row.named,
     reference: row.reference,
     ours: sideOf(row.ours_amount, row.ours_status),
     theirs: sideOf(row.theirs_amount, row.theirs_status),
   })
-  const payoutOf = ({ payout_amount: amount, payout_status: status, payout_reference: reference }: ShownCase) =>
-    amount === null || status === null || reference === null ? undefined : { amount, status, reference }
+  const payoutOf = ({ payout_amount: amount, payout_status: status, payout_reference: reference, payout_ended_at: ended_at }: ShownCase) =>
+    amount === null || status === null || reference === null ? undefined : { amount, status, reference, ended_at }
   const shown = (side: Difference['ours']) => (side === null ? null : { ...side, amount: toDecimal(side.amount) })
   const shape = (row: ShownCase): SplitCase => ({
     id: row.id,
@@ -79,7 +80,7 @@ export function createReconciliations(
     exits:
       row.status === 'closed'
         ? []
-        : effectsOf(sides(row), payoutOf(row)).map(({ exit, entries, payout }) => ({
+        : effectsOf(sides(row), payoutOf(row), store.knownOf(row)).map(({ exit, entries, payout }) => ({
             exit,
             status: payout?.status ?? null,
             moves: exitAccounts.flatMap((account) => {
@@ -105,17 +106,29 @@ export function createReconciliations(
     finished_at: isoOrNull(finished_at),
   })
   const get = async (id: string): Promise<SplitCase> => shape(found(await store.getCase(db, id)))
-  /** What an exit does, which has to be possible as things are now. @throws Refusal 98218, 98221 */
-  const possible = (exit: CaseExit, row: CaseRow, payout: PayoutRow | undefined): Effect => {
-    const effect = exit === 'settled' ? null : effectOf(exit, sides(row), payout)
+  /** What an exit does, which has to be possible as things are now. The caller holds the payout. @throws Refusal 98218, 98221 */
+  const possible = (exit: CaseExit, row: ShownCase): Effect => {
+    const effect = exit === 'settled' ? null : effectOf(exit, sides(row), payoutOf(row), store.knownOf(row))
     if (effect === null) throw new Refusal(exit === 'writtenOff' ? 'splitNothingToWriteOff' : 'splitExitUnfit', { field: 'exit' })
     return effect
   }
-  const change = async (id: string, action: keyof typeof caseCan, act: (tx: Tx, row: CaseRow) => Promise<Partial<CaseRow>>): Promise<SplitCase> => {
+  /** Holds what a case is about until the transaction ends. */
+  const held = async (tx: Tx, { payout_id, named }: CaseRow): Promise<PayoutRow | undefined> => {
+    if (payout_id !== null) return lockPayoutOf(tx, payout_id)
+    await store.holdNamed(tx, named)
+    return undefined
+  }
+  /** Payouts are held before their cases, as whoever reads a file does. */
+  const change = async (
+    id: string,
+    action: keyof typeof caseCan,
+    act: (tx: Tx, row: CaseRow, payout: PayoutRow | undefined) => Promise<Partial<CaseRow>>,
+  ): Promise<SplitCase> => {
     await db.transaction().execute(async (tx) => {
+      const payout = await held(tx, found(await store.getCase(tx, id)))
       const row = found(await store.lockCase(tx, id))
       refuseUnless(caseCan[action], row)
-      await store.updateCase(tx, id, await act(tx, row))
+      await store.updateCase(tx, id, await act(tx, row, payout))
     })
     return get(id)
   }
@@ -127,17 +140,29 @@ export function createReconciliations(
     const { rows, hash } = await client.statement(day)
     const { from, to } = boundsOf(day)
     if (rows.some(({ at }) => at < from || at >= to)) throw new PayoutRejected('a file with what ended on another day')
+    const names = rows.map(({ payout_id }) => payout_id)
     await db.transaction().execute(async (tx) => {
+      // Also of the same file: our side may have changed since. Payouts first, as whoever changes one does.
+      const ours = await store.payoutsFor(tx, channel_id, names, { from, to })
       const before = await store.lockReconciliation(tx, id)
       if (before?.status !== 'due') return
-      // Also the same file: our side may have changed since.
-      const ours = await store.payoutsFor(
-        tx,
-        channel_id,
-        rows.map(({ payout_id }) => payout_id),
-        { from, to },
-      )
-      const count = await store.insertCases(tx, { day, channel_id }, differencesOf(day, rows, ours), now())
+      const lines = numbered(rows)
+      await store.keepLines(tx, { day, channel_id }, lines)
+      // Of what was unheard of until it came back only the file knows when it was paid.
+      for (const { payout_id, reference, status, at } of lines) {
+        const payout = ours.get(payout_id)
+        if (payout?.status !== 'returned' || status !== 'done' || reference !== payout.reference || payout.done_at === null || at >= payout.done_at) continue
+        if (payout.ended_at === null || payout.done_at < payout.ended_at) continue
+        await updatePayout(tx, payout_id, { done_at: at })
+        ours.set(payout_id, { ...payout, done_at: at })
+      }
+      const elsewhere = await store.linesElsewhere(tx, { day, channel_id }, [...new Set([...names, ...ours.keys()])])
+      const differences = differencesOf(day, rows, ours, elsewhere)
+      const beside = await leftOver(tx, channel_id, differences, ours, [...elsewhere, ...lines])
+      // What was written off is in our books, and is none any more.
+      const offBooks = differences.filter(({ kind, named }) => (kind !== 'double' && kind !== 'theirsOnly') || beside.has(named))
+      const count = await store.insertCases(tx, { day, channel_id }, offBooks, now())
+      await store.closeOthers(tx, { day, channel_id }, offBooks, now())
       if (count > 0)
         await tell(tx, { kind: 'split.case', bp_id: null, text: texts.found(day, count), about: { kind: 'split.case', id, name: day }, key: uuidv7() })
       await store.updateReconciliation(tx, id, {
@@ -149,6 +174,37 @@ export function createReconciliations(
       })
     })
   }
+  /** Of which payouts something was paid beside what our books have of them, as channels name them. */
+  const leftOver = async (
+    tx: Tx,
+    channelId: string | null,
+    differences: readonly Difference[],
+    ours: ReadonlyMap<string, OurPayout>,
+    lines: readonly StatementLine[],
+  ): Promise<Set<string>> => {
+    const beside = new Map(differences.flatMap(({ kind, named, payout_id }) => (kind === 'double' || kind === 'theirsOnly' ? [[named, payout_id]] : [])))
+    if (beside.size === 0) return new Set()
+    const writtenOff = await store.writtenOffOf(tx, channelId, [...beside.keys()])
+    const of = Map.groupBy(lines, ({ payout_id }) => payout_id)
+    const left = [...beside].filter(([named, payoutId]) => {
+      const payout = payoutId === null ? undefined : ours.get(payoutId)
+      return leftBeside(payout, { lines: of.get(named) ?? [], writtenOff: writtenOff.get(named) ?? 0n }) !== 0n
+    })
+    return new Set(left.map(([named]) => named))
+  }
+  /** Ends what nobody has to look at any more: both agree by now, or our books have it. */
+  const settle = async (): Promise<void> => {
+    await store.settleCases(db, now())
+    for (const found of await store.openBeside(db))
+      await db.transaction().execute(async (tx) => {
+        const payout = await held(tx, found)
+        const row = await store.lockCase(tx, found.id)
+        if (row === undefined || row.status === 'closed') return
+        const known = store.knownOf((await store.getCase(tx, found.id)) ?? found)
+        // Before its file is read there is nothing to compare.
+        if (known.lines.length > 0 && leftBeside(payout, known) === 0n) await store.updateCase(tx, row.id, { status: 'closed', exit: 'settled', closed_at: now() })
+      })
+  }
   /** What the channel has had for days and never ended. */
   const findStuck = (): Promise<void> =>
     db.transaction().execute(async (tx) => {
@@ -158,6 +214,7 @@ export function createReconciliations(
         const stuck = {
           kind: 'stuck',
           key: id,
+          named: id,
           payout_id: id,
           reference: '',
           ours: { amount: BigInt(amount), status: 'open' },
@@ -176,20 +233,30 @@ export function createReconciliations(
         key: uuidv7(),
       })
     })
-  /** Of a payout that never ended only the channel knows whether it has it: it has to say that it never heard of it. */
-  const neverHeard = async (row: Pick<CaseRow, 'kind' | 'payout_id'>, exit: CaseRow['exit']): Promise<void> => {
-    if (row.kind !== 'stuck' || exit !== 'wasNotPaid' || row.payout_id === null) return
-    if ((await asked(row.payout_id)).status !== 'unknown') throw new Refusal('splitPayoutNotUnknown')
-  }
-  const asked = async (payoutId: string): Promise<PayoutAnswer> => {
+  /** Of what no file has only the channel knows whether it paid: it has to say that it did not. Nor may it say that it did where a file says otherwise. */
+  const notPaidThere = async ({ kind, payout_id, theirs_status }: Pick<CaseRow, 'kind' | 'payout_id' | 'theirs_status'>, exit: CaseRow['exit']): Promise<void> => {
+    if (exit !== 'wasNotPaid' || payout_id === null) return
+    let answer: PayoutAnswer
     try {
-      return await payouts.askAbout(payoutId)
+      answer = await (kind === 'stuck' ? asked(payout_id) : heard(payout_id, () => payouts.heard(payout_id)))
+    } catch (error) {
+      // A file that says that it was not paid is enough where the channel is silent.
+      if (theirs_status !== null && error instanceof Refusal) return
+      throw error
+    }
+    const never = kind === 'stuck' ? answer.status === 'unknown' : answer.status === 'unknown' || answer.status === 'failed'
+    if (!never && !(theirs_status === 'returned' && answer.status === 'returned')) throw new Refusal('splitPayoutNotUnknown')
+  }
+  const heard = async (payoutId: string, ask: () => Promise<PayoutAnswer>): Promise<PayoutAnswer> => {
+    try {
+      return await ask()
     } catch (cause) {
       if (!isChannelTrouble(cause)) throw cause
       log.warn({ payout: payoutId, reason: cause.message }, 'the channel of payouts gave no answer that counts')
       throw new Refusal(cause instanceof PayoutRejected ? 'splitCaseDiffers' : 'splitChannelSilent', { cause })
     }
   }
+  const asked = (payoutId: string): Promise<PayoutAnswer> => heard(payoutId, () => payouts.askAbout(payoutId))
   const run = async (signal?: AbortSignal): Promise<void> => {
     const isOver = (): boolean => signal?.aborted === true
     await findStuck()
@@ -215,7 +282,7 @@ export function createReconciliations(
         await store.updateReconciliation(db, claimed.id, { failed: true })
       }
     }
-    await store.settleCases(db, now())
+    await settle()
   }
 
   return {
@@ -240,9 +307,10 @@ export function createReconciliations(
     async propose(actor: Actor, id: string, { exit, reason }: BodyOf<Cases['propose']>): Promise<SplitCase> {
       const before = found(await store.getCase(db, id))
       refuseUnless(caseCan.propose, before)
-      await neverHeard(before, exit)
-      return change(id, 'propose', async (tx, row) => {
-        possible(exit, row, row.payout_id === null ? undefined : await lockPayoutOf(tx, row.payout_id))
+      possible(exit, before)
+      await notPaidThere(before, exit)
+      return change(id, 'propose', async (tx) => {
+        possible(exit, found(await store.getCase(tx, id)))
         return { status: 'proposed', exit, reason, proposed_by: actor.user_id, proposed_by_name: actor.name }
       })
     },
@@ -251,15 +319,17 @@ export function createReconciliations(
       const before = found(await store.getCase(db, id))
       refuseUnless(caseCan.decide, before)
       if (before.proposed_by === actor.user_id) throw new Refusal('splitOwnApproval')
-      if (agree) await neverHeard(before, before.exit)
-      return change(id, 'decide', async (tx, row) => {
+      if (agree) {
+        possible(before.exit ?? 'accepted', before)
+        await notPaidThere(before, before.exit)
+      }
+      return change(id, 'decide', async (tx, row, payout) => {
         if (row.proposed_by === actor.user_id) throw new Refusal('splitOwnApproval')
         if (!agree) return { status: 'open', exit: null, reason: '', proposed_by: null, proposed_by_name: null }
-        const payout = row.payout_id === null ? undefined : await lockPayoutOf(tx, row.payout_id)
         const provider_id = payout?.provider_id ?? null
         if (provider_id !== null) await lockOwed(tx, provider_id)
         // What became of it since it was proposed is in the ledger already.
-        const { exit, entries, payout: corrected } = possible(row.exit ?? 'accepted', row, payout)
+        const { exit, entries, payout: corrected } = possible(row.exit ?? 'accepted', found(await store.getCase(tx, id)))
         if (exit !== 'accepted') await post(tx, { provider_id, kind: exit, key: `${exit} ${id}`, run_id: null, note: row.reason, by: actor.name }, entries)
         if (corrected !== null && payout !== undefined)
           await payouts.correct(tx, payout, { ...corrected, at: row.theirs_at ?? payout.done_at ?? now(), reason: row.reason, by: actor.name })
@@ -273,9 +343,14 @@ export function createReconciliations(
       if (!caseAskable.includes(row.kind) || row.payout_id === null) throw new Refusal('splitCaseUnaskable')
       const payoutId = row.payout_id
       const answer = await asked(payoutId)
-      return change(id, 'ask', async (tx) => {
-        const payout = (await store.payoutsFor(tx, row.channel_id, [payoutId], { from: now(), to: now() })).get(payoutId)
-        if (payout?.status !== answer.status || BigInt(payout.amount) !== answer.amount) throw new Refusal('splitCaseDiffers')
+      return change(id, 'ask', async (_tx, row, payout) => {
+        if (payout === undefined) throw new Refusal('notFound')
+        const isSaid = payout.status === answer.status && BigInt(payout.amount) === answer.amount
+        // What a file says is not taken back by an answer: only where both, and we, say the same nobody has to decide.
+        const isFiled =
+          row.kind === 'stuck' ||
+          (payout.status === row.theirs_status && payout.amount === row.theirs_amount && (payout.status === 'failed' || payout.reference === row.reference))
+        if (!isSaid || !isFiled) throw new Refusal('splitCaseDiffers')
         return { status: 'closed', exit: 'settled', closed_at: now() }
       })
     },

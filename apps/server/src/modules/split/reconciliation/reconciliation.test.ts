@@ -10,7 +10,7 @@ import { startBank, type TestBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
 import { playPayouts } from '../payout/payout.played.ts'
 import { makeOwed, runJob, type Somebody } from '../testing.ts'
-import { boundsOf, dayOf, differencesOf, paidMore, type OurPayout } from './differences.ts'
+import { boundsOf, dayOf, differencesOf, numbered, type OurPayout } from './differences.ts'
 import { reconcileJob } from './reconciliation.service.ts'
 
 const merchant_id = 'm-1'
@@ -20,7 +20,7 @@ it('finds ten differences among thirty payouts, and nothing else', () => playPay
 
 describe('a file of a day', () => {
   const day = '2026-11-28'
-  const at = (hour: number) => new Date(`2026-11-28T${String(hour).padStart(2, '0')}:00:00+08:00`)
+  const at = (hour: number) => new Date(Date.parse('2026-11-28T00:00:00+08:00') + hour * 3_600_000)
   const payout = (more: Partial<OurPayout> = {}): OurPayout => ({
     id: 'a',
     amount: String(toMinor('10')),
@@ -41,26 +41,42 @@ describe('a file of a day', () => {
   const yesterday = new Date('2026-11-27T10:00:00+08:00')
   const tomorrow = new Date('2026-11-29T00:00:00+08:00')
 
-  it.each<[string, OurPayout[], ReturnType<typeof line>[], string[]]>([
+  it.each<[string, OurPayout[], ReturnType<typeof line>[], string[], ReturnType<typeof line>[]?]>([
     ['agrees', [payout()], [line('done')], []],
-    ['lacks one of ours', [payout()], [], ['oursOnly 0']],
-    ['names none of ours', [], [line('done')], ['theirsOnly 10']],
-    ['names one that was never sent', [payout({ status: 'asked', done_at: null })], [line('done')], ['theirsOnly 10']],
-    ['has another amount', [payout()], [line('done', { amount: '11' })], ['amount 1']],
-    ['pays another amount, which we believe nobody', [payout({ status: 'sent', done_at: null })], [line('done', { amount: '12' })], ['amount 12']],
-    ['has one twice', [payout()], [line('done', { reference: 'T-2' }), line('done')], ['double 10']],
-    ['has the very same line twice', [payout()], [line('done'), line('done')], ['double 10']],
-    ['says that it came back', [payout()], [line('done'), line('returned', { hour: 11 })], ['returned -10']],
-    ['says that it failed', [payout()], [line('failed')], ['state -10']],
-    ['says that it is paid, which we have not heard', [payout({ status: 'sent', done_at: null, reference: '' })], [line('done')], ['state 10']],
+    ['lacks one of ours', [payout()], [], ['oursOnly']],
+    ['names none of ours', [], [line('done')], ['theirsOnly 10 done']],
+    ['names one that was never sent', [payout({ status: 'asked', done_at: null })], [line('done')], ['theirsOnly 10 done']],
+    ['has another amount', [payout()], [line('done', { amount: '11' })], ['amount 11 done']],
+    ['pays another amount, which we believe nobody', [payout({ status: 'sent', done_at: null })], [line('done', { amount: '12' })], ['amount 12 done']],
+    ['has one twice', [payout()], [line('done', { reference: 'T-2' }), line('done')], ['double 10 done']],
+    ['has the very same line twice', [payout()], [line('done'), line('done')], ['double 10 done']],
+    ['says that it came back', [payout()], [line('done'), line('returned', { hour: 11 })], ['returned 10 returned']],
+    ['says that it failed', [payout()], [line('failed')], ['state 10 failed']],
+    ['says that it is paid, which we have not heard', [payout({ status: 'sent', done_at: null, reference: '' })], [line('done')], ['state 10 done']],
     ['is before what came back the next day', [payout({ status: 'returned', ended_at: tomorrow })], [line('done')], []],
     ['has what came back today', [payout({ status: 'returned', done_at: yesterday, ended_at: at(9) })], [line('returned', { hour: 9 })], []],
-    ['lacks what came back today', [payout({ status: 'returned', done_at: yesterday, ended_at: at(9) })], [], ['oursOnly 0']],
+    ['lacks what came back today', [payout({ status: 'returned', done_at: yesterday, ended_at: at(9) })], [], ['oursOnly']],
     ['says nothing of what goes on', [payout({ status: 'sent', done_at: null })], [], []],
-    ['pays by another payment', [payout()], [line('done', { reference: 'T-2' })], ['state 0']],
-  ])('%s', (_, ours, rows, found) => {
-    const differences = differencesOf(day, rows, new Map(ours.map((one) => [one.id, one])))
-    expect(differences.map((one) => `${one.kind} ${one.kind === 'oursOnly' ? 0 : Number(paidMore(one)) / 1e8}`)).toEqual(found)
+    ['pays by another payment', [payout()], [line('done', { reference: 'T-2' })], ['double 10 done', 'oursOnly']],
+    ['pays once more what was paid the day before', [payout({ done_at: yesterday })], [line('done', { reference: 'T-2' })], ['double 10 done']],
+    [
+      'pays once more what another file has already, and we have not heard of',
+      [payout({ status: 'sent', done_at: null, reference: '' })],
+      [line('done', { reference: 'T-2' })],
+      ['double 10 done'],
+      [line('done', { hour: 9 })],
+    ],
+    ['has back what was paid once more', [payout({ done_at: yesterday })], [line('returned', { reference: 'T-2' })], ['double 10 returned']],
+    ['lacks what another file has beside midnight', [payout()], [], [], [line('done', { hour: 24 })]],
+    [
+      'is of the day on which it was paid, of which we heard when it came back',
+      [payout({ status: 'returned', done_at: tomorrow, ended_at: tomorrow })],
+      [line('done')],
+      [],
+    ],
+  ])('%s', (_, ours, rows, found, elsewhere = []) => {
+    const differences = differencesOf(day, rows, new Map(ours.map((one) => [one.id, one])), numbered(elsewhere))
+    expect(differences.map(({ kind, theirs }) => `${kind}${theirs === null ? '' : ` ${Number(theirs.amount) / 1e8} ${theirs.status}`}`)).toEqual(found)
   })
 })
 
