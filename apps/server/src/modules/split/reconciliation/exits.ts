@@ -121,8 +121,10 @@ function writtenOff({ kind, theirs }: Case, payout: Payout | undefined, known: K
   }
 }
 /** What was paid beside a payout's own payment and is in no book; below 0 what came back of what was written off. */
-export const leftBeside = (payout: Pick<PayoutRow, 'status' | 'reference'> | undefined, { lines, writtenOff: before }: Pick<Known, 'lines' | 'writtenOff'>): bigint =>
-  paidBeside(payout === undefined ? null : ownReference(payout, lines), lines) - before
+export const leftBeside = (
+  payout: Pick<PayoutRow, 'status' | 'reference'> | undefined,
+  { lines, writtenOff: before }: Pick<Known, 'lines' | 'writtenOff'>,
+): bigint => paidBeside(payout === undefined ? null : ownReference(payout, lines), lines) - before
 
 /**
  * What an exit would do as things are now; null where a case cannot end so.

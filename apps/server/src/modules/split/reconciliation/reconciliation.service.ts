@@ -202,7 +202,8 @@ export function createReconciliations(
         if (row === undefined || row.status === 'closed') return
         const known = store.knownOf((await store.getCase(tx, found.id)) ?? found)
         // Before its file is read there is nothing to compare.
-        if (known.lines.length > 0 && leftBeside(payout, known) === 0n) await store.updateCase(tx, row.id, { status: 'closed', exit: 'settled', closed_at: now() })
+        if (known.lines.length > 0 && leftBeside(payout, known) === 0n)
+          await store.updateCase(tx, row.id, { status: 'closed', exit: 'settled', closed_at: now() })
       })
   }
   /** What the channel has had for days and never ended. */
@@ -234,7 +235,10 @@ export function createReconciliations(
       })
     })
   /** Of what no file has only the channel knows whether it paid: it has to say that it did not. Nor may it say that it did where a file says otherwise. */
-  const notPaidThere = async ({ kind, payout_id, theirs_status }: Pick<CaseRow, 'kind' | 'payout_id' | 'theirs_status'>, exit: CaseRow['exit']): Promise<void> => {
+  const notPaidThere = async (
+    { kind, payout_id, theirs_status }: Pick<CaseRow, 'kind' | 'payout_id' | 'theirs_status'>,
+    exit: CaseRow['exit'],
+  ): Promise<void> => {
     if (exit !== 'wasNotPaid' || payout_id === null) return
     let answer: PayoutAnswer
     try {

@@ -272,7 +272,11 @@ export async function keepLines(tx: Tx, { day, channel_id }: Pick<Reconciliation
   `.execute(tx)
 }
 /** What files of other days of a channel have of some payouts. */
-export async function linesElsewhere(on: Sql, { day, channel_id }: Pick<ReconciliationRow, 'day' | 'channel_id'>, named: readonly string[]): Promise<StatementLine[]> {
+export async function linesElsewhere(
+  on: Sql,
+  { day, channel_id }: Pick<ReconciliationRow, 'day' | 'channel_id'>,
+  named: readonly string[],
+): Promise<StatementLine[]> {
   const { rows } = await sql<LineRow>`
     select payout_id, reference, number, amount::text as amount, status, at from split_statement_lines
     where payout_id = any(${[...named]}::text[]) and channel_id is not distinct from ${channel_id} and day <> ${day}
@@ -398,7 +402,11 @@ export const settleCases = async (on: Sql, at: Date): Promise<void> => {
 }
 
 /** All days whose files say something of a payout, or on which it ended, now or as it was before, are compared again with what became of it. */
-export const dueAgain = async (tx: Tx, payout: { id: string; channel_id: string | null; done_at: Date | null; ended_at: Date | null }, ...at: readonly Date[]): Promise<void> => {
+export const dueAgain = async (
+  tx: Tx,
+  payout: { id: string; channel_id: string | null; done_at: Date | null; ended_at: Date | null },
+  ...at: readonly Date[]
+): Promise<void> => {
   const { id, channel_id, done_at, ended_at } = payout
   const days = [done_at, ended_at, ...at].flatMap((moment) => (moment === null ? [] : [dayOf(moment)]))
   // Also where it is being read: who does so waits until this is there. In one order, so that nobody waits for each other.
