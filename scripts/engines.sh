@@ -139,17 +139,17 @@ quiet_packages() {
   [ "$made" = 0 ] || rm -f "$policy"
 }
 
-# Started by whoever tests them: a registry, what pushes and pulls beside Docker, a monitor and what it asks.
+# Started by whoever tests them: a registry, what pushes and pulls beside Docker, a monitor and what it asks, a load balancer.
 programs_up() {
   # The last opens workbooks that the platform writes.
   need_packages docker-registry skopeo libreoffice-calc-nogui
-  quiet_packages prometheus prometheus-node-exporter
-  echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version), prometheus $(prometheus --version 2>&1 | awk 'NR == 1 { print $3 }' | tr -d ,)"
+  quiet_packages prometheus prometheus-node-exporter haproxy
+  echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version), prometheus $(prometheus --version 2>&1 | awk 'NR == 1 { print $3 }' | tr -d ,), haproxy $(haproxy -v | awk 'NR == 1 { print $3 }')"
 }
 
 programs_down() { :; }
 
-programs_status() { command -v docker-registry >/dev/null && command -v prometheus >/dev/null && echo "programs: there" || echo "programs: missing"; }
+programs_status() { command -v docker-registry >/dev/null && command -v prometheus >/dev/null && command -v haproxy >/dev/null && echo "programs: there" || echo "programs: missing"; }
 
 engines=(lxd docker programs)
 case ${1:-} in

@@ -3,9 +3,13 @@ import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
+import { keptProjects } from '@zhisuan/contract/iam/project'
+import { users } from '@zhisuan/contract/ums/user'
+import { Client } from '../support/server.ts'
 import { accessible, button, dialog, more, rowOf, savedBy, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
-import { newName } from './people.ts'
+import { newName, register, someAddress } from './people.ts'
+import { password } from './stage.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
@@ -160,14 +164,16 @@ test('a folder that is dragged in is uploaded through a broken connection, looke
     const visitor = await browser.newContext()
     const theirs = await visitor.newPage()
     await theirs.goto(link)
-    await expect(theirs.getByRole('heading', { level: 1, name })).toBeVisible()
+    // What it is, and whose, is told to whoever knows the password.
+    await expect(theirs.getByRole('heading', { level: 1, name: '文件分享' })).toBeVisible()
+    await expect(theirs.getByText(name)).toHaveCount(0)
     await accessible(theirs, 'a shared folder')
     await shot(theirs, 'files-shared')
     await theirs.getByLabel('提取密码').fill('wrong')
-    await button(theirs, '打包下载').click()
+    await button(theirs, '下载').click()
     await expect(theirs.getByText('提取密码不正确')).toBeVisible()
     await theirs.getByLabel('提取密码').fill('abcd')
-    const { name: saved, content } = await savedBy(theirs, () => button(theirs, '打包下载').click())
+    const { name: saved, content } = await savedBy(theirs, () => button(theirs, '下载').click())
     expect(saved).toBe(`${name}.zip`)
     expect(content.includes(big)).toBe(true)
     await visitor.close()
@@ -202,6 +208,33 @@ test('a folder that is dragged in is uploaded through a broken connection, looke
     await shot(theirs, 'files-records')
     await admins.close()
   })
+})
+
+test('what projects keep is told apart, and fits a phone', async ({ page, context }) => {
+  const username = newName('head')
+  await register(stage().url, username, newName('org'))
+  const client = new Client(stage().url, someAddress())
+  await client.signIn(username, password)
+  const { bp_id } = await client.call(users.current)
+  for (const name of ['视觉', '一个名字很长的语音与自然语言处理研究项目', '推荐', '风控模型'])
+    await client.call(keptProjects.create, { body: { name, key: newName('key'), bp_id } })
+  await signIn(context, { username, password })
+  await visit(page, '/personalSpace')
+  await page.getByText('视觉', { exact: true }).click()
+  await expect(page.getByText('还没有文件')).toBeVisible()
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles([
+      { name: '标注说明.md', mimeType: 'text/markdown', buffer: Buffer.from('# 标注\n') },
+      { name: '一个名字很长的数据集文件_第一批_2026年12月_人工复核.parquet', mimeType: 'application/octet-stream', buffer: randomBytes(2_000_000) },
+    ])
+  await expect(rowOf(page, '标注说明.md')).toBeVisible()
+  await accessible(page, 'what a project keeps')
+  await shot(page, 'files-project')
+  await page.setViewportSize({ width: 390, height: 844 })
+  // Nothing goes beyond the window.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
 })
 
 test('a large file goes up by itself behind others, is paused, and goes on after a reload once it is chosen again', async ({ page, context }) => {

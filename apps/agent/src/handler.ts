@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { keptPaths } from '@zhisuan/contract/agent/kept'
-import { agentPaths, gatewayOrder, upgradeOrder } from '@zhisuan/contract/agent/node'
+import { agentPaths, dialOrder, gatewayOrder, upgradeOrder } from '@zhisuan/contract/agent/node'
 import { answerError, answerJson, bodyOf, Denied } from './answers.ts'
 import type { Compose } from './compose.ts'
+import { dial } from './dial.ts'
 import { attachExec, proxyToDocker } from './docker.ts'
 import { createMetrics, factsOf, type Host } from './facts.ts'
 import type { Gateway } from './gateway.ts'
@@ -40,6 +41,7 @@ export function createHandler(parts: HandlerParts): (request: Http2ServerRequest
       return attachExec(host.dockerSocket, stream, decodeURIComponent(pathname.slice(agentPaths.exec.length + 1)), searchParams.get('tty') === '1')
     if (is('GET', agentPaths.listeners)) return answerJson(stream, 200, allListeners())
     if (is('POST', agentPaths.selfTest)) return answerJson(stream, 200, await selfTest(host))
+    if (is('POST', agentPaths.dial)) return answerJson(stream, 200, await dial(await bodyOf(stream, dialOrder, 4_096)))
     if (is('POST', agentPaths.port)) return joinPort(stream, Number(searchParams.get('port') ?? Number.NaN))
     if (is('PUT', agentPaths.compose)) return parts.compose.serve(stream)
     if (pathname === keptPaths.all || pathname.startsWith(`${keptPaths.all}/`)) return parts.kept.serve(request)

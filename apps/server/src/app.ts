@@ -18,6 +18,7 @@ import { createIssue } from './modules/issue/index.ts'
 import { createMarket } from './modules/market/index.ts'
 import { createModelsModule } from './modules/models/index.ts'
 import { createNextstack } from './modules/nextstack/index.ts'
+import { createMiddleware } from './modules/middleware/index.ts'
 import { createOmc } from './modules/omc/index.ts'
 import { createRoot } from './modules/root/index.ts'
 import { createSys } from './modules/sys/index.ts'
@@ -106,7 +107,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { transfers } = add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
-  add(createModelsModule(platform, { bytes, settings, actorOf, transfers }))
+  add(createModelsModule(platform, { bytes, settings, actorOf, personOf, transfers }))
   add(createSplitModule(platform, { tell, mail: notices, settings, prove }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(
@@ -127,6 +128,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices, actorOf, personOf }))
+  add(createMiddleware(platform, { kept, nodes: { connected: edges.connected, reach: async (id) => nodeOf(await edges.reach(platformScope, id)) } }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

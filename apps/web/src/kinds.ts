@@ -43,6 +43,8 @@ const pages = {
   'split.bankDetail': { list: () => withQuery(paths.split.providerRecords(), { tab: 'bank' }) },
   'files.space': { list: paths.files.personal },
   'models.model': paths.warehouse,
+  'middleware.gateway': paths.middleware.gateway,
+  'middleware.port': { list: paths.middleware.gateway.list },
   'omc.integration': { list: paths.operations.component.installations, detail: paths.operations.component.installation },
   'omc.prometheus': paths.operations.prometheus,
   'omc.alarm': paths.operations.alarm,

@@ -275,6 +275,8 @@ export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages
   '/workOrderlist': { load: () => import('./features/ticket/DeskList.tsx'), messages: ['ticket'] },
   '/workOrderlist/{id}': { load: () => import('./features/ticket/DeskDetail.tsx'), messages: ['ticket'] },
   '/workOrderCenter': { load: () => import('./features/ticket/Center.tsx'), messages: ['ticket'] },
+  '/middleware/service/gateway': { load: () => import('./features/middleware/GatewayList.tsx'), messages: ['middleware'] },
+  '/middleware/service/gateway/detail/{id}': { load: () => import('./features/middleware/GatewayDetail.tsx'), messages: ['middleware'] },
   '/mirror/project': { load: () => import('./features/registry/ProjectList.tsx'), messages: ['mirror'] },
   '/mirror/wareserve/warehouse/{registryId}/{projectId}': { load: () => import('./features/registry/RepositoryList.tsx'), messages: ['mirror'] },
   '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}': { load: () => import('./features/registry/RepositoryDetail.tsx'), messages: ['mirror'] },

@@ -367,8 +367,8 @@ const table = {
       { path: '/middleware/service/add', title: 'middlewareServiceAdd', pending: true },
       { path: '/middleware/service/detail/{id}/{type}/{deployment}', title: 'middlewareServiceDetail', pending: true },
     ]),
-    parent({ path: '/middleware/service/gateway', title: 'middlewareServiceGateway', access: admins, sort: 950, pending: true }, [
-      { path: '/middleware/service/gateway/detail/{id}', title: 'middlewareServiceGatewayDetail', pending: true },
+    parent({ path: '/middleware/service/gateway', title: 'middlewareServiceGateway', asks: 'middleware.gateway.list', access: admins, sort: 950 }, [
+      { path: '/middleware/service/gateway/detail/{id}', title: 'middlewareServiceGatewayDetail' },
     ]),
   ],
   fileTransfer: [

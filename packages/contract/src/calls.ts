@@ -42,6 +42,7 @@ import { cards, marketNodes } from './market/card.ts'
 import { offers } from './market/offer.ts'
 import { providers } from './market/provider.ts'
 import { incomes, rentals, waits } from './market/rental.ts'
+import { serviceGateways, servicePorts } from './middleware/gateway.ts'
 import { modelImports } from './models/import.ts'
 import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
@@ -122,6 +123,7 @@ export const calls = {
     invoices,
     invoiceTitles,
   },
+  middleware: { serviceGateways, servicePorts },
   cmp: { clouds },
   nextstack: {
     vms,

@@ -515,6 +515,14 @@ export const errors = catalogue({
   registryCollectUnfinished: { code: 97024, status: 409, text: '空间没有在一分钟内回收完，已停止，下次继续' },
 
   // files: what people keep here
+  serviceGatewayNameTaken: { code: 97400, status: 400, text: '网关名称已存在' },
+  serviceGatewayThere: { code: 97401, status: 409, text: '该节点上已有网关“{name}”' },
+  servicePortNameTaken: { code: 97402, status: 400, text: '该网关上已有同名的服务端口' },
+  gatewayPortTaken: { code: 97403, status: 409, text: '该网关的端口 {port} 已由“{name}”使用' },
+  servicePortStale: { code: 97404, status: 409, text: '服务端口已被他人修改，请刷新后再改' },
+  serviceTargetUnknown: { code: 97405, status: 400, text: '所选的后端服务不属于该端口' },
+  serviceTestUnknown: { code: 97406, status: 409, text: '节点“{node}”的代理版本过旧，不能测试后端服务，请先升级代理' },
+  serviceGatewayNodeForeign: { code: 97407, status: 400, text: '网关只能装在平台的节点上' },
   fileParentGone: { code: 97601, status: 400, text: '目标文件夹不存在或已被删除' },
   fileNameTaken: { code: 97602, status: 409, text: '已有名为“{name}”的文件或文件夹' },
   fileSpaceReadOnly: { code: 97603, status: 403, text: '您只能查看和下载此空间中的内容' },
@@ -536,6 +544,7 @@ export const errors = catalogue({
   fileProjectQuotaExceeded: { code: 97619, status: 400, text: '项目的空间不足：已用{used}，配额为{limit}，还需要{wanted}' },
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
+  fileReplaceDenied: { code: 97623, status: 403, text: '您不能删除“{name}”，所以也不能替换它' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
 
   // market: cards that are rented out
@@ -739,6 +748,9 @@ export const errors = catalogue({
   splitNothingToWriteOff: { code: 98218, status: 409, text: '这项差异不涉及金额，不能核销' },
   splitCaseUnaskable: { code: 98219, status: 409, text: '这类差异不能向通道查询' },
   splitDayOpen: { code: 98220, status: 400, text: '这一天还没有结束' },
+  splitExitUnfit: { code: 98221, status: 409, text: '这项差异不能这样处理：付款的状态已经改变，或通道没有这样说' },
+  splitReferenceTaken: { code: 98222, status: 409, text: '这个通道流水号已经属于另一笔付款' },
+  splitPayoutNotUnknown: { code: 98223, status: 409, text: '通道没有答复“从未收到”这笔付款，不能按未付处理' },
   splitUsageUnrated: { code: 98230, status: 409, text: '该月份的用量还没有全部计费，请稍后再试' },
   splitContractOverlaps: { code: 98231, status: 409, text: '与合同“{name}”重叠：同一供应商的同一种用量在同一月份只能按一份合同分账' },
   splitVersionBefore: { code: 98232, status: 409, text: '新版本不能早于已签署版本的起始月份{period}' },

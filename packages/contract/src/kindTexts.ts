@@ -42,6 +42,10 @@ export const kindTexts = {
     invoice: '发票',
     invoiceTitle: '发票抬头',
   },
+  middleware: {
+    gateway: '服务网关',
+    port: '服务端口',
+  },
   cmp: {
     cloud: '云平台',
   },

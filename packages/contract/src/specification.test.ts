@@ -188,7 +188,7 @@ const specified: Readonly<Record<string, string>> = {
 }
 
 /** What the specification has and we have not built yet, by the beginning of its paths: gone from here once it is served. */
-const toCome = ['/api/aos/v1/helm/', '/api/cls/v1/', '/api/service-manager/v1/']
+const toCome = ['/api/aos/v1/helm/', '/api/cls/v1/']
 
 /** Parameters may be called otherwise. */
 const shapeOf = (method: string, path: string): string => `${method} ${path.replace(/\{\w+\}/g, '{}')}`

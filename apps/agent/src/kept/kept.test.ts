@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { keptPaths } from '@zhisuan/contract/agent/kept'
+import { keptPaths, type KeptWanted } from '@zhisuan/contract/agent/kept'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { freePort, startKept, type StartedKept } from './kept.testing.ts'
 import { markedWith } from './processes.ts'
@@ -19,7 +19,7 @@ afterEach(async () => {
   await kept.stop()
 })
 
-const answer = async (path = '/'): Promise<{ pid: number; uid: number; rest: string[]; env: Record<string, string>; cwd: string }> =>
+const answer = async (path = '/'): Promise<{ a?: string; pid: number; uid: number; rest: string[]; env: Record<string, string>; cwd: string }> =>
   (await (await fetch(`http://127.0.0.1:${port}${path}`)).json()) as never
 const exit = (code: number) => fetch(`http://127.0.0.1:${port}/exit?${code}`).catch(() => undefined)
 const isListening = async (): Promise<boolean> =>
@@ -166,6 +166,35 @@ describe('a change of what is wanted', () => {
     const folder = join(kept.directory, 'kept/programs/one')
     expect(readFileSync(join(folder, 'data/kept'), 'utf8')).toBe('kept')
     expect(readdirSync(folder).filter((name) => /^[0-9a-f]{64}/.test(name))).toEqual([kept.wantedOf(changed).digest])
+  })
+
+  it('of nothing but files reaches what runs by a signal, and so does the way back', async () => {
+    const wish = (a: string, more: KeptWanted['environment'] = {}) =>
+      kept.wanted(port, { reload_signal: 'SIGUSR1', with: ['reads'], files: [{ path: 'a', text: a }], environment: more })
+    await kept.apply('one', wish('first'))
+    const { pid } = await answer()
+    expect(await kept.apply('one', wish('second'))).toMatchObject({ applied: { result: 'kept' }, process: { pid, crashes: 0 } })
+    expect(await answer()).toMatchObject({ pid, a: 'second' })
+    const { digest } = kept.wantedOf(wish('second'))
+    expect(await kept.apply('one', wish('ill'), 1_500)).toMatchObject({ digest, applied: { result: 'went_back', error: expect.stringContaining('503') } })
+    await kept.until('one', ({ health }) => health.state === 'healthy')
+    expect(await answer()).toMatchObject({ pid, a: 'second' })
+    await kept.anew()
+    await kept.apply('one', wish('third'))
+    expect(await answer()).toMatchObject({ pid, a: 'third' })
+    const folder = join(kept.directory, 'kept/programs/one')
+    expect(readdirSync(folder).filter((name) => /^[0-9a-f]{64}/.test(name))).toEqual([kept.wantedOf(wish('third')).digest])
+    // What a program has only at its start needs one.
+    await kept.apply('one', wish('third', { MORE: '1' }))
+    expect((await answer()).pid).not.toBe(pid)
+  })
+
+  it('that its program does not understand is told by its words, and is not placed', async () => {
+    const wish = (a: string) => kept.wanted(port, { check_arguments: [kept.script, 'check', '${KEPT_FILES}/a'], files: [{ path: 'a', text: a, secret: true }] })
+    await kept.apply('one', wish('sense'))
+    const { pid } = await answer()
+    expect(await kept.placed('one', wish('nonsense'))).toMatchObject({ placing: { state: 'failed', error: 'a: nonsense in line 1' } })
+    expect([(await answer()).pid, existsSync(join(kept.directory, 'kept/programs/one/checked'))]).toEqual([pid, false])
   })
 
   it.each([['ends', ['broken'], 'cannot begin: no such thing']])('goes back from one that %s, and says why', async (_, parameters, why) => {

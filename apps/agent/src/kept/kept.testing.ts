@@ -13,13 +13,24 @@ import { createKept, type Kept } from './kept.ts'
 import { allPids, markOf } from './processes.ts'
 import { digestOf } from './store.ts'
 
-/** Listens where it is told, says so, and does what it is asked by `GET /exit?code`, `/say?words` and `/`. */
+/**
+ * Listens where it is told, says so, and does what it is asked by `GET /exit?code`, `/say?words` and `/`. `check` and a file
+ * instead: whether it understands that. `reads`: it reads its file `a` at its start and at SIGUSR1, and is ill of `ill`.
+ */
 const programText = `
 import { createServer } from 'node:http'
 import { readFileSync } from 'node:fs'
 const [port, ...rest] = process.argv.slice(2)
 if (rest.includes('stubborn')) process.on('SIGTERM', () => console.log('not now'))
-process.on('SIGUSR1', () => console.log('read anew'))
+let a
+const reads = () => { if (rest.includes('reads')) a = readFileSync(process.env.KEPT_FILES + '/a', 'utf8') }
+if (port === 'check') {
+  if (!readFileSync(rest[0], 'utf8').includes('nonsense')) process.exit(0)
+  console.error(rest[0] + ': nonsense in line 1')
+  process.exit(1)
+}
+reads()
+process.on('SIGUSR1', () => { reads(); console.log('read anew') })
 if (rest.includes('broken')) { console.error('cannot begin: no such thing'); process.exit(3) }
 if (rest.includes('child')) (await import('node:child_process')).spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }).unref()
 createServer((request, response) => {
@@ -27,7 +38,7 @@ createServer((request, response) => {
   if (url.pathname === '/exit') { console.error('told to end'); process.exit(Number(url.search.slice(1))) }
   if (url.pathname === '/say') console.log(decodeURIComponent(url.search.slice(1)))
   if (url.pathname === '/file') return response.end(readFileSync(decodeURIComponent(url.search.slice(1))))
-  response.writeHead(rest.includes('ill') ? 503 : 200).end(JSON.stringify({ pid: process.pid, uid: process.getuid(), rest, env: process.env, cwd: process.cwd() }))
+  response.writeHead(rest.includes('ill') || a === 'ill' ? 503 : 200).end(JSON.stringify({ a, pid: process.pid, uid: process.getuid(), rest, env: process.env, cwd: process.cwd() }))
 }).listen(Number(port), '127.0.0.1', () => console.log('listening on ' + port + ' ' + rest.join(' ')))
 `
 

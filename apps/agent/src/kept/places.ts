@@ -1,5 +1,18 @@
 import { execFile } from 'node:child_process'
-import { accessSync, chmodSync, chownSync, constants, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { keptWanted, type KeptWish } from '@zhisuan/contract/agent/kept'
@@ -86,7 +99,58 @@ export const filled = (text: string, { files, data, program }: Folders): string 
 export function foldersOf(wish: KeptWish, places: Places, digest: string, program: string): Folders {
   const data = wish.data === null ? '' : (wish.data.path ?? places.data)
   if (wish.program.kind === 'image') return { files: wish.program.files_at, data: wish.data === null ? '' : wish.program.data_at, program: '' }
-  return { files: places.files(digest), data, program }
+  return { files: wish.reload_signal === null ? places.files(digest) : places.filesNow, data, program }
+}
+
+/** Has the program find these files from now on. */
+export function pointTo(places: Places, digest: string): void {
+  const fresh = `${places.filesNow}.new`
+  rmSync(fresh, { force: true })
+  symlinkSync(places.files(digest), fresh)
+  renameSync(fresh, places.filesNow)
+}
+
+function writeFiles(folder: string, wish: KeptWish, seen: Folders, account: Account | null): void {
+  mkdirSync(folder, { mode: 0o755 })
+  for (const { path, text: content, mode, secret } of wish.files) {
+    const at = join(folder, path)
+    mkdirSync(dirname(at), { recursive: true, mode: 0o755 })
+    writeFileSync(at, filled(content, seen), { mode: 0o600, flag: 'wx' })
+    if (secret && account?.switch === true) chownSync(at, 0, account.gid)
+    // The program reads what its owner would, and writes nothing: it is made anew with each change.
+    const owner = mode & 0o700
+    chmodSync(at, secret ? owner | (account?.switch === true ? (owner >> 3) & 0o050 : 0) : mode)
+  }
+  // The umask of whoever started the agent is not the program's.
+  for (const path of [folder, ...wish.files.map((one) => dirname(join(folder, one.path)))]) chmodSync(path, 0o755)
+}
+
+/** Asks the program whether it understands its files. @throws with what it says */
+export async function checkFiles(places: Places, command: string, wish: KeptWish, seen: Folders, account: Account | null): Promise<void> {
+  if (wish.check_arguments === null) return
+  const there = { ...seen, files: places.checked }
+  rmSync(places.checked, { recursive: true, force: true })
+  mkdirSync(places.own, { recursive: true, mode: 0o711 })
+  try {
+    writeFiles(places.checked, wish, there, account)
+    await run(
+      command,
+      wish.check_arguments.map((one) => filled(one, there)),
+      {
+        timeout: versionMs,
+        maxBuffer: versionBytes,
+        killSignal: 'SIGKILL',
+        cwd: '/',
+        env: { PATH: folders.join(':'), LANG: 'C.UTF-8', HOME: '/', ...wish.environment },
+        ...(account?.switch === true && { uid: account.uid, gid: account.gid }),
+      },
+    ).catch((error: Error & { stdout?: string; stderr?: string }) => {
+      const said = `${error.stdout ?? ''}\n${error.stderr ?? ''}`.trim().replaceAll(`${places.checked}/`, '')
+      throw new Denied(422, said === '' ? error.message : said.slice(-1_500))
+    })
+  } finally {
+    rmSync(places.checked, { recursive: true, force: true })
+  }
 }
 
 /** Writes what is wanted and its files beside what runs; whole or not at all. */
@@ -95,23 +159,11 @@ export function writeGeneration(places: Places, digest: string, text: string, wi
   rmSync(fresh, { recursive: true, force: true })
   mkdirSync(places.own, { recursive: true, mode: 0o711 })
   mkdirSync(fresh, { mode: 0o711 })
-  const files = join(fresh, 'files')
-  mkdirSync(files, { mode: 0o755 })
-  for (const { path, text: content, mode, secret } of wish.files) {
-    const at = join(files, path)
-    mkdirSync(dirname(at), { recursive: true, mode: 0o755 })
-    writeFileSync(at, filled(content, seen), { mode: 0o600, flag: 'wx' })
-    if (secret && account?.switch === true) chownSync(at, 0, account.gid)
-    // The program reads what its owner would, and writes nothing: it is made anew with each change.
-    const owner = mode & 0o700
-    chmodSync(at, secret ? owner | (account?.switch === true ? (owner >> 3) & 0o050 : 0) : mode)
-  }
+  writeFiles(join(fresh, 'files'), wish, seen, account)
   writeFileSync(join(fresh, 'wanted.json'), text, { mode: 0o600, flush: true })
   rmSync(target, { recursive: true, force: true })
   renameSync(fresh, target)
-  // The umask of whoever started the agent is not the program's.
-  for (const path of [target, places.files(digest), ...wish.files.map((one) => dirname(join(places.files(digest), one.path)))])
-    chmodSync(path, path === target ? 0o711 : 0o755)
+  chmodSync(target, 0o711)
   if (statSync(wantedFile(places, digest)).size === 0) throw new Error('what is wanted could not be written')
 }
 

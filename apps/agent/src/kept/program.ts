@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { KeptAction, KeptPreflight, KeptState, KeptWish } from '@zhisuan/contract/agent/kept'
 import { Denied } from '../answers.ts'
 import type { Host } from '../facts.ts'
@@ -12,7 +13,7 @@ import { beganAt } from './processes.ts'
 import { notWatched, watchHealth, type Watch } from './health.ts'
 import { follow, lastWords, logFile, rotate, sizeOf, tail, wordsOf } from './logs.ts'
 import { createNative } from './native.ts'
-import { filled, findProgram, foldersOf, missingTo, saysVersion, understood, versionOf, writeGeneration } from './places.ts'
+import { checkFiles, filled, findProgram, foldersOf, missingTo, pointTo, saysVersion, understood, versionOf, writeGeneration } from './places.ts'
 import { preflight, type Neighbour } from './preflight.ts'
 import { digestOf, keepGenerations, nothingSaved, placesOf, readSaved, readWanted, wantedFile, writeSaved, type RunId, type Saved } from './store.ts'
 
@@ -23,6 +24,8 @@ const longRunMs = 60_000
 /** In a trial: it does not become better. */
 const crashesMost = 3
 const wordsShown = 20
+/** So long a program may take to hear of a signal. */
+const rereadMs = 500
 
 export interface ProgramParts {
   /** Of all that are kept. */
@@ -101,7 +104,7 @@ export function createProgram(parts: ProgramParts) {
       if (there !== null) save({ run: { kind: 'container', ...there } })
     } else {
       const process = native.find()
-      if (process !== null) save({ run: { kind: 'process', process, started_at: beganAt(process).toISOString() } })
+      if (process !== null) save({ run: { kind: 'process', process, started_at: beganAt(process).toISOString(), rereads: false } })
     }
   }
 
@@ -165,15 +168,17 @@ export function createProgram(parts: ProgramParts) {
       // Whatever is left of the one before has what this one wants.
       await native.stop(null, 'SIGKILL', 0)
       mkdirSync(places.log, { recursive: true, mode: 0o700 })
+      const rereads = wish.reload_signal !== null
+      if (rereads) pointTo(places, digest)
       const command = await commandOf(wish)
       const version_arguments = wish.program.kind === 'image' ? null : wish.program.version_arguments
       const program_version = version_arguments === null ? null : await versionOf(command, version_arguments).catch(() => null)
       saidBefore = sizeOf(logFile(places.log))
       const process = native.start(
-        { command: [command, ...parameters], environment, directory: data ?? places.files(digest), account, log: logFile(places.log) },
+        { command: [command, ...parameters], environment, directory: data ?? (rereads ? places.own : places.files(digest)), account, log: logFile(places.log) },
         () => wake(),
       )
-      save({ run: { kind: 'process', process, started_at: iso() }, program_version })
+      save({ run: { kind: 'process', process, started_at: iso(), rereads }, program_version })
     }
     if (state.run !== null) watched(state.run, wish)
     say(`kept ${wish.name} (${id}): started`)
@@ -220,10 +225,28 @@ export function createProgram(parts: ProgramParts) {
     return wordsOf(Buffer.concat(said))
   }
 
+  /** Has what runs go on with the files of another, where it differs in nothing that a start would be needed for. */
+  const reread = async (digest: string): Promise<boolean> => {
+    const { run } = state
+    const [before, wish] = [current(), wishOf(digest)]
+    if (before === null || wish.reload_signal === null || run?.kind !== 'process' || !run.rereads || !(await isThere(run))) return false
+    const { files: _1, ports: _2, health: _3, ...was } = before
+    const { files: _4, ports: _5, health: _6, ...is } = wish
+    if (!isDeepStrictEqual(was, is)) return false
+    saidBefore = sizeOf(logFile(places.log))
+    pointTo(places, digest)
+    native.signal(run.process, wish.reload_signal)
+    // Who is asked sooner may answer as before.
+    await sleep(rereadMs)
+    watched(run, wish)
+    return true
+  }
+
   /** Puts what is placed in the place of what runs. */
   const beginTrial = async ({ digest, within_ms }: NonNullable<Saved['trial']>): Promise<void> => {
     const before = current()
-    if (state.run !== null || state.current !== digest) await stopNow()
+    const goesOn = state.current !== digest && (await reread(digest))
+    if (!goesOn && (state.run !== null || state.current !== digest)) await stopNow()
     if (before !== null && isImage(before)) await containers.removeAll()
     const former = state.current === digest ? state.former : state.current
     save({
@@ -240,7 +263,7 @@ export function createProgram(parts: ProgramParts) {
       error: null,
       trial: { digest, within_ms, until: Date.now() + within_ms },
     })
-    await startOrFall(digest)
+    if (!goesOn) await startOrFall(digest)
   }
 
   const decide = async (trial: NonNullable<Saved['trial']>, until: number): Promise<void> => {
@@ -260,7 +283,8 @@ export function createProgram(parts: ProgramParts) {
     const { former } = state
     if (former === null) return save({ trial: null, applied: { digest: trial.digest, result: 'failed', at: iso(), error: why } })
     say(`kept ${wishOf(trial.digest).name} (${id}): goes back: ${why}`)
-    await stopNow()
+    const goesOn = await reread(former)
+    if (!goesOn) await stopNow()
     if (isImage(wishOf(trial.digest))) await containers.removeAll()
     save({
       trial: null,
@@ -274,7 +298,7 @@ export function createProgram(parts: ProgramParts) {
     })
     keepGenerations(places, [former, state.placed])
     parts.changed()
-    await startOrFall(former)
+    if (!goesOn) await startOrFall(former)
   }
 
   /** All that it has here; its data where that is asked for and was made for it. */
@@ -397,6 +421,8 @@ export function createProgram(parts: ProgramParts) {
     signal.throwIfAborted()
     const account = await accountOf(wish)
     const seen = foldersOf(wish, places, mine.digest, program.kind === 'bundle' ? bundles.folderOf(program.sha256) : '')
+    if (program.kind !== 'image') await checkFiles(places, await commandOf(wish), wish, seen, account)
+    signal.throwIfAborted()
     writeGeneration(places, mine.digest, text, wish, seen, account)
     wishes.set(mine.digest, wish)
     save({ placed: mine.digest })

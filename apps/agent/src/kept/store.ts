@@ -7,7 +7,8 @@ import { processId } from './processes.ts'
 
 /** What runs: a process of the node, or a container. */
 export const runId = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('process'), process: processId, started_at: z.iso.datetime() }),
+  /** `rereads`: its files are where the next ones can take their place. */
+  z.object({ kind: z.literal('process'), process: processId, started_at: z.iso.datetime(), rereads: z.boolean().default(false) }),
   z.object({ kind: z.literal('container'), id: z.string(), started_at: z.iso.datetime() }),
 ])
 export type RunId = z.output<typeof runId>
@@ -96,6 +97,10 @@ export const placesOf = (folder: string, id: string) => {
     data: join(own, 'data'),
     generation: (digest: string): string => join(own, digest),
     files: (digest: string): string => join(own, digest, 'files'),
+    /** Leads to the files of what is applied, for programs that read them anew. */
+    filesNow: join(own, 'files'),
+    /** Where files lie for as long as the program is asked whether it understands them. */
+    checked: join(own, 'checked'),
   }
 }
 export type Places = ReturnType<typeof placesOf>

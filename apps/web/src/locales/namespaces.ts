@@ -44,6 +44,7 @@ export const loaders = {
   network: () => import('./zh/network.ts'),
   nextstack: () => import('./zh/nextstack.ts'),
   nextstackCompute: () => import('./zh/nextstackCompute.ts'),
+  middleware: () => import('./zh/middleware.ts'),
   operations: () => import('./zh/operations.ts'),
   order: () => import('./zh/order.ts'),
   overview: () => import('./zh/overview.ts'),

@@ -161,8 +161,13 @@ export const keptWanted = z.object({
     })
     .prefault({}),
   stop: z.object({ signal: signal.default('SIGTERM'), timeout_ms: milliseconds.default(30_000) }).prefault({}),
-  /** By which it reads its files anew; null: it is restarted instead. */
+  /**
+   * By which it reads its files anew; null: it is restarted instead. A change of nothing but files, ports and health of one
+   * that runs as a process is put in its place by this signal, and taken back by it, too: what it holds open stays open.
+   */
   reload_signal: signal.nullable().default(null),
+  /** With these its program says whether it understands its files, before anything of what runs is changed; null: it is not asked. */
+  check_arguments: z.array(line).max(64).nullable().default(null),
   needs: z.object({ memory_bytes: z.int().min(0).default(0), disk_bytes: z.int().min(0).default(0) }).prefault({}),
   log: z.object({ file_bytes: z.int().min(4_096).max(1_073_741_824).default(10_485_760), files: z.int().min(1).max(20).default(3) }).prefault({}),
 })

@@ -22,6 +22,8 @@ export const agentPaths = {
   selfTest: '/v1/self-test',
   /** `GET` {@link nodeListeners}. */
   listeners: '/v1/listeners',
+  /** `POST` {@link dialOrder}: whether somebody answers there, as seen from the node; answers {@link dialResult}. Agents of old do not know it. */
+  dial: '/v1/dial',
   reboot: '/v1/reboot',
   /** `PUT` {@link gatewayOrder}, `GET` {@link gatewayState}: lets other agents through to this agent's server, by HTTP `CONNECT`. */
   gateway: '/v1/gateway',
@@ -70,6 +72,14 @@ export const nodeFacts = z.object({
   agent_version: agentVersion,
 })
 export type NodeFacts = z.output<typeof nodeFacts>
+
+/** By which others reach a node, as far as it knows. */
+export const addressesOf = ({ nics }: Pick<NodeFacts, 'nics'>): string[] =>
+  nics
+    .filter(({ name }) => !innerNic.test(name))
+    .flatMap(({ addresses }) => addresses)
+    .map((address) => address.split('/')[0] ?? address)
+    .filter((address) => !/^fe80:/i.test(address))
 
 /** What tells whether a card is well. */
 const gpuHealth = z.object({
@@ -162,3 +172,22 @@ export const upgradeOrder = z.object({
 /** Where it listens; null: nowhere. Not kept: to be told at each connection. */
 export const gatewayOrder = z.object({ port: z.int().min(1).max(65_535).nullable() })
 export const gatewayState = gatewayOrder.extend({ connections: z.int() })
+
+/** Somebody whom the node is to ask, once. */
+export const dialOrder = z.object({
+  kind: z.enum(['tcp', 'http']),
+  address: z.string().min(1).max(253),
+  port: z.int().min(1).max(65_535),
+  /** Of HTTP. */
+  path: z.string().max(1_024).startsWith('/').default('/'),
+  timeout_ms: z.int().min(100).max(60_000),
+})
+export const dialResult = z.object({
+  /** `refused`: nobody listens. `unknown_name`: no address is known of it. `broken`: what came was no HTTP. */
+  outcome: z.enum(['answered', 'refused', 'silent', 'unreachable', 'unknown_name', 'broken']),
+  /** Of HTTP; null where none came. */
+  http_status: z.int().nullable(),
+  milliseconds: z.int(),
+  said: text,
+})
+export type DialResult = z.output<typeof dialResult>

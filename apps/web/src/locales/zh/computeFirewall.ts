@@ -31,7 +31,7 @@ export default {
   },
   status: {
     active: '生效中',
-    inactive: '未生效',
+    inactive: words.notInEffect,
     down: words.disabled,
     created: '已创建',
     pending_create: words.creating,

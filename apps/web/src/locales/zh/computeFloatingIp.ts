@@ -23,7 +23,7 @@ export default {
   keyword: '地址、实例、描述或ID',
   use: { free: '未绑定', bound: '已绑定' },
   /** What the cloud made of a bound one. */
-  statusNote: { building: '生效中', down: '未生效', error: words.error, unknown: '状态未知' },
+  statusNote: { building: '生效中', down: words.notInEffect, error: words.error, unknown: '状态未知' },
   column: {
     address: words.address,
     status: words.status,

@@ -26,7 +26,7 @@ export default {
     unknown: words.unknown,
   },
   statusNote: { exited: '退出码 {{code}}', lost: '节点上已没有这个容器，可以按原来的配置重建', unknown: '节点离线或 Docker 不可用，恢复后更新' },
-  health: { starting: '检查中', healthy: '健康', unhealthy: '不健康' },
+  health: { starting: '检查中', healthy: words.healthColumn, unhealthy: '不健康' },
   restart: { no: '不自动重启', always: '总是重启', 'unless-stopped': '总是重启，手动停止后除外', 'on-failure': '异常退出时重启' },
   column: {
     name: words.name,

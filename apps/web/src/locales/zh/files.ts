@@ -87,7 +87,7 @@ export default {
     moveDone: '已移动 {{count}} 项',
     copyDone: '已复制 {{count}} 项',
     publishDone: '已发布 {{count}} 项',
-    publishNote: '发布的是一份副本：所有登录的用户都能查看和下载，之后对原文件的修改不会影响它。',
+    publishNote: '发布的是一份副本：所有登录的用户都能查看和下载，之后对原文件的修改不会影响它。副本计入您所在组织的空间，平台管理员把它彻底删除后不再计入。',
     folders: '文件夹',
     noFolders: '这里没有其他文件夹',
   },
@@ -152,6 +152,7 @@ export default {
   },
   shared: {
     title: '文件分享',
+    closed: '输入提取密码后即可下载。',
     by: '{{who}} 分享',
     folder: '文件夹，打包下载',
     downloadZip: '打包下载',

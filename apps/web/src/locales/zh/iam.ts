@@ -143,7 +143,7 @@ export default {
     makeDefaultNow: '设为默认版本，保存后立即生效',
     notDefaultNow: '不勾选时只是存下来，之后可以比较、再设为默认。',
     isDefault: '默认',
-    notDefault: '未生效',
+    notDefault: words.notInEffect,
     versionsFull: '已有 {{max}} 个版本，请先删除一个旧版本',
     makeDefault: '设为默认',
     makeDefaultTitle: '将版本 {{version}} 设为默认？',

@@ -17,7 +17,7 @@ export default {
     address: words.address,
     region: words.zone,
     status: words.status,
-    health: '健康',
+    health: words.healthColumn,
     visibility: words.visibility,
     used: '已用空间',
     projects: words.project,

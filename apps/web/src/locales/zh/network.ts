@@ -98,7 +98,7 @@ export default {
     emptyNote: '安全组是一组规则，决定外部哪些流量可以进入实例或网络。没有安全组时，外部流量一律不能进入。',
     inUse: '正在保护{{count}}个对象，请先解除',
     guards: '{{vms}} 台实例，{{vpcs}} 个网络',
-    status: { active: '已生效', applying: '下发中', error: '下发失败' },
+    status: { active: words.inEffect, applying: '下发中', error: '下发失败' },
     gone: '安全组不存在或已被删除',
     back: '返回安全组列表',
     tab: { rules: '规则', guards: '保护的对象' },

@@ -10,7 +10,7 @@ export default {
   column: {
     name: words.name,
     status: words.status,
-    health: '健康',
+    health: words.healthColumn,
     version: words.version,
     created: words.createdAt,
     creator: words.createdBy,
@@ -238,7 +238,7 @@ export default {
     firing: '{{count}} 个告警中',
     quiet: words.normal,
     status: { active: words.enabled, deactive: words.disabled },
-    ruleState: { title: '规则状态', waiting: '正在加载', loaded: '已生效', refused: '规则被拒绝', none: '没有 Prometheus' },
+    ruleState: { title: '规则状态', waiting: '正在加载', loaded: words.inEffect, refused: '规则被拒绝', none: '没有 Prometheus' },
     ruleFails: '规则计算出错',
     noPrometheus: '还没有由平台运行的 Prometheus，规则不会被检查。请平台管理员在组件中心安装。',
     create: '创建告警规则',

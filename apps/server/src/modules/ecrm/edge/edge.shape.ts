@@ -1,14 +1,7 @@
-import { innerNic, type NodeFacts, type NodeMetrics } from '@zhisuan/contract/agent/node'
+import { addressesOf, type NodeFacts, type NodeMetrics } from '@zhisuan/contract/agent/node'
 import type { Edge } from '@zhisuan/contract/ecrm/edge'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import type { ShownEdge } from './edge.store.ts'
-
-const addressesOf = (facts: NodeFacts): string[] =>
-  facts.nics
-    .filter(({ name }) => !innerNic.test(name))
-    .flatMap(({ addresses }) => addresses)
-    .map((address) => address.split('/')[0] ?? address)
-    .filter((address) => !/^fe80:/i.test(address))
 
 function gpusOf(facts: NodeFacts): { model: string; count: number }[] {
   const counts = new Map<string, number>()
