@@ -127,7 +127,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
-  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices }))
+  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices, actorOf, personOf }))
   add(createMiddleware(platform, { kept, nodes: { connected: edges.connected, reach: async (id) => nodeOf(await edges.reach(platformScope, id)) } }))
   add(createIssue(platform))
   add(createRoot())

@@ -162,7 +162,7 @@ export default {
     alert_log_days: {
       name: '告警记录保留天数',
       meaning: '告警恢复后保留记录的天数，1到9999',
-      affects: '更早的告警记录和通知发送记录会被删除，告警中的不受影响。',
+      affects: '更早的告警记录、通知发送记录和事件会被删除，告警中的不受影响。',
     },
     invoice_tax_rate: { name: '发票税率', meaning: '发票的税率，单位为百分比；金额均为含税价', affects: '以后开具的发票。已开具的不变。' },
   },
