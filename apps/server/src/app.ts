@@ -128,7 +128,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices }))
-  add(createMiddleware(platform, { kept, nodes: { connected: edges.connected, reach: async (id) => nodeOf(await edges.reach(platformScope, id)) } }))
+  add(createMiddleware(platform, { kept, prove, nodes: { connected: edges.connected, reach: async (id) => nodeOf(await edges.reach(platformScope, id)) } }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

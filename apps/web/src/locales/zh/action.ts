@@ -36,6 +36,7 @@ export default {
     market_node_withdraw: '下架',
     models_model_accept: '接受使用条款',
     middleware_port_test: '测试后端服务',
+    middleware_service_password: '更换密码',
     omc_alarm_apply: '加载规则',
     omc_alarm_metrics: '查看可选指标',
     omc_receiver_test: '发送测试',
@@ -45,6 +46,7 @@ export default {
   },
   verbs: {
     overview: '查看总览',
+    credential: '查看密码',
     clusters: '按区域查看用量',
     statuses: '查看状态统计',
     ranking: '查看排行',
