@@ -20,12 +20,12 @@ const healthOf = (status: KeptProgram['status']) =>
 /** Service gateways and their ports, databases and caches. Rows say what is wanted; nodes are made so, and asked. */
 export function createMiddleware(
   platform: Platform,
-  { kept, nodes, prove }: { kept: Kept; nodes: Pick<KeptNodes, 'connected' | 'reach'>; prove: Prove },
+  { kept, nodes, prove }: { kept: Kept; nodes: Pick<KeptNodes, 'connected' | 'reach' | 'work'>; prove: Prove },
 ): ModuleParts {
   const { db, log } = platform
   const gatewayOperations = createGatewayOperations({ kept })
   const gateways = createGatewayService(platform, { kept, operations: gatewayOperations, ...nodes })
-  const serviceOperations = createServiceOperations(platform, { kept, reach: nodes.reach })
+  const serviceOperations = createServiceOperations(platform, { kept, reach: nodes.reach, work: nodes.work })
   const services = createServiceService(platform, { kept, operations: serviceOperations, prove, ...nodes })
   const history = createHistory(platform)
   kept.onChange(({ id, owner, status, reason }) => {

@@ -1,12 +1,11 @@
 import type { ServiceStatus } from '@zhisuan/contract/middleware/service'
-import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
 import type { Tx } from '../../../platform/db/database.ts'
 import { found, type Refusal } from '../../../platform/errors.ts'
 import type { Kept, KeptNodes } from '../../../platform/kept/kept.ts'
 import type { OperationDefinition, StepContext } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { inSession } from './service.sessions.ts'
+import { inSession, placeOfSecret, takes } from './service.sessions.ts'
 import * as store from './service.store.ts'
 import type { ServiceRow } from './service.store.ts'
 
@@ -19,12 +18,13 @@ type PasswordInput = z.output<typeof passwordInput>
 /** A data folder is prepared and databases recover from whatever happened to them before they answer. */
 const healthyWithinMs = 300_000
 
-export const placeOfPassword = (id: string): string => `database_services.secret:${id}`
-
 export type ServiceOperations = ReturnType<typeof createServiceOperations>
 
 /** Databases and caches that are made, started and stopped, told to work otherwise, given another password, taken away. */
-export function createServiceOperations({ db, secrets }: Pick<Platform, 'db' | 'secrets'>, { kept, reach }: { kept: Kept; reach: KeptNodes['reach'] }) {
+export function createServiceOperations(
+  { db, secrets }: Pick<Platform, 'db' | 'secrets'>,
+  { kept, reach, work }: { kept: Kept } & Pick<KeptNodes, 'reach' | 'work'>,
+) {
   const own = ({ resource_id }: { resource_id: string }): string => resource_id
   /** `after`: what it is where it succeeded, and where it did not. */
   const settle = async (tx: Tx, id: string, refusal: Refusal | null, after: readonly [well: ServiceStatus, failed: ServiceStatus]): Promise<void> => {
@@ -38,17 +38,6 @@ export function createServiceOperations({ db, secrets }: Pick<Platform, 'db' | '
       ...(version !== undefined && { version }),
       ...(refusal === null && { health: status === 'active' ? 'reachable' : 'unknown', health_message: null }),
     })
-  }
-  /** Whether it takes that password. */
-  const takes = async (row: ServiceRow, password: string, signal: AbortSignal): Promise<boolean> => {
-    const { tunnel } = await reach(row.node_id)
-    try {
-      await inSession(tunnel, { ...row, password }, async () => undefined, signal)
-      return true
-    } catch (error) {
-      if (isEngineError(error, 'unauthorized')) return false
-      throw error
-    }
   }
   const rowOf = async ({ resource_id }: StepContext<PasswordInput>): Promise<ServiceRow> => found(await store.showService(db, resource_id))
   const options = { healthyWithinMs }
@@ -96,20 +85,26 @@ export function createServiceOperations({ db, secrets }: Pick<Platform, 'db' | '
         run: async (context) => {
           const { input, signal } = context
           const row = await rowOf(context)
-          // It may have been taken by the time before.
-          if (await takes(row, input.password, signal)) return
-          const { tunnel } = await reach(row.node_id)
-          const before = secrets.open(row.secret, placeOfPassword(row.id))
-          await inSession(tunnel, { ...row, password: before }, (session) => session.setPassword(input.password), signal)
+          await work(row.node_id, signal, async ({ tunnel }) => {
+            // It may have been taken by the time before.
+            if (await takes(tunnel, { ...row, password: input.password }, signal)) return
+            const password = secrets.open(row.secret, placeOfSecret('secret', row.id))
+            await inSession(tunnel, { ...row, password }, (session) => session.setPassword(input.password), signal)
+          })
         },
-        reached: async (context) => takes(await rowOf(context), context.input.password, context.signal),
+        reached: async (context) => {
+          const row = await rowOf(context)
+          const { tunnel } = await reach(row.node_id)
+          return takes(tunnel, { ...row, password: context.input.password }, context.signal)
+        },
       },
     ],
     ended: async (tx, { resource_id, input }, refusal) => {
       await store.updateService(tx, resource_id, {
         status: 'active',
         error: refusal?.message ?? null,
-        ...(refusal === null && { secret: secrets.seal(input.password, placeOfPassword(resource_id)) }),
+        // Else it may have it all the same: both are tried by whoever asks next.
+        ...(refusal === null && { secret: secrets.seal(input.password, placeOfSecret('secret', resource_id)), secret_next: null }),
       })
     },
   }

@@ -26,8 +26,8 @@ import type { OperationDefinition } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Session } from './session.ts'
 import { wantedService } from './program.ts'
-import { placeOfPassword, type ServiceOperations } from './service.operations.ts'
-import { inSession } from './service.sessions.ts'
+import type { ServiceOperations } from './service.operations.ts'
+import { createAskService, placeOfSecret } from './service.sessions.ts'
 import * as store from './service.store.ts'
 import type { ServiceRow, ShownService } from './service.store.ts'
 
@@ -46,6 +46,7 @@ export function createServiceService(
   { db, secrets, operations: runs }: Pick<Platform, 'db' | 'operations' | 'secrets'>,
   { kept, operations, connected, reach, prove }: { kept: Kept; operations: ServiceOperations; prove: Prove } & Pick<KeptNodes, 'connected' | 'reach'>,
 ) {
+  const ask = createAskService({ db, secrets })
   const shape = (row: ShownService): DatabaseService => ({
     id: row.id,
     name: row.name,
@@ -72,7 +73,7 @@ export function createServiceService(
   const row = async (id: string): Promise<ShownService> => found(await store.showService(db, id))
   const show = async (id: string): Promise<DatabaseService> => shape(await row(id))
   const locked = async (tx: Tx, id: string): Promise<ServiceRow> => found(await store.lockService(tx, id))
-  const passwordOf = ({ id, secret }: Pick<ServiceRow, 'id' | 'secret'>): string => secrets.open(secret, placeOfPassword(id))
+  const passwordOf = ({ id, secret }: Pick<ServiceRow, 'id' | 'secret'>): string => secrets.open(secret, placeOfSecret('secret', id))
   const freshPassword = (): string => randomBytes(18).toString('base64url')
   const taken = (nodeId: string, port: number) => ({
     database_services_name: ['databaseServiceNameTaken', 'name'] as const,
@@ -100,10 +101,13 @@ export function createServiceService(
     const service = await row(id)
     if (!hasDatabases(service.type)) throw new Refusal('databaseServicePlain')
     refuseUnless(serviceCan.manage, service)
+    return asked(service, act)
+  }
+  const asked = async <T>(service: ShownService, act: (session: Session) => Promise<T>): Promise<T> => {
     const { tunnel } = await reach(service.node_id)
     const { name } = service
     try {
-      return await inSession(tunnel, { ...service, password: passwordOf(service) }, act)
+      return await ask(tunnel, service, act)
     } catch (error) {
       if (isEngineError(error, 'unreachable', 'unanswered', 'cancelled', 'unauthorized'))
         throw new Refusal('databaseServiceSilent', { values: { name }, detail: error.message, cause: error })
@@ -121,6 +125,13 @@ export function createServiceService(
       if (isEngineError(error, 'not_found')) throw missing(error.message)
       throw error
     }
+  }
+  /** Once it is known which password it has. @throws Refusal 404, 97413, and what keeps a node from being reached */
+  const known = async (id: string): Promise<ShownService> => {
+    const service = await row(id)
+    if (service.secret_next === null || service.status !== 'active') return service
+    await asked(service, async () => undefined)
+    return row(id)
   }
   const whole = async <T>(rows: Promise<T[]>): Promise<{ total: number; items: T[] }> => {
     const items = await rows
@@ -159,7 +170,8 @@ export function createServiceService(
             listens,
             memory_mb,
             connections_most,
-            secret: secrets.seal(password, placeOfPassword(id)),
+            secret: secrets.seal(password, placeOfSecret('secret', id)),
+            secret_next: null,
             health: 'unknown',
             health_message: null,
             version: null,
@@ -196,11 +208,12 @@ export function createServiceService(
     stop: (actor: Actor, id: string) => begin(actor, id, 'stop'),
     restart: (actor: Actor, id: string) => begin(actor, id, 'restart'),
 
-    /** @throws Refusal 404, 90010, 90011 */
+    /** @throws Refusal 404, 90010, 90011, 97413 */
     async password(actor: Actor, id: string, { password = freshPassword() }: BodyOf<Services['password']>): Promise<DatabaseService> {
+      await known(id)
       await db.transaction().execute(async (tx) => {
         refuseUnless(serviceCan.password, await locked(tx, id))
-        await store.updateService(tx, id, { status: 'changing', error: null })
+        await store.updateService(tx, id, { status: 'changing', error: null, secret_next: secrets.seal(password, placeOfSecret('secret_next', id)) })
         await runs.begin(tx, operations.password, { resource_id: id, bp_id: null, actor, input: { password } })
       })
       return show(id)
@@ -208,8 +221,9 @@ export function createServiceService(
 
     /** @throws Refusal 404, 91125 */
     async credential(actor: Actor, id: string, password: string | undefined): Promise<ResponseOf<Services['credential']>> {
-      const service = await row(id)
+      await row(id)
       await prove(actor, password)
+      const service = await known(id)
       return { username: serviceUsers[service.type], password: passwordOf(service) }
     },
 
@@ -219,7 +233,7 @@ export function createServiceService(
       if (tunnel === null || service.status !== 'active') return { figures: null }
       try {
         const signal = AbortSignal.timeout(figuresMs)
-        return { figures: await inSession(tunnel, { ...service, password: passwordOf(service) }, (session) => session.figures(), signal) }
+        return { figures: await ask(tunnel, service, (session) => session.figures(), signal) }
       } catch (error) {
         if (!isEngineError(error)) throw error
         return { figures: null }

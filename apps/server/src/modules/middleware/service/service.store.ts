@@ -22,6 +22,8 @@ interface ServiceTable {
   connections_most: number
   /** Sealed: the password of its administrator. */
   secret: string
+  /** Sealed: the one that it was being given, where nobody saw what became of that. */
+  secret_next: string | null
   health: DatabaseService['health']
   health_message: string | null
   version: string | null
@@ -52,6 +54,7 @@ export const serviceMigrations: Migrations = {
       memory_mb integer not null,
       connections_most integer not null,
       secret text not null,
+      secret_next text,
       health text not null,
       health_message text,
       version text,
