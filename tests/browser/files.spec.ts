@@ -3,9 +3,15 @@ import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import type { fileEntries } from '@zhisuan/contract/files/file'
+import { keptProjects } from '@zhisuan/contract/iam/project'
+import { users } from '@zhisuan/contract/ums/user'
+import { Client } from '../support/server.ts'
 import { accessible, button, dialog, more, rowOf, savedBy, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
-import { newName } from './people.ts'
+import { newName, register, someAddress } from './people.ts'
+import { password } from './stage.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
@@ -160,14 +166,16 @@ test('a folder that is dragged in is uploaded through a broken connection, looke
     const visitor = await browser.newContext()
     const theirs = await visitor.newPage()
     await theirs.goto(link)
-    await expect(theirs.getByRole('heading', { level: 1, name })).toBeVisible()
+    // What it is, and whose, is told to whoever knows the password.
+    await expect(theirs.getByRole('heading', { level: 1, name: '文件分享' })).toBeVisible()
+    await expect(theirs.getByText(name)).toHaveCount(0)
     await accessible(theirs, 'a shared folder')
     await shot(theirs, 'files-shared')
     await theirs.getByLabel('提取密码').fill('wrong')
-    await button(theirs, '打包下载').click()
+    await button(theirs, '下载').click()
     await expect(theirs.getByText('提取密码不正确')).toBeVisible()
     await theirs.getByLabel('提取密码').fill('abcd')
-    const { name: saved, content } = await savedBy(theirs, () => button(theirs, '打包下载').click())
+    const { name: saved, content } = await savedBy(theirs, () => button(theirs, '下载').click())
     expect(saved).toBe(`${name}.zip`)
     expect(content.includes(big)).toBe(true)
     await visitor.close()
@@ -202,6 +210,152 @@ test('a folder that is dragged in is uploaded through a broken connection, looke
     await shot(theirs, 'files-records')
     await admins.close()
   })
+})
+
+/** A PDF of one page; what it is to run when it is opened is its own to say. */
+function pdf(opened = ''): Buffer {
+  const objects = [
+    `<< /Type /Catalog /Pages 2 0 R ${opened} >>`,
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>',
+    '<< /Length 44 >>\nstream\nBT /F1 24 Tf 40 100 Td (A page to read) Tj ET\nendstream',
+  ].map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`)
+  return Buffer.from(`%PDF-1.4\n${objects.join('')}trailer << /Size 5 /Root 1 0 R >>\n%%EOF\n`)
+}
+
+test('pictures, PDF and code are looked at, and what somebody put there to be run runs nothing', async ({ page, context, trouble }) => {
+  const beacon = 'beacon-of-the-hostile'
+  const run = `document.title='${beacon}';document.body.append('${beacon}');new Image().src='/${beacon}';fetch('/${beacon}')`
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="200" onload="${run}"><script>${run}</script><image href="/${beacon}.png" width="9" height="9"/><rect width="300" height="200" fill="teal"/></svg>`
+  const html = `<!doctype html><title>x</title><body onload="${run}"><script>${run}</script><img src="/${beacon}.png" onerror="${run}"><iframe src="javascript:${run}"></iframe>`
+  const js = `app.alert("${beacon}"); app.launchURL("/${beacon}", true); this.submitForm("/${beacon}")`
+  const opened = `/OpenAction << /S /JavaScript /JS (${js.replaceAll('(', '\\(').replaceAll(')', '\\)')}) >>`
+  const hostile = [
+    { name: '图.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) },
+    { name: '页.html', mimeType: 'text/html', buffer: Buffer.from(html) },
+    { name: '说明.md', mimeType: 'text/markdown', buffer: Buffer.from(`# 标题\n\n<img src="/${beacon}.png" onerror="${run}">\n\n[点](javascript:${run})\n`) },
+    // A page that calls itself a picture.
+    { name: '假图.png', mimeType: 'image/png', buffer: Buffer.from(html) },
+    { name: '手册.pdf', mimeType: 'application/pdf', buffer: pdf(opened) },
+  ]
+  const ran: string[] = []
+  context.on('request', (request) => {
+    if (request.url().includes(beacon)) ran.push(`${request.resourceType()} ${request.url()}`)
+  })
+  context.on('dialog', (asked) => {
+    ran.push(`dialog ${asked.message()}`)
+    void asked.dismiss()
+  })
+  // What a sandbox or a policy keeps from running the browser writes into its log.
+  trouble.expect(/Blocked script execution|Content Security Policy/)
+  await signIn(context, 'tenantAdmin')
+  await visit(page, '/personalSpace')
+  const drawn = await page.evaluate(() => {
+    const canvas = document.createElement('canvas')
+    canvas.width = 1_600
+    canvas.height = 900
+    const paint = canvas.getContext('2d')
+    for (let at = 0; at < 16; at++) {
+      if (paint !== null) paint.fillStyle = `hsl(${at * 22} 70% 55%)`
+      paint?.fillRect(at * 100, 0, 100, 900)
+    }
+    return canvas.toDataURL('image/png').split(',')[1] ?? ''
+  })
+  const folder = newName('预览')
+  await button(page, '新建文件夹').click()
+  await fill(dialog(page), { 名称: folder })
+  await button(dialog(page), '创建').click()
+  await page.getByRole('link', { name: folder, exact: true }).click()
+  // The field for files is that folder's then.
+  await expect(page.getByText('这里还没有文件')).toBeVisible()
+  const code = 'def 训练(次数: int) -> None:\n    for 轮 in range(次数):\n        print(f"第{轮}轮")\n'
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles([
+      { name: '色带.png', mimeType: 'image/png', buffer: Buffer.from(drawn, 'base64') },
+      { name: '训练.py', mimeType: 'text/x-python', buffer: Buffer.from(code.repeat(30)) },
+      { name: '论文.pdf', mimeType: 'application/pdf', buffer: pdf() },
+      ...hostile,
+    ])
+  await expect(rowOf(page, '手册.pdf')).toBeVisible()
+
+  await test.step('a picture is drawn, code is read, a PDF is opened by the reader of the browser', async () => {
+    await button(page, '色带.png').click()
+    await expect
+      .poll(() =>
+        dialog(page)
+          .getByRole('img', { name: '色带.png' })
+          .evaluate((image) => (image as HTMLImageElement).naturalWidth),
+      )
+      .toBe(1_600)
+    await accessible(page, 'a preview of a picture')
+    await shot(page, 'files-image')
+    await page.keyboard.press('Escape')
+    await button(page, '训练.py').click()
+    await expect(dialog(page).locator('pre')).toContainText('def 训练')
+    await accessible(page, 'a preview of code')
+    await shot(page, 'files-code')
+    await page.keyboard.press('Escape')
+    await button(page, '论文.pdf').click()
+    const link = dialog(page).getByRole('link', { name: '在新标签页中查看' })
+    await expect(link).toBeVisible()
+    await accessible(page, 'a preview of a PDF')
+    await shot(page, 'files-pdf')
+    await page.keyboard.press('Escape')
+  })
+
+  await test.step('what would run is text, or nothing', async () => {
+    for (const { name: file } of hostile) {
+      const linked = page.waitForResponse((response) => response.url().endsWith('/entries/download'))
+      await button(page, file).click()
+      const { path } = (await (await linked).json()) as ResponseOf<typeof fileEntries.download>
+      const shown = dialog(page)
+      if (/svg|html/.test(file)) await expect(shown.locator('pre')).toContainText('<script>')
+      else if (file.endsWith('.md')) await expect(shown.getByRole('heading', { name: '标题' })).toBeVisible()
+      else if (file.endsWith('.pdf')) await expect(shown.getByRole('link', { name: '在新标签页中查看' })).toBeVisible()
+      else await expect(shown.getByText('文件内容不是可以显示的图片')).toBeVisible()
+      await shot(page, `files-hostile-${file.split('.')[1]}`)
+      await page.keyboard.press('Escape')
+      // Also where its link is a page of its own. A PDF this browser only saves, as it has no reader.
+      const alone = await context.newPage()
+      await alone.goto(path).catch((error: unknown) => {
+        if (!file.endsWith('.pdf') || !String(error).includes('Download is starting')) throw error
+      })
+      await alone.waitForTimeout(500)
+      expect([await alone.title(), await alone.evaluate(() => document.scripts.length)], file).toEqual([expect.not.stringContaining(beacon), 0])
+      await alone.close()
+    }
+    await page.waitForTimeout(500)
+    expect([ran, await page.title()]).toEqual([[], expect.not.stringContaining(beacon)])
+  })
+})
+
+test('what projects keep is told apart, and fits a phone', async ({ page, context }) => {
+  const username = newName('head')
+  await register(stage().url, username, newName('org'))
+  const client = new Client(stage().url, someAddress())
+  await client.signIn(username, password)
+  const { bp_id } = await client.call(users.current)
+  for (const name of ['视觉', '一个名字很长的语音与自然语言处理研究项目', '推荐', '风控模型'])
+    await client.call(keptProjects.create, { body: { name, key: newName('key'), bp_id } })
+  await signIn(context, { username, password })
+  await visit(page, '/personalSpace')
+  await page.getByText('视觉', { exact: true }).click()
+  await expect(page.getByText('还没有文件')).toBeVisible()
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles([
+      { name: '标注说明.md', mimeType: 'text/markdown', buffer: Buffer.from('# 标注\n') },
+      { name: '一个名字很长的数据集文件_第一批_2026年12月_人工复核.parquet', mimeType: 'application/octet-stream', buffer: randomBytes(2_000_000) },
+    ])
+  await expect(rowOf(page, '标注说明.md')).toBeVisible()
+  await accessible(page, 'what a project keeps')
+  await shot(page, 'files-project')
+  await page.setViewportSize({ width: 390, height: 844 })
+  // Nothing goes beyond the window.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
 })
 
 test('a large file goes up by itself behind others, is paused, and goes on after a reload once it is chosen again', async ({ page, context }) => {

@@ -20,6 +20,7 @@ import { administratorPassword, Client, until } from '../support/server.ts'
 import { accessible, act, button, dialog, more, pick, rowOf, shot, visit } from './console.ts'
 import { field, fill } from './forms.ts'
 import { codeFor, newPhone } from './inbox.ts'
+import { isPaidOut, wasUsedLastMonth } from './paidOut.ts'
 import { newName, register, someAddress } from './people.ts'
 import { password, type Account } from './stage.ts'
 import { expect, signIn, stage, test, toast, type Trouble } from './test.ts'
@@ -133,13 +134,13 @@ async function standsIdle(page: Page, id: string): Promise<void> {
   await shot(page, 'market-idle')
 }
 
-/** As if it had begun three hours before: an hour is rated when it is over. */
+/** As if it had begun three hours before, and been used for two hours of last month: an hour is rated when it is over. */
 async function isBilled(page: Page, id: string, machine: string): Promise<void> {
   await onDatabase(async (database) => {
     // What it cost then is what it costs.
     await database.query(
       `insert into bill_prices (id, sku_id, period, tiers, effective_from, created_by_name)
-       select gen_random_uuid(), sku_id, period, tiers, effective_from - interval '1 day', '' from bill_prices
+       select gen_random_uuid(), sku_id, period, tiers, effective_from - interval '2 months', '' from bill_prices
        where sku_id in (select bill_skus.id from bill_skus join market_rentals on market_rentals.offer_id::text = bill_skus.variant where market_rentals.id = $1)`,
       [id],
     )
@@ -149,8 +150,12 @@ async function isBilled(page: Page, id: string, machine: string): Promise<void> 
        from usage_events where resource_id = $1 and usage::text like '%market.card%' order by at, revision limit 1`,
       [id],
     )
+    await wasUsedLastMonth(database, id)
     for (const name of ['bill.usage.settle', 'bill.usage.rate']) await database.query('insert into pgboss.job (name, data) values ($1, $2)', [name, {}])
-    await until(async () => (await database.query('select from usage_lines where resource_id = $1', [id])).rowCount !== 0, 'what was used to be rated', 60_000)
+    // What is behind by a month is rated day by day: the last hours come last.
+    const lately = `select from usage_lines where resource_id = $1 and seconds = 3600 and "from" > now() - interval '4 hours'`
+    const rated = async (): Promise<boolean> => (await database.query(lately, [id])).rowCount !== 0
+    await until(rated, 'what was used to be rated', 60_000)
   })
   await visit(page, '/consumerDetails')
   await expect(page.getByText(machine).first()).toBeVisible()
@@ -203,9 +208,15 @@ test.describe('the market, on a real Docker with cards that are not there', () =
     data?.remove()
   })
 
-  test('a card in a cabinet is offered, found by a visitor, rented, stopped, started and released', async ({ page, context, browser, trouble }) => {
-    test.setTimeout(300_000)
+  test('a card in a cabinet is offered, found by a visitor, rented, stopped, started and released, and its owner is paid', async ({
+    page,
+    context,
+    browser,
+    trouble,
+  }) => {
+    test.setTimeout(400_000)
     const machine = newName('train')
+    let rental = ''
 
     await test.step('its owner becomes a provider, tests the node, and offers the cards', async () => {
       await signIn(context, owner)
@@ -322,6 +333,10 @@ test.describe('the market, on a real Docker with cards that are not there', () =
       await expect(rowOf(theirs, machine).getByText('已释放')).toBeVisible({ timeout: 30_000 })
       await isBilled(theirs, id, machine)
       await renters.close()
+      rental = id
     })
+
+    await test.step('what it cost is shared out and paid to the owner of the card, with the same figures everywhere', () =>
+      onDatabase((database) => isPaidOut({ browser, database, provider, rental })))
   })
 })

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { splitProviders } from '@zhisuan/contract/split/provider'
-import { users } from '@zhisuan/contract/ums/user'
-import type { Role } from '@zhisuan/contract/roles'
 import pg from 'pg'
 import { startBank, type TestBank } from '../../apps/server/src/testing/payout-bank.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, Client, startAtOrigin, type RunningServer } from '../support/server.ts'
+import { asAdministrator, type Client, startAtOrigin, type RunningServer } from '../support/server.ts'
 import { accessible, act, button, dialog, heading, pick, rowOf, shot, visit } from './console.ts'
 import { field, fill } from './forms.ts'
-import { newName } from './people.ts'
-import { password } from './stage.ts'
+import { lastMonth } from './paidOut.ts'
+import { staff } from './people.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 test.describe('the split centre', () => {
@@ -21,18 +19,7 @@ test.describe('the split centre', () => {
   let database: pg.Client
   let bank: TestBank | undefined
   const provider = randomUUID()
-  /** The month before this one, of Beijing. */
-  const now = new Date(Date.now() + 8 * 3_600_000)
-  const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
-
-  const person = async (role: Role): Promise<{ id: string; username: string; password: string }> => {
-    const username = newName(role.toLowerCase().slice(0, 8))
-    const { user, one_time_password } = await admin.call(users.create, { body: { username, roles: [role] } })
-    const client = new Client(server.url)
-    await client.signIn(username, one_time_password)
-    await client.call(users.changePassword, { body: { old_password: one_time_password, password } })
-    return { id: user.id, username, password }
-  }
+  const month = lastMonth()
 
   test.beforeAll(async () => {
     data = temporaryFolder('browser-split')
@@ -65,7 +52,7 @@ test.describe('the split centre', () => {
   test('a contract is written, tried and signed; a month is split, confirmed by its provider and paid', async ({ page, context, browser, trouble }) => {
     // Parts that are no whole.
     trouble.expect(/^400 POST \/api\/split\/v1\/contracts$/)
-    const [supporter, theirs] = [await person('OPERATION_SUPPORTER'), await person('PROVIDER')]
+    const [supporter, theirs] = [await staff(admin, server.url, 'OPERATION_SUPPORTER'), await staff(admin, server.url, 'PROVIDER')]
     await admin.call(splitProviders.bind, { params: { id: provider }, body: { user_id: theirs.id } })
     await signIn(context, supporter, origin)
 
@@ -177,8 +164,9 @@ test.describe('the split centre', () => {
       await expect(field(dialog(page), '付款金额')).toHaveValue('300.00')
       await shot(page, 'split-payout-form')
       await button(dialog(page), '付款').click()
-      await expect(rowOf(page, '300.00')).toContainText('已付款')
+      await expect(rowOf(page.locator('.ant-table'), '300.00')).toContainText('已付款')
       expect([...bank.payments.values()]).toMatchObject([{ amount: '300.00', account: '6222000011112222' }])
+      await expect(page.locator('.sp-tiles div', { hasText: '已付' })).toContainText('¥300.00')
       await accessible(page, 'payouts of a provider')
       await shot(page, 'split-payouts')
       const own = await browser.newContext()
@@ -187,7 +175,7 @@ test.describe('the split centre', () => {
       await mine.goto(`${origin}/separateAccountingSystem/providers_record`)
       await expect(rowOf(mine, month)).toContainText('已付款')
       await mine.getByRole('tab', { name: '付款' }).click()
-      await expect(rowOf(mine, '300.00')).toContainText('已付款')
+      await expect(rowOf(mine.locator('.ant-table'), '300.00')).toContainText('已付款')
       await accessible(mine, 'its own payouts')
       await shot(mine, 'split-own-payouts')
       await own.close()

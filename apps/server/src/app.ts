@@ -106,7 +106,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   const { transfers } = add(createFilesModule(platform, { bytes, passwords, machines: { 'cis.container': containers, 'nextstack.vm': instances } }))
-  add(createModelsModule(platform, { bytes, settings, actorOf, transfers }))
+  add(createModelsModule(platform, { bytes, settings, actorOf, personOf, transfers }))
   add(createSplitModule(platform, { tell, mail: notices, settings, prove }))
   add(createTicketModule(platform, { bytes, tell, mail: notices }))
   add(

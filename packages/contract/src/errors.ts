@@ -553,6 +553,7 @@ export const errors = catalogue({
   fileProjectQuotaExceeded: { code: 97619, status: 400, text: '项目的空间不足：已用{used}，配额为{limit}，还需要{wanted}' },
   shareGone: { code: 97620, status: 404, text: '链接不存在、已过期或已被取消' },
   sharePasswordWrong: { code: 97621, status: 403, text: '提取密码不正确' },
+  fileReplaceDenied: { code: 97623, status: 403, text: '您不能删除“{name}”，所以也不能替换它' },
   shareExhausted: { code: 97622, status: 403, text: '链接的下载次数已用完' },
 
   // market: cards that are rented out
@@ -756,6 +757,9 @@ export const errors = catalogue({
   splitNothingToWriteOff: { code: 98218, status: 409, text: '这项差异不涉及金额，不能核销' },
   splitCaseUnaskable: { code: 98219, status: 409, text: '这类差异不能向通道查询' },
   splitDayOpen: { code: 98220, status: 400, text: '这一天还没有结束' },
+  splitExitUnfit: { code: 98221, status: 409, text: '这项差异不能这样处理：付款的状态已经改变，或通道没有这样说' },
+  splitReferenceTaken: { code: 98222, status: 409, text: '这个通道流水号已经属于另一笔付款' },
+  splitPayoutNotUnknown: { code: 98223, status: 409, text: '通道没有答复“从未收到”这笔付款，不能按未付处理' },
   splitUsageUnrated: { code: 98230, status: 409, text: '该月份的用量还没有全部计费，请稍后再试' },
   splitContractOverlaps: { code: 98231, status: 409, text: '与合同“{name}”重叠：同一供应商的同一种用量在同一月份只能按一份合同分账' },
   splitVersionBefore: { code: 98232, status: 409, text: '新版本不能早于已签署版本的起始月份{period}' },

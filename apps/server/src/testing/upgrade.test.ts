@@ -30,6 +30,10 @@ const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'
 const columnsSince: Readonly<Record<string, readonly string[]>> = {
   users: ['wrong_passwords', 'frozen_until'],
   edges: ['docker_trouble', 'away_told', 'shared_with', 'shared_bp_ids', 'share_limits'],
+  byte_uploads: ['writer', 'handed_over'],
+  model_imports: ['moved_at'],
+  file_entries: ['counts_for'],
+  file_machine_copies: ['replaces'],
   containers: ['shared_cpu', 'shared_memory_bytes', 'rental_id', 'cards'],
   stack_services: ['shared_cpu', 'shared_memory_bytes'],
   models: ['published_revision_id', 'published_card', 'published_size_bytes', 'published_file_count', 'pending_about', 'project_id'],

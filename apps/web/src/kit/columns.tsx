@@ -158,9 +158,27 @@ export const col = {
     ...base<Row>(key, title, options, (row) => format.money(value(row))),
     ...right,
   }),
-  /** What is charged, or part of a sum: with all its decimals. */
-  charge: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> => ({
-    ...base<Row>(key, title, options, (row) => format.exactMoney(value(row))),
+  /**
+   * What is charged, or part of a sum: with all its decimals, and a second line below where there is one. `decimals`: the most that
+   * a row of the table has; then their points stand below each other.
+   */
+  charge: <Row,>(
+    key: string,
+    title: string,
+    value: (row: Row) => Text,
+    { decimals = 0, note, ...options }: ColumnOptions & { readonly decimals?: number; readonly note?: (row: Row) => string } = {},
+  ): Column<Row> => ({
+    ...base<Row>(key, title, options, (row) => {
+      const amount = value(row)
+      const room = decimals - format.decimalsOf([amount])
+      const below = note?.(row) ?? ''
+      return (
+        <>
+          <span {...(room > 0 && { style: { paddingInlineEnd: `${room}ch` } })}>{format.exactMoney(amount)}</span>
+          {below !== '' && <div className="zs-name-note">{below}</div>}
+        </>
+      )
+    }),
     ...right,
   }),
   /** The day, and the time below it: half as wide as on one line. */

@@ -67,6 +67,10 @@ export const rate = (amount: string | null | undefined): string => yuan(amount, 
 /** All of it, with as many decimals as it needs: prices as they were set, and all that is part of a sum. */
 export const exactMoney = (amount: string | null | undefined): string => yuan(amount, Math.max(2, amount?.split('.')[1]?.length ?? 0))
 
+/** How many decimals {@link exactMoney} shows of that amount which has the most. */
+export const decimalsOf = (amounts: readonly (string | null | undefined)[]): number =>
+  Math.max(0, ...amounts.map((amount) => exactMoney(amount).split('.')[1]?.length ?? 0))
+
 /** A number floored to at most two decimals, thousands grouped. */
 export function number(value: number | null | undefined, decimals = 2): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return nothing

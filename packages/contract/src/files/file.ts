@@ -296,7 +296,13 @@ export const fileEntries = {
     method: 'POST',
     path: `${filesPath}/entries/copy`,
     summary: 'Copy files and folders, also into another space that one may write to. All or none; bytes are not copied, but count',
-    also: ({ body }) => (body === undefined ? [] : [{ action: 'files.space.upload', on: { kind: 'files.space', id: body.space_id } }]),
+    also: ({ body }) =>
+      body === undefined
+        ? []
+        : [
+            { action: 'files.space.upload', on: { kind: 'files.space', id: body.space_id } },
+            ...body.ids.map((id) => ({ action: 'files.entry.download', on: { kind: 'files.entry', id } })),
+          ],
     access: tenants,
     body: z.object({ ids, space_id: z.uuid(), parent_id: parent, conflict }),
     subjects: entrySubjects,
@@ -306,11 +312,13 @@ export const fileEntries = {
     id: 'files.entry.publish',
     method: 'POST',
     path: `${filesPath}/entries/publish`,
-    summary: 'Copy files and folders into the public space, where everybody who is signed in reads them',
-    also: ({ body }) => (body?.ids ?? []).map((id) => ({ action: 'files.entry.copy', on: { kind: 'files.entry', id } })),
+    summary: 'Copy files and folders into the public space, where everybody who is signed in reads them. They count for who publishes them',
+    also: ({ body }) =>
+      (body?.ids ?? []).flatMap((id) => ['files.entry.copy', 'files.entry.download'].map((action) => ({ action, on: { kind: 'files.entry', id } }))),
     access: tenants,
     onlyByPolicy: ['TENANT', 'TENANT_ADMIN'],
     body: z.object({ ids, parent_id: parent, conflict }),
+    subjects: entrySubjects,
     response: empty,
   }),
   delete: defineCall({
@@ -440,13 +448,18 @@ export const fileShares = {
     perMinute: 120,
     params: byToken,
     response: z.object({
-      name: z.string(),
-      kind: z.enum(entryKinds),
-      size_bytes: z.number().nullable(),
       needs_password: z.boolean(),
-      ends_at: moment.nullable(),
-      downloads_left: z.int().nullable(),
-      shared_by: z.string(),
+      /** What it is, and whose; null where only who knows the password is told. */
+      of: z
+        .object({
+          name: z.string(),
+          kind: z.enum(entryKinds),
+          size_bytes: z.number().nullable(),
+          ends_at: moment.nullable(),
+          downloads_left: z.int().nullable(),
+          shared_by: z.string(),
+        })
+        .nullable(),
     }),
   }),
   open: defineCall({

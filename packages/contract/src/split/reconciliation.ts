@@ -6,23 +6,33 @@ import { reference } from '../resource.ts'
 import { fieldTexts } from '../texts.ts'
 import { plainText } from '../validation.ts'
 import { splitKeepers, splitPath } from './contract.ts'
+import { payoutStatuses } from './payout.ts'
 
 /**
  * What the channel's file of a day and our payouts do not agree about. `oursOnly`: ended here, and not in the file. `theirsOnly`:
  * in the file, and none of ours. `amount`: another one. `double`: paid once more. `returned`: it came back there, and here it
- * did not. `state`: ended otherwise.
+ * did not. `state`: ended otherwise. `stuck`: it was sent days ago, and has not ended.
  */
-export const caseKinds = ['oursOnly', 'theirsOnly', 'amount', 'double', 'returned', 'state'] as const
+export const caseKinds = ['oursOnly', 'theirsOnly', 'amount', 'double', 'returned', 'state', 'stuck'] as const
 export type CaseKind = (typeof caseKinds)[number]
 /** `proposed`: somebody says how it is to end, and somebody else has to agree. */
 export const caseStatuses = ['open', 'proposed', 'closed'] as const
 export type CaseStatus = (typeof caseStatuses)[number]
-/** `settled`: both agree by now. `accepted`: it stays as it is, for a reason. `writtenOff`: a movement makes up for it. */
-export const caseExits = ['settled', 'accepted', 'writtenOff'] as const
+/**
+ * What somebody may propose. `accepted`: it stays as it is, for a reason. `writtenOff`: a movement makes up for it. `wasPaid`: the
+ * payout was paid, as the channel says, and is owed no more. `wasNotPaid`: it was not, or came back, and is owed again.
+ */
+export const proposedExits = ['accepted', 'writtenOff', 'wasPaid', 'wasNotPaid'] as const
+export type ProposedExit = (typeof proposedExits)[number]
+/** `settled`: both agree by now. */
+export const caseExits = ['settled', ...proposedExits] as const
 export type CaseExit = (typeof caseExits)[number]
+/** Where an exit moves money: what a provider is owed, what is on its way, what was paid, and what the platform bears. */
+export const exitAccounts = ['payable', 'transit', 'paid', 'difference'] as const
+export type ExitAccount = (typeof exitAccounts)[number]
 export const caseCan = can<CaseStatus>()({ propose: ['open'], decide: ['proposed'], ask: ['open'] })
 /** Which the channel can be asked about once more: of the others it can say nothing new, and its file stands against its answer. */
-export const caseAskable: readonly CaseKind[] = ['returned', 'state']
+export const caseAskable: readonly CaseKind[] = ['returned', 'state', 'stuck']
 
 export const splitCase = z.object({
   id: z.uuid(),
@@ -38,6 +48,15 @@ export const splitCase = z.object({
   theirs: z.object({ amount: money, status: z.string() }).nullable(),
   /** How it ended, or is to end as somebody proposed. */
   exit: z.enum(caseExits).nullable(),
+  /** How it may end as things are now, and what that would change; of one that is closed none. */
+  exits: z.array(
+    z.object({
+      exit: z.enum(proposedExits),
+      /** What the payout would be then; null: what it is. */
+      status: z.enum(payoutStatuses).nullable(),
+      moves: z.array(z.object({ account: z.enum(exitAccounts), amount: money })),
+    }),
+  ),
   reason: z.string(),
   proposed_by: z.string().nullable(),
   decided_by: z.string().nullable(),
@@ -80,7 +99,7 @@ export const splitCases = {
     }),
     response: listOf(splitCase),
   }),
-  /** Refused with 90010, 98218. */
+  /** Refused with 90010, 98214, 98216, 98218, 98221, 98223. */
   propose: defineCall({
     ...one,
     id: 'split.case.propose',
@@ -88,10 +107,10 @@ export const splitCases = {
     path: `${splitPath}/cases/{id}/propose`,
     summary: 'Say how it is to end, and why',
     access: splitKeepers,
-    body: z.object({ exit: z.enum(['accepted', 'writtenOff']), reason }),
+    body: z.object({ exit: z.enum(proposedExits), reason }),
     response: splitCase,
   }),
-  /** By somebody else than who proposed it. Refused with 90010, 98209. */
+  /** By somebody else than who proposed it. Refused with 90010, 98209, 98214, 98216, 98218, 98221, 98222, 98223. */
   decide: defineCall({
     ...one,
     id: 'split.case.decide',

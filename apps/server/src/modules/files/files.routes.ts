@@ -21,10 +21,10 @@ export const filesRoutes = (parts: {
     handle(fileSpaces.list, ({ actor }) => files.spaces(actor)),
     handle(fileSpaces.entries, ({ actor, params, query }) => files.list(actor, params.id, query)),
     handle(fileSpaces.createFolder, ({ actor, params, body }) => files.createFolder(actor, params.id, body)),
-    handle(fileSpaces.upload, ({ actor, params, body, request }) => uploads.create(actor, params.id, body, request.ip)),
-    handle(fileSpaces.uploadMany, ({ actor, params, body, request }) => uploads.createMany(actor, params.id, body, request.ip)),
-    handle(fileEntries.get, ({ actor, params }) => files.get(actor, params.id)),
-    handle(fileEntries.rename, ({ actor, params, body }) => files.rename(actor, params.id, body)),
+    handle(fileSpaces.upload, ({ actor, params, body, request }) => uploads.create(actor, params.id, body, request)),
+    handle(fileSpaces.uploadMany, ({ actor, params, body, request }) => uploads.createMany(actor, params.id, body, request)),
+    handle(fileEntries.get, ({ actor, params, request }) => files.get(actor, params.id, request)),
+    handle(fileEntries.rename, ({ actor, params, body, request }) => files.rename(actor, params.id, body, request)),
     handle(fileEntries.move, ({ actor, body, request }) => files.move(actor, body, request)),
     handle(fileEntries.copy, ({ actor, body, request }) => files.copy(actor, body, request)),
     handle(fileEntries.publish, ({ actor, body, request }) => files.publish(actor, body, request)),
@@ -44,7 +44,7 @@ export const filesRoutes = (parts: {
     handle(fileTransfers.export, async ({ actor, body }) => transfers.export(actor, body)),
     handle(machineCopies.list, ({ actor, params }) => copies.list(actor, params.kind, params.id)),
     handle(machineCopies.toMachine, ({ actor, body, request }) => copies.toMachine(actor, body, request)),
-    handle(machineCopies.fromMachine, ({ actor, body, request }) => copies.fromMachine(actor, body, request.ip)),
+    handle(machineCopies.fromMachine, ({ actor, body, request }) => copies.fromMachine(actor, body, request)),
     handle(machineCopies.cancel, ({ actor, params }) => copies.cancel(actor, params.id)),
   ]
 }

@@ -23,7 +23,7 @@ import type { EntryRow, SpaceRow } from './files.store.ts'
 import { spaceTexts } from './files.texts.ts'
 import type { Transfers } from './transfers.ts'
 import * as tree from './files.tree.ts'
-import { refuseWithin, type Asked } from './within.ts'
+import { refuseAbove, refuseLeaving, refuseWithin, whereTaken, type Asked } from './within.ts'
 
 type Spaces = typeof fileSpaces
 type Entries = typeof fileEntries
@@ -79,17 +79,30 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
 
   const shown = async (actor: Actor, id: string): Promise<FileEntry> => shapeEntry(found(await store.entryOf(db, actor, id)))
 
-  /** Copies into a place of another space, or of the same. */
+  /**
+   * Copies into a place of another space, or of the same.
+   * @param publishing into the public space, which is nobody's: what is copied counts for who does it
+   */
   const copyInto = async (
     tx: Tx,
     actor: Actor,
     to: SpaceRow,
+    publishing: boolean,
     wish: { readonly ids: readonly string[]; readonly parent_id: string | null; readonly conflict: ConflictWay },
     asked: Asked,
   ): Promise<EntryRow[]> => {
     const roots = await store.entriesOf(tx, actor, wish.ids)
     if (roots.length !== new Set(wish.ids).size || roots.some(({ bin_id }) => bin_id !== null)) throw new Refusal('notFound')
-    await refuseWithin(tx, actor, asked, ['files.entry.copy'], wish.ids)
+    const actions = ['files.entry.copy', 'files.entry.download', ...(publishing ? ['files.entry.publish'] : [])]
+    await refuseWithin(tx, actor, asked, actions, wish.ids)
+    const may = whereTaken(tx, actor, asked, wish.conflict)
+    // What others published is not theirs who publish, though they may add to it.
+    const theirs: tree.WhereTaken = async (there) => {
+      if (there.counts_for !== actor.bp_id) throw new Refusal('fileReplaceDenied', { values: { name: there.name }, field: 'conflict' })
+      return typeof may === 'string' ? 'keep_both' : may(there)
+    }
+    const taken = typeof may === 'string' || mayWrite(actor, to) ? may : theirs
+    const counts_for = publishing ? actor.bp_id : null
     await tree.folderAt(tx, to.id, wish.parent_id)
     const all = await store.treeOf(tx, wish.ids, null, archiveEntriesMost + 1)
     if (all.length > archiveEntriesMost) throw new Refusal('fileTooMany', { values: { limit: archiveEntriesMost } })
@@ -100,7 +113,8 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     for (const root of roots) trees.push({ root, entries: await store.treeOf(tx, [root.id], null, archiveEntriesMost) })
     const copied = trees.flatMap(({ entries }) => entries)
     const size = copied.reduce((sum, entry) => sum + (entry.size_bytes ?? 0), 0)
-    await bytes.take(tx, to, size)
+    if (counts_for === null) await bytes.take(tx, to, size)
+    else await takePublished(tx, counts_for, size)
     for (const { root, entries } of trees) {
       const copies = new Map<string, string>()
       const rows = []
@@ -108,9 +122,9 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         const id = uuidv7()
         copies.set(entry.id, id)
         const isRoot = entry.id === root.id
-        const name = isRoot ? await tree.nameAt(tx, actor, { space_id: to.id, parent_id: wish.parent_id }, entry, wish.conflict) : entry.name
+        const name = isRoot ? await tree.nameAt(tx, actor, { space_id: to.id, parent_id: wish.parent_id }, entry, taken) : entry.name
         const parent_id = isRoot ? wish.parent_id : (copies.get(entry.parent_id ?? '') ?? null)
-        rows.push(tree.entryRow(actor, to, { id, parent_id, kind: entry.kind, name, sha256: entry.sha256, size_bytes: entry.size_bytes }))
+        rows.push(tree.entryRow(actor, to, { id, parent_id, kind: entry.kind, name, sha256: entry.sha256, size_bytes: entry.size_bytes, counts_for }))
       }
       // One statement takes some thousand values; a folder stands before what is in it.
       for (let at = 0; at < rows.length; at += 1_000) await store.insertEntries(tx, rows.slice(at, at + 1_000))
@@ -119,12 +133,24 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     return roots
   }
 
+  /** What an organisation has in the public space. @param size below 0: so much of it is gone */
+  const takePublished = async (tx: Tx, bpId: string, size: number): Promise<void> => {
+    const account = { bp_id: bpId, project_id: null }
+    if (size >= 0) await bytes.take(tx, account, size)
+    else await bytes.give(tx, account, -size)
+    await store.countPublished(tx, bpId, size)
+  }
+
   /** Deletes for good what one deletion took. */
   const purge = async (tx: Tx, space: Pick<SpaceRow, 'id' | 'bp_id' | 'project_id'>, binId: string): Promise<void> => {
     const gone = await store.purgeTree(tx, binId)
     const size = gone.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
     await store.countIn(tx, space.id, { bytes: -size, files: -gone.length })
-    await bytes.give(tx, space, size)
+    const published = new Map<string, number>()
+    for (const { counts_for, size_bytes } of gone) if (counts_for !== null) published.set(counts_for, (published.get(counts_for) ?? 0) + size_bytes)
+    await bytes.give(tx, space, size - [...published.values()].reduce((sum, of) => sum + of, 0))
+    // In one order, so that no two wait for each other.
+    for (const [bpId, of] of [...published].toSorted(([one], [other]) => (one < other ? -1 : 1))) await takePublished(tx, bpId, -of)
     await bytes.release(
       tx,
       gone.map(({ sha256 }) => sha256),
@@ -155,8 +181,9 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       return shapedPage(store.listEntries(db, id, query), shapeEntry)
     },
 
-    async get(actor: Actor, id: string): Promise<ResponseOf<Entries['get']>> {
+    async get(actor: Actor, id: string, asked: Asked): Promise<ResponseOf<Entries['get']>> {
       const entry = found(await store.entryOf(db, actor, id))
+      await refuseAbove(db, actor, asked, ['files.entry.get'], [id])
       return { ...shapeEntry(entry), path: await store.pathOf(db, id) }
     },
 
@@ -172,10 +199,11 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       return shown(actor, id)
     },
 
-    async rename(actor: Actor, id: string, { name }: BodyOf<Entries['rename']>): Promise<FileEntry> {
+    async rename(actor: Actor, id: string, { name }: BodyOf<Entries['rename']>, asked: Asked): Promise<FileEntry> {
       await withinThat(actor, [id], async (tx) => {
         const { entries } = await chosen(tx, actor, [id], false)
         const entry = found(entries[0])
+        await refuseAbove(tx, actor, asked, ['files.entry.rename'], [id])
         if (entry.name === name) return
         await store.updateEntry(tx, id, { name: await tree.nameAt(tx, actor, entry, { name, kind: entry.kind }, 'refuse') })
       })
@@ -186,6 +214,8 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       await withinThat(actor, body.ids, async (tx) => {
         const { space, entries } = await chosen(tx, actor, body.ids, false)
         await refuseWithin(tx, actor, asked, ['files.entry.move'], body.ids)
+        await refuseLeaving(tx, actor, asked, body.ids, body.parent_id)
+        const taken = whereTaken(tx, actor, asked, body.conflict)
         const to = { space_id: space.id, parent_id: body.parent_id }
         await tree.folderAt(tx, space.id, body.parent_id)
         const above = body.parent_id === null ? [] : [body.parent_id, ...(await store.pathOf(tx, body.parent_id)).map((folder) => folder.id)]
@@ -193,14 +223,14 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
           if (above.includes(entry.id)) throw new Refusal('fileIntoItself', { values: { name: entry.name }, field: 'parent_id' })
           if (entry.parent_id === body.parent_id) continue
           if (entry.kind === 'folder') await tree.refuseTooDeep(tx, body.parent_id, 1 + (await store.depthWithin(tx, entry.id)))
-          await store.updateEntry(tx, entry.id, { name: await tree.nameAt(tx, actor, to, entry, body.conflict), parent_id: body.parent_id })
+          await store.updateEntry(tx, entry.id, { name: await tree.nameAt(tx, actor, to, entry, taken), parent_id: body.parent_id })
         }
       })
     },
 
     async copy(actor: Actor, { space_id, ...wish }: BodyOf<Entries['copy']>, asked: Asked): Promise<void> {
       await within(space_id, async (tx) => {
-        await copyInto(tx, actor, await writable(tx, actor, space_id, 'space_id'), wish, asked)
+        await copyInto(tx, actor, await writable(tx, actor, space_id, 'space_id'), false, wish, asked)
       })
     },
 
@@ -210,7 +240,7 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
       const space = await store.publicSpace(db)
       await within(space.id, async (tx) => {
         await store.lockSpace(tx, space.id)
-        const roots = await copyInto(tx, actor, space, body, asked)
+        const roots = await copyInto(tx, actor, space, true, body, asked)
         for (const { name, size_bytes, sha256 } of roots)
           await transfers.told(tx, actor, { kind: 'publish', name, space_kind: 'public', size_bytes, sha256, ip: asked.ip })
       })
@@ -236,6 +266,7 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
         for (const entry of entries) {
           const parent = entry.parent_id === null ? undefined : await store.folderIn(tx, space.id, entry.parent_id)
           const to = { space_id: space.id, parent_id: parent?.id ?? null }
+          await refuseLeaving(tx, actor, asked, [entry.id], to.parent_id)
           const name = await tree.nameAt(tx, actor, to, entry, body.conflict)
           // Named first: what is there has to be the only one of its name at every moment.
           await store.updateEntry(tx, entry.id, { name, parent_id: to.parent_id, deleted_at: null, deleted_by_name: null, deleted_from: null })

@@ -5,10 +5,11 @@ import { tellsChanges } from '../../platform/changes.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
 import { insertsInto } from '../../platform/db/rows.ts'
+import { worksIn } from '../../platform/db/scope.ts'
 import { found } from '../../platform/errors.ts'
 import { firstProjectKey } from '@zhisuan/contract/issue/project'
 import '../../platform/bytes/bytes.store.ts'
-import { spaceTexts } from './files.texts.ts'
+import { publishedText, spaceTexts } from './files.texts.ts'
 
 interface FileSpaceTable {
   id: string
@@ -44,6 +45,17 @@ interface FileEntryTable {
   deleted_by_name: string | null
   /** Where it was, as people read it. */
   deleted_from: string | null
+  /** Of what somebody published: their organisation, which it counts for. */
+  counts_for: string | null
+}
+/** What an organisation has in the public space, which is nobody's. */
+interface FilePublicationTable {
+  bp_id: string
+  /** As billing knows it. */
+  id: Generated<string>
+  used_bytes: number
+  /** What billing was told last. */
+  metered_bytes: Generated<number>
 }
 interface FileShareTable {
   id: string
@@ -105,6 +117,7 @@ declare module '../../platform/db/database.ts' {
   interface Tables {
     file_spaces: FileSpaceTable
     file_entries: FileEntryTable
+    file_publications: FilePublicationTable
     file_shares: FileShareTable
     file_share_uses: FileShareUseTable
     file_archive_wishes: FileArchiveWishTable
@@ -261,9 +274,18 @@ export const fileMigrations: Migrations = {
       return null;
     end $$;
   `),
+  '20261202_30_file_publications': migration(`
+    alter table file_entries add column counts_for uuid;
+    create table file_publications (
+      bp_id uuid primary key,
+      id uuid not null default gen_random_uuid(),
+      used_bytes bigint not null check (used_bytes >= 0),
+      metered_bytes bigint not null default 0
+    );
+  `),
 }
 
-/** Tells billing what spaces take up, as far as that is otherwise than it was told. */
+/** Tells billing what spaces take up, and what was published, as far as that is otherwise than it was told. */
 export const tellUsage = async (on: Sql): Promise<void> => {
   await sql`
     with changed as (
@@ -271,6 +293,12 @@ export const tellUsage = async (on: Sql): Promise<void> => {
     )
     select record_usage('files.space', (file_spaces).id, usage_name(file_spaces), (file_spaces).bp_id, (file_spaces).project_id,
       case when (file_spaces).used_bytes = 0 then '{}' else jsonb_build_object('file.size', (file_spaces).used_bytes) end)
+    from changed`.execute(on)
+  await sql`
+    with changed as (
+      update file_publications set metered_bytes = used_bytes where metered_bytes <> used_bytes returning id, bp_id, used_bytes
+    )
+    select record_usage('files.space', id, ${publishedText}, bp_id, null, case when used_bytes = 0 then '{}' else jsonb_build_object('file.size', used_bytes) end)
     from changed`.execute(on)
 }
 
@@ -284,11 +312,6 @@ export interface Holder {
   readonly bp_id: string | null
 }
 
-/** Whether somebody works in a project: as a member of it, or as who runs its organisation. */
-const worksIn = ({ user_id, bp_id }: Holder, projectBp: string, projectId: string): RawBuilder<boolean> =>
-  sql<boolean>`(${sql.ref(projectBp)} = ${bp_id} and (
-    exists (select from project_members where project_members.project_id = ${sql.ref(projectId)} and project_members.user_id = ${user_id})
-    or exists (select from user_roles where user_roles.user_id = ${user_id} and user_roles.role = 'TENANT_ADMIN')))`
 /** The condition that a space is one that somebody reads: the only way to what is in it. */
 const readBy = (holder: Holder): RawBuilder<boolean> =>
   sql<boolean>`(file_spaces.kind = 'public' or (file_spaces.kind = 'personal' and file_spaces.user_id = ${holder.user_id})
@@ -351,6 +374,11 @@ export const countIn = async (tx: Tx, spaceId: string, by: { bytes: number; file
     .set({ used_bytes: sql`used_bytes + ${by.bytes}`, file_count: sql`file_count + ${by.files}` })
     .where('id', '=', spaceId)
     .execute()
+}
+/** What of an organisation lies in the public space is so much more; below 0: less. */
+export const countPublished = async (tx: Tx, bpId: string, bytes: number): Promise<void> => {
+  await sql`insert into file_publications as here (bp_id, used_bytes) values (${bpId}, greatest(0, ${bytes}::bigint))
+    on conflict (bp_id) do update set used_bytes = here.used_bytes + ${bytes}::bigint`.execute(tx)
 }
 
 const order = orderOf('file_entries', 'name', 'name', 'updated_at', 'size_bytes')
@@ -421,6 +449,16 @@ export async function pathOf(on: Sql, id: string): Promise<{ id: string; name: s
       select id, name, parent_id, 0 as depth from file_entries where id = ${id}
       union all select e.id, e.name, e.parent_id, up.depth + 1 from file_entries as e join up on e.id = up.parent_id
     ) select id, name from up where depth > 0 order by depth desc`.execute(on)
+  return rows
+}
+
+/** Folders that any of these lies in, each once. */
+export async function entriesAbove(on: Sql, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    with recursive up as (
+      select parent_id from file_entries where id = any(${ids}::uuid[])
+      union select e.parent_id from file_entries as e join up on e.id = up.parent_id
+    ) select id, name from file_entries where id in (select parent_id from up)`.execute(on)
   return rows
 }
 
@@ -640,12 +678,12 @@ export const unbinTree = async (tx: Tx, binId: string): Promise<void> => {
   await tx.updateTable('file_entries').set({ bin_id: null }).where('bin_id', '=', binId).execute()
 }
 /** Deletes all of one deletion. What was deleted out of it before has no folder to go back to then. */
-export async function purgeTree(tx: Tx, binId: string): Promise<{ sha256: string; size_bytes: number }[]> {
+export async function purgeTree(tx: Tx, binId: string): Promise<{ sha256: string; size_bytes: number; counts_for: string | null }[]> {
   await sql`update file_entries as e set parent_id = null from file_entries as folder
     where e.parent_id = folder.id and folder.bin_id = ${binId}::uuid and e.bin_id is distinct from ${binId}::uuid`.execute(tx)
-  const { rows } = await sql<{ sha256: string | null; size_bytes: number | null }>`
-    delete from file_entries where bin_id = ${binId}::uuid returning sha256, size_bytes`.execute(tx)
-  return rows.flatMap(({ sha256, size_bytes }) => (sha256 === null || size_bytes === null ? [] : [{ sha256, size_bytes }]))
+  const { rows } = await sql<{ sha256: string | null; size_bytes: number | null; counts_for: string | null }>`
+    delete from file_entries where bin_id = ${binId}::uuid returning sha256, size_bytes, counts_for`.execute(tx)
+  return rows.flatMap(({ sha256, size_bytes, counts_for }) => (sha256 === null || size_bytes === null ? [] : [{ sha256, size_bytes, counts_for }]))
 }
 /** A person's own space with all that is in it; undefined where they never had one. */
 export async function deletePersonalSpace(

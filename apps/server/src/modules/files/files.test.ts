@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { appendFile, mkdir, truncate } from 'node:fs/promises'
+import { appendFile, mkdir, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   fileEntries,
   fileShares,
@@ -26,10 +27,12 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { sweepJob } from '../../platform/bytes/bytes.ts'
+import { leaseUpload } from '../../platform/bytes/bytes.store.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { deny, keeping } from '../../testing/policies.ts'
+import { allow, deny, keeping } from '../../testing/policies.ts'
+import { usageJob } from './index.ts'
 import { breakOff, offsetOf, sendPiece, sendSlowly, sha256Of } from '../../testing/uploads.ts'
 
 let app: TestApp
@@ -257,6 +260,35 @@ describe('an upload', () => {
     expect(sha256Of(await bytesOf(await download(owner, [entry.id])))).toBe(sha256Of(bytes))
   })
 
+  it('is kept as a file of its own where two servers wrote it: whom the other overtook changes nothing of what is there', async () => {
+    const other = await testApp({ DATABASE_URL: app.databaseUrl, DATA_DIR: app.config.DATA_DIR })
+    try {
+      const elsewhere = await other.http.listen({ port: 0, host: '127.0.0.1' })
+      const bytes = randomBytes(3_000_000)
+      const upload = await announce(owner, { name: 'two-servers.bin', size_bytes: bytes.length })
+      const former = sendSlowly(elsewhere, owner.token, upload, 0, bytes.length)
+      // So much that it has the file open, and wrote to it.
+      await former.give(bytes.subarray(0, 600_000))
+      const path = join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id)
+      await vi.waitFor(async () => expect((await stat(path)).size).toBeGreaterThan(500_000))
+      expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes))).status).toBe(204)
+      const { entry_id } = await ended(owner, upload)
+      // No more than is counted at once: nobody asks before whether it may write that.
+      await former.give(Buffer.alloc(1_500_000))
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      const entry = await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })
+      expect(entry.sha256).toBe(sha256Of(bytes))
+      expect(sha256Of(await bytesOf(await download(owner, [entry.id])))).toBe(sha256Of(bytes))
+      await former.give(Buffer.alloc(900_000))
+      expect([409, 410, null]).toContain(await former.status)
+      expect(sha256Of(await bytesOf(await download(owner, [entry.id])))).toBe(sha256Of(bytes))
+      // Of the copy nothing is left.
+      expect(readdirSync(join(app.config.DATA_DIR, 'bytes', 'uploads')).filter((name) => name.startsWith(upload.id))).toEqual([])
+    } finally {
+      await other.close()
+    }
+  })
+
   it('goes on from what is on disk where that is less than was counted', async () => {
     const bytes = randomBytes(2_000_000)
     const upload = await announce(owner, { name: 'restored.bin', size_bytes: bytes.length })
@@ -346,6 +378,59 @@ describe('an upload', () => {
       fields: [{ field: 'files.0.content' }],
     })
     expect(await refused(app, fileSpaces.uploadMany, { ...many([small('d.txt', 'x')]), token: stranger.token })).toMatchObject({ status: 404 })
+    // Of what is refused no folder is left, and those that are sent later are announced as one: all of them or none.
+    await call(app, fileSpaces.uploadMany, many([{ ...small('w.txt', 'hello', ['空']), size_bytes: 3 }]))
+    expect(
+      await refused(
+        app,
+        fileSpaces.uploadMany,
+        many([
+          { name: 'e.bin', size_bytes: 3 },
+          { name: 'f.bin', size_bytes: 4, folders: ['空'] },
+        ]),
+      ),
+    ).toMatchObject({
+      code: 97604,
+    })
+    expect([await used(), await list(person, { keyword: '空' })]).toEqual([1_019, []])
+  })
+
+  it('waits for others of its space without a connection to the database: who reads meanwhile is answered', async () => {
+    const person = await someone(app)
+    const id = await spaceOf(person)
+    const free = Promise.withResolvers<void>()
+    const holding = app.platform.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('file_spaces').select('id').where('id', '=', id).forUpdate().execute()
+      await free.promise
+    })
+    const size = 20
+    // More at once than there are connections.
+    const many = Array.from({ length: size }, (_, at) =>
+      call(app, fileSpaces.uploadMany, {
+        token: person.token,
+        params: { id },
+        body: { files: [{ name: `${at}.txt`, size_bytes: 1, content: Buffer.from(String(at % 10)).toString('base64') }] },
+      }),
+    )
+    try {
+      // All of them have come so far by then.
+      await sleep(1_000)
+      expect(await Promise.race([list(owner), sleep(10_000)])).toBeInstanceOf(Array)
+    } finally {
+      free.resolve()
+      await holding
+    }
+    const answers = await Promise.all(many)
+    expect(answers.map(({ items }) => items[0]?.refused)).toEqual(Array.from({ length: size }, () => null))
+  })
+
+  it('goes on with who writes it where somebody is wrong about how far it is', async () => {
+    const upload = await announce(owner, { name: 'misplaced.bin', size_bytes: 1_000 })
+    const lease = (at: number) => leaseUpload(app.platform.db, upload.id, randomUUID(), { at })
+    expect(await lease(5)).toBeUndefined()
+    expect(await lease(0)).toMatchObject({ lease: 1 })
+    expect(await lease(5)).toBeUndefined()
+    expect(await lease(0)).toMatchObject({ lease: 2 })
   })
 
   it('refuses names that no disk takes, in words', async () => {
@@ -405,6 +490,48 @@ describe('a space', () => {
   })
 })
 
+describe('what is published', () => {
+  it('counts for whose people published it, also what it costs, until it goes for good; and policies say of which files they may', async () => {
+    const { makePolicy, give } = keeping(app)
+    const head = await someone(app)
+    const { token } = head
+    const [closed, open] = [await folder(head, '内部'), await put(head, '手册.pdf', randomBytes(400))]
+    const inner = await put(head, '价目.xlsx', randomBytes(100), { parent_id: closed.id })
+    await give(admin, await makePolicy(admin, [allow('files.entry.publish'), deny('files.entry.publish', { Resource: `zrn:files:*:entry/${closed.id}` })]), {
+      user_id: head.id,
+    })
+    const usage = async () => (await call(app, fileSpaces.list, { token })).usage.used_bytes
+    const told = async () => {
+      await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, usageJob, {}))
+      const { rows } = await sql<{ metered: number }>`select metered_bytes::int as metered from file_publications where bp_id = ${head.bp_id}`.execute(
+        app.platform.db,
+      )
+      return rows[0]?.metered
+    }
+    const before = await usage()
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [closed.id] } })).toMatchObject({ code: 3000 })
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [inner.id] } })).toMatchObject({ code: 3000 })
+    await call(app, fileEntries.publish, { token, body: { ids: [open.id] } })
+    expect(await usage()).toBe(before + 400)
+    await vi.waitFor(async () => expect(await told()).toBe(400))
+    await call(app, quotas.set, { token: admin.token, params: { bp_id: head.bp_id ?? '' }, body: { project_id: null, limits: { file_bytes: before + 500 } } })
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [open.id], conflict: 'keep_both' } })).toMatchObject({ code: 97604 })
+    // What others published they only add to.
+    const theirs = await put(admin, '须知.md', Buffer.from('a'))
+    await call(app, fileEntries.publish, { token: admin.token, body: { ids: [theirs.id] } })
+    const mine = await put(head, '须知.md', Buffer.from('b'))
+    expect(await refused(app, fileEntries.publish, { token, body: { ids: [mine.id], conflict: 'replace' } })).toMatchObject({ code: 97623 })
+    // It goes by who runs the platform, and counts no more.
+    const { items } = await call(app, fileSpaces.entries, { token, params: { id: await spaceOf(head, 'public') }, query: { keyword: '手册' } })
+    const ids = items.map(({ id }) => id)
+    await call(app, fileEntries.delete, { token: admin.token, body: { ids } })
+    expect(await usage()).toBe(before + 401)
+    await call(app, fileEntries.purge, { token: admin.token, body: { ids } })
+    expect(await usage()).toBe(before + 1)
+    await vi.waitFor(async () => expect(await told()).toBe(0))
+  })
+})
+
 describe('what is in a space', () => {
   it('and denied to somebody by itself is not theirs by its folder either', async () => {
     const { makePolicy, give } = keeping(app)
@@ -434,6 +561,67 @@ describe('what is in a space', () => {
     // Beside it all is as it was; and who names one thing twice is given it once.
     const link = await call(app, fileEntries.download, { token, body: { ids: [other.id, other.id] } })
     expect((await fetch(`${url}${link.path}`)).status).toBe(200)
+  })
+
+  it('and denied by its folder is not theirs by its own name either, nor by taking it out of there, nor by a copy', async () => {
+    const { makePolicy, give } = keeping(app)
+    const person = await someone(app)
+    const { token } = person
+    const closed = await folder(person, '合同')
+    const inner = await put(person, '底价.xlsx', randomBytes(10), { parent_id: closed.id, folders: ['内'] })
+    const beside = await put(person, '草稿.txt')
+    const actions = ['get', 'download', 'copy', 'rename', 'delete'].map((name) => `files.entry.${name}`)
+    const statement = deny([...actions, 'files.share.create'], { Resource: `zrn:files:*:entry/${closed.id}` })
+    await give(admin, await makePolicy(admin, [statement, deny('files.entry.download', { Resource: `zrn:files:*:entry/${beside.id}` })]), {
+      user_id: person.id,
+    })
+    const ids = [inner.id]
+    const refusal = (action: string) => ({ code: 3000, refused: { action, outcome: 'explicitDeny' } })
+    expect(await refused(app, fileEntries.get, { token, params: { id: inner.id } })).toMatchObject(refusal('files.entry.get'))
+    expect(await refused(app, fileEntries.rename, { token, params: { id: inner.id }, body: { name: 'x' } })).toMatchObject(refusal('files.entry.rename'))
+    expect(await refused(app, fileEntries.download, { token, body: { ids } })).toMatchObject(refusal('files.entry.download'))
+    expect(await refused(app, fileEntries.copy, { token, body: { ids, space_id: inner.space_id } })).toMatchObject(refusal('files.entry.copy'))
+    expect(await refused(app, fileEntries.delete, { token, body: { ids } })).toMatchObject(refusal('files.entry.delete'))
+    expect(await refused(app, fileShares.create, { token, body: { entry_id: inner.id } })).toMatchObject(refusal('files.share.create'))
+    expect(await refused(app, fileEntries.move, { token, body: { ids } })).toMatchObject({ code: 3000 })
+    // Within the folder it goes where they like.
+    await call(app, fileEntries.move, { token, body: { ids, parent_id: closed.id } })
+    expect(await refused(app, fileEntries.copy, { token, body: { ids: [beside.id], space_id: beside.space_id, conflict: 'keep_both' } })).toMatchObject(
+      refusal('files.entry.download'),
+    )
+  })
+
+  it('is replaced by whom it may be deleted by, whichever way something of its name comes', async () => {
+    const { makePolicy, give } = keeping(app)
+    const person = await someone(app)
+    const { token } = person
+    const kept = await put(person, '账本.xlsx', Buffer.from('kept'))
+    const [from, params] = [await folder(person, '别处'), { id: kept.space_id }]
+    const other = await put(person, '账本.xlsx', Buffer.from('other'), { parent_id: from.id })
+    await give(admin, await makePolicy(admin, [deny('files.entry.delete', { Resource: `zrn:files:*:entry/${kept.id}` })]), { user_id: person.id })
+    const refusal = { status: 403, code: 97623, message: '您不能删除“账本.xlsx”，所以也不能替换它', refused: { action: 'files.entry.delete' } }
+    const named = { name: kept.name, conflict: 'replace' } as const
+    expect(await refused(app, fileSpaces.upload, { token, params, body: { ...named, size_bytes: 5 } })).toMatchObject(refusal)
+    const many = await call(app, fileSpaces.uploadMany, {
+      token,
+      params,
+      body: {
+        files: [
+          { ...named, size_bytes: 1, content: 'YQ==' },
+          { ...named, size_bytes: 5 },
+        ],
+      },
+    })
+    expect(many.items.map((item) => item.refused?.code)).toEqual([97623, 97623])
+    expect(await refused(app, fileEntries.move, { token, body: { ids: [other.id], conflict: 'replace' } })).toMatchObject(refusal)
+    expect(await refused(app, fileEntries.copy, { token, body: { ids: [other.id], space_id: kept.space_id, conflict: 'replace' } })).toMatchObject(refusal)
+    // Who announced it saw nothing of that name: what took it since stays.
+    const upload = await announce(person, { name: 'neu.txt', size_bytes: 3, conflict: 'replace' })
+    const since = await put(person, 'neu.txt')
+    expect((await sendPiece(url, token, upload, 0, new Uint8Array(3))).status).toBe(204)
+    await ended(person, upload)
+    expect(await list(person)).toEqual(['别处', 'neu (1).txt', 'neu.txt', '账本.xlsx'])
+    expect(await call(app, fileEntries.get, { token, params: { id: since.id } })).toMatchObject({ deleted: null })
   })
 
   it('is renamed, moved and copied, all or none, and never into itself', async () => {
@@ -674,12 +862,14 @@ describe('a share', () => {
     const file = await put(owner, '分享.bin', bytes)
     const share = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id, password: '1234', downloads: 1 } })
     const token = { token: share.token ?? '' }
-    expect(await call(app, fileShares.look, { params: token })).toMatchObject({
-      name: '分享.bin',
-      needs_password: true,
-      downloads_left: 1,
-      shared_by: owner.name,
+    // Before the password is known nothing is told of it.
+    expect(await call(app, fileShares.look, { params: token })).toEqual({ needs_password: true, of: null })
+    const open = await call(app, fileShares.create, { token: owner.token, body: { entry_id: file.id, downloads: 1 } })
+    expect(await call(app, fileShares.look, { params: { token: open.token ?? '' } })).toMatchObject({
+      needs_password: false,
+      of: { name: '分享.bin', downloads_left: 1, shared_by: owner.name },
     })
+    await call(app, fileShares.delete, { token: owner.token, params: { id: open.id } })
     expect(await refused(app, fileShares.open, { params: token, body: {} })).toMatchObject({ code: 97621 })
     const { path } = await call(app, fileShares.open, { params: token, body: { password: '1234' } })
     expect(await bytesOf(await fetch(`${url}${path}`))).toEqual(bytes)
@@ -708,7 +898,7 @@ describe('a share', () => {
       const response = await fetch(link, { headers: range === undefined ? {} : { range } })
       return [response.status, (await bytesOf(response)).length]
     }
-    const left = async () => (await call(app, fileShares.look, { params })).downloads_left
+    const left = async () => (await call(app, fileShares.look, { params })).of?.downloads_left
     const link = await open()
     expect(await left()).toBe(2)
     // As a tool does that asks for the size first, and whose connection breaks.

@@ -6,6 +6,9 @@ export const spaceTexts = { personal: '个人空间', organisation: '组织空�
   string
 >
 
+/** As bills call what an organisation has in the public space. */
+export const publishedText = `${spaceTexts.public}（已发布）`
+
 export const placeTexts = { ...spaceTexts, model: '模型仓库' } as const satisfies Record<TransferPlace, string>
 
 export const transferTexts = {

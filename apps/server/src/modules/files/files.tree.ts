@@ -38,27 +38,32 @@ export async function refuseTooDeep(tx: Tx, parentId: string | null, within: num
   if ((await depthAt(tx, parentId)) + within > folderDepthMost) throw new Refusal('fileTooDeep', { values: { limit: folderDepthMost } })
 }
 
+/** What becomes of a name that is taken. To replace says of what has it whether it may go; it refuses where it may not. */
+export type WhereTaken = Exclude<ConflictWay, 'replace'> | ((there: EntryRow) => Promise<'replace' | 'keep_both'>)
+
 /**
  * The name that something new gets at a place; what has it is sent to the bin where that is asked for. The caller holds the space.
  * Folders are neither replaced nor do they replace: what would go with them nobody saw.
- * @throws Refusal fileNameTaken
+ * @throws Refusal fileNameTaken, and as `whereTaken` does
  */
 export async function nameAt(
   tx: Tx,
   by: Author,
   at: { readonly space_id: string; readonly parent_id: string | null },
   wanted: { readonly name: string; readonly kind: EntryRow['kind'] },
-  conflict: ConflictWay,
+  whereTaken: WhereTaken,
 ): Promise<string> {
   const there = await store.entryNamed(tx, at.space_id, at.parent_id, wanted.name)
   if (there === undefined) return wanted.name
+  const files = there.kind === 'file' && wanted.kind === 'file'
+  const conflict = typeof whereTaken === 'string' ? whereTaken : files ? await whereTaken(there) : 'refuse'
   if (conflict === 'keep_both') {
     const names = Array.from({ length: numbersMost }, (_, index) => numbered(wanted.name, index + 1))
     const taken = await store.namesTaken(tx, at.space_id, at.parent_id, names)
     const free = names.find((name) => !taken.has(name))
     if (free !== undefined) return free
   }
-  if (conflict === 'replace' && there.kind === 'file' && wanted.kind === 'file') {
+  if (conflict === 'replace') {
     await intoBin(tx, by, there)
     return wanted.name
   }
@@ -94,10 +99,11 @@ export async function foldersAt(tx: Tx, by: Author, space: SpaceRow, parentId: s
 export const entryRow = (
   by: Author,
   space: Pick<SpaceRow, 'id' | 'bp_id'>,
-  entry: Pick<EntryRow, 'id' | 'parent_id' | 'kind' | 'name'> & Partial<Pick<EntryRow, 'sha256' | 'size_bytes'>>,
+  entry: Pick<EntryRow, 'id' | 'parent_id' | 'kind' | 'name'> & Partial<Pick<EntryRow, 'sha256' | 'size_bytes' | 'counts_for'>>,
 ) => ({
   sha256: null,
   size_bytes: null,
+  counts_for: null,
   ...entry,
   space_id: space.id,
   bp_id: space.bp_id,

@@ -16,7 +16,8 @@ import { createShares, type Passwords } from './shares.ts'
 import { createTransfers, type Transfers } from './transfers.ts'
 import { createFileUploads } from './uploads.ts'
 
-const usageJob = defineJob({ name: 'files.usage.tell', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
+/** Tells billing what is kept: exported for tests, which do not wait for the clock. */
+export const usageJob = defineJob({ name: 'files.usage.tell', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 const purgeJob = defineJob({ name: 'files.bin.purge', input: z.object({}), concurrency: 1, schedule: '17 * * * *' })
 
 /** Spaces of people and organisations, and the public one: what they keep, how it comes and goes. */

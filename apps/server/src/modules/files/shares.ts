@@ -77,14 +77,17 @@ export function createShares(
 
     async look(token: string): Promise<ResponseOf<Calls['look']>> {
       const share = await shared(token)
+      if (share.password !== null) return { needs_password: true, of: null }
       return {
-        name: share.entry_name,
-        kind: share.entry_kind,
-        size_bytes: share.size_bytes,
-        needs_password: share.password !== null,
-        ends_at: share.ends_at === null ? null : iso(share.ends_at),
-        downloads_left: share.downloads_left,
-        shared_by: share.created_by_name,
+        needs_password: false,
+        of: {
+          name: share.entry_name,
+          kind: share.entry_kind,
+          size_bytes: share.size_bytes,
+          ends_at: share.ends_at === null ? null : iso(share.ends_at),
+          downloads_left: share.downloads_left,
+          shared_by: share.created_by_name,
+        },
       }
     },
 

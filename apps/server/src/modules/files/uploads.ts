@@ -5,7 +5,7 @@ import { fileSpaces as spaceCalls, fileUploads as uploadCalls, filesPath } from 
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
-import type { Bytes, Kept } from '../../platform/bytes/bytes.ts'
+import type { Announced, Bytes, Kept } from '../../platform/bytes/bytes.ts'
 import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
 import { serveUploads } from '../../platform/bytes/serveUploads.ts'
 import { iso, type Tx } from '../../platform/db/database.ts'
@@ -16,7 +16,8 @@ import type { Platform } from '../../platform/platform.ts'
 import { mayWrite, type FileService } from './files.service.ts'
 import * as store from './files.store.ts'
 import * as tree from './files.tree.ts'
-import type { Transfers } from './transfers.ts'
+import type { Told, Transfers } from './transfers.ts'
+import { refuseReplacing, whereTaken, type Asked } from './within.ts'
 
 /** As the storage core knows whose uploads they are. */
 const taker = 'files'
@@ -29,6 +30,8 @@ const wish = z.object({
   conflict: z.enum(conflictWays),
   by: z.object({ user_id: z.string(), name: z.string() }),
   entry_id: z.string(),
+  /** What had the name when it was announced, where it is to be replaced: that they may was asked then, of this one and of no other. */
+  replaces: z.string().nullable().default(null),
 })
 export const uploadPath = (id: string): string => `${filesPath}/uploads/${id}/content`
 
@@ -59,13 +62,15 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     const space = found(await store.anySpace(tx, space_id))
     const parent = wanted.parent_id === null ? undefined : await store.folderIn(tx, space_id, wanted.parent_id)
     const at = { space_id, parent_id: parent?.id ?? null }
-    // Its name was free when it was announced; who took it since has it.
-    const name = await tree.nameAt(tx, by, at, { name: wanted.name, kind: 'file' }, wanted.conflict === 'refuse' ? 'keep_both' : wanted.conflict)
+    // Who took its name since it was announced has it.
+    const taken: tree.WhereTaken = async ({ id }) => (wanted.conflict === 'replace' && id === wanted.replaces ? 'replace' : 'keep_both')
+    const name = await tree.nameAt(tx, by, at, { name: wanted.name, kind: 'file' }, wanted.conflict === 'replace' ? taken : 'keep_both')
     await store.insertEntries(tx, tree.entryRow(by, space, { id: wanted.entry_id, parent_id: at.parent_id, kind: 'file', name, ...content }))
     await store.countIn(tx, space_id, { bytes: content.size_bytes, files: 1 })
     await transfers.ended(tx, { upload_id: upload.id }, { outcome: 'done', bytes: content.size_bytes, sha256: content.sha256 })
   }
   bytes.receive(taker, {
+    changeOf: (upload) => (act) => files.within(wishOf(upload).space_id, act),
     take,
     ended: async (tx, upload, outcome, reason) => transfers.ended(tx, { upload_id: upload.id }, { outcome, reason, bytes: upload.offset_bytes }),
   })
@@ -81,14 +86,20 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     return `/${path.map(({ name }) => name).join('/')}`
   }
   type File = Omit<BodyOf<Calls['upload']>, 'parent_id' | 'folders'>
-  /** The caller holds the space. */
-  const announce = async (tx: Tx, actor: Actor, { space, parentId, folder }: Place, body: File, ip: string): Promise<string> => {
+  /** What one is to be. The caller holds the space. */
+  const wished = async (
+    tx: Tx,
+    actor: Actor,
+    { space, parentId, folder }: Place,
+    body: File,
+    asked: Asked,
+  ): Promise<Omit<Announced, 'bp_id' | 'project_id'>> => {
     if (body.conflict === 'refuse') await tree.nameAt(tx, actor, { space_id: space.id, parent_id: parentId }, { name: body.name, kind: 'file' }, 'refuse')
+    const there = body.conflict === 'replace' ? await store.entryNamed(tx, space.id, parentId, body.name) : undefined
+    if (there?.kind === 'file') await refuseReplacing(tx, actor, asked, there)
     const { user_id, name } = actor
-    const id = await bytes.announce(tx, {
+    return {
       taker,
-      bp_id: space.bp_id,
-      project_id: space.project_id,
       user_id,
       size_bytes: body.size_bytes,
       sha256: body.sha256 ?? null,
@@ -100,29 +111,46 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
         conflict: body.conflict,
         by: { user_id, name },
         entry_id: uuidv7(),
+        replaces: there?.id ?? null,
       } satisfies z.input<typeof wish>,
+    }
+  }
+  /** Announces them, all or none. @returns their ids */
+  const announce = async (
+    tx: Tx,
+    actor: Actor,
+    space: store.SpaceRow,
+    all: readonly { readonly name: string; readonly wished: Omit<Announced, 'bp_id' | 'project_id'> }[],
+    ip: string,
+  ): Promise<string[]> => {
+    const announced = await bytes.announceAll(
+      tx,
+      space,
+      all.map((one) => one.wished),
+    )
+    const told = all.map(({ name, wished: { size_bytes } }, at): Told => {
+      return { kind: 'upload', upload_id: found(announced[at]), name, space_kind: space.kind, size_bytes, ip }
     })
-    await transfers.told(tx, actor, { kind: 'upload', upload_id: id, name: body.name, space_kind: space.kind, size_bytes: body.size_bytes, ip })
-    return id
+    await transfers.toldAll(tx, actor, told)
+    return announced
   }
   /** One whose bytes are kept already. The caller holds the space, and counts. @returns its id */
-  const add = async (tx: Tx, actor: Actor, { space, parentId }: Place, body: File, content: Kept, ip: string): Promise<string> => {
-    const { size_bytes, sha256 } = content
-    if (size_bytes !== body.size_bytes || (body.sha256 !== undefined && body.sha256 !== sha256)) throw new Refusal('fileUploadWrong')
+  const add = async (tx: Tx, actor: Actor, { space, parentId }: Place, body: File, { size_bytes, sha256 }: Kept, asked: Asked): Promise<string> => {
     const at = { space_id: space.id, parent_id: parentId }
-    const name = await tree.nameAt(tx, actor, at, { name: body.name, kind: 'file' }, body.conflict)
+    const name = await tree.nameAt(tx, actor, at, { name: body.name, kind: 'file' }, whereTaken(tx, actor, asked, body.conflict))
     const id = uuidv7()
     await store.insertEntries(tx, tree.entryRow(actor, space, { id, parent_id: parentId, kind: 'file', name, sha256, size_bytes }))
-    await transfers.told(tx, actor, { kind: 'upload', name: body.name, space_kind: space.kind, size_bytes, sha256, outcome: 'done', ip })
+    await transfers.told(tx, actor, { kind: 'upload', name: body.name, space_kind: space.kind, size_bytes, sha256, outcome: 'done', ip: asked.ip })
     return id
   }
 
   return {
-    async create(actor: Actor, spaceId: string, body: BodyOf<(typeof fileSpaces)['upload']>, ip: string): Promise<FileUpload> {
+    async create(actor: Actor, spaceId: string, body: BodyOf<(typeof fileSpaces)['upload']>, asked: Asked): Promise<FileUpload> {
       const id = await files.within(spaceId, async (tx) => {
         const space = await files.writable(tx, actor, spaceId)
         const parentId = await tree.foldersAt(tx, actor, space, body.parent_id, body.folders)
-        return announce(tx, actor, { space, parentId, folder: await folderText(tx, parentId) }, body, ip)
+        const one = await wished(tx, actor, { space, parentId, folder: await folderText(tx, parentId) }, body, asked)
+        return found((await announce(tx, actor, space, [{ name: body.name, wished: one }], asked.ip))[0])
       })
       if (body.size_bytes === 0) await bytes.begun(id)
       return shape(await mine(actor, id))
@@ -133,10 +161,10 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
       actor: Actor,
       spaceId: string,
       { parent_id, files: many }: BodyOf<Calls['uploadMany']>,
-      ip: string,
+      asked: Asked,
     ): Promise<ResponseOf<Calls['uploadMany']>> {
       const contents = many.flatMap(({ content }) => (content === undefined ? [] : [Buffer.from(content, 'base64')]))
-      const outcomes = await bytes.keep(contents, async (tx, kept) => {
+      const act = async (tx: Tx, kept: readonly Kept[]) => {
         const space = await files.writable(tx, actor, spaceId)
         const places = new Map<string, Place>()
         const placeOf = async (folders: readonly string[]): Promise<Place> => {
@@ -149,30 +177,39 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
           return place
         }
         const [here, unwanted]: [Kept[], Kept[]] = [[], []]
+        const coming: Parameters<typeof announce>[3][number][] = []
         let next = 0
-        const made: { upload: string | null; entry_id: string | null; refused: Refusal | null }[] = []
+        /** `coming`: the which of those that are announced. */
+        const made: { coming: number | null; entry_id: string | null; refused: Refusal | null }[] = []
         for (const { content, folders, ...file } of many) {
           const came = content === undefined ? null : found(kept[next++])
           try {
+            // Before a folder is made for it.
+            if (came !== null && (came.size_bytes !== file.size_bytes || (file.sha256 !== undefined && file.sha256 !== came.sha256)))
+              throw new Refusal('fileUploadWrong')
             const place = await placeOf(folders)
-            if (came === null) made.push({ upload: await announce(tx, actor, place, file, ip), entry_id: null, refused: null })
-            else {
-              const entry_id = await add(tx, actor, place, file, came, ip)
+            if (came === null) {
+              const one = { name: file.name, wished: await wished(tx, actor, place, file, asked) }
+              made.push({ coming: coming.push(one) - 1, entry_id: null, refused: null })
+            } else {
+              const entry_id = await add(tx, actor, place, file, came, asked)
               here.push(came)
-              made.push({ upload: null, entry_id, refused: null })
+              made.push({ coming: null, entry_id, refused: null })
             }
           } catch (error) {
             if (!(error instanceof Refusal)) throw error
             if (came !== null) unwanted.push(came)
-            made.push({ upload: null, entry_id: null, refused: error })
+            made.push({ coming: null, entry_id: null, refused: error })
           }
         }
         const sum = here.reduce((all, { size_bytes }) => all + size_bytes, 0)
         await bytes.take(tx, space, sum)
         await store.countIn(tx, spaceId, { bytes: sum, files: here.length })
         await bytes.release(tx, digestsOf(unwanted))
-        return made
-      })
+        const announced = await announce(tx, actor, space, coming, asked.ip)
+        return made.map(({ coming: at, ...one }) => ({ ...one, upload: at === null ? null : found(announced[at]) }))
+      }
+      const outcomes = await bytes.keep(contents, act, (work) => files.within(spaceId, work))
       return {
         items: await Promise.all(
           outcomes.map(async ({ upload, entry_id, refused }) => ({

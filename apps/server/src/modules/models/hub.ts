@@ -2,7 +2,7 @@ import type { Call } from '@zhisuan/contract/define'
 import { hubPath, modelFiles, models as modelCalls } from '@zhisuan/contract/models/model'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
+import type { Actor } from '../../platform/auth/actor.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { iso, type Db } from '../../platform/db/database.ts'
 import { rangeOf, sendBytes, type Downloads } from '../../platform/downloads.ts'
@@ -10,7 +10,7 @@ import { found, Refusal } from '../../platform/errors.ts'
 import { identify, type Authorising } from '../../platform/http/bind.ts'
 import type { ModelService, View } from './models.service.ts'
 import * as store from './models.store.ts'
-import type { ModelRow, RevisionRow } from './models.store.ts'
+import type { ModelRow, RevisionRow, SeenModel } from './models.store.ts'
 
 export interface Repository {
   readonly namespace: string
@@ -37,8 +37,8 @@ export function readToken(request: FastifyRequest): void {
   const { authorization } = request.headers
   if (authorization !== undefined) request.headers.authorization = authorization.replace(/^(bearer\s+)hf_/i, '$1')
 }
-export const repositoryOf = async (db: Db, actor: Actor | null, { namespace, name }: Repository): Promise<ModelRow> =>
-  found(await store.seenByName(db, actor === null ? { nothing: true } : scopeOf(actor), namespace, name))
+export const repositoryOf = async (db: Db, actor: Actor | null, { namespace, name }: Repository): Promise<SeenModel> =>
+  found(await store.seenByName(db, actor, namespace, name))
 
 /**
  * The door that people's tools know: what `@huggingface/hub` and `huggingface_hub` ask of a hub, so far as they list, look

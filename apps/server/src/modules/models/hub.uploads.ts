@@ -98,7 +98,7 @@ export async function serveHubUploads(http: FastifyInstance, authorising: Author
     const actor = found(request.actor)
     // The routes below have these parameters.
     const model = await repositoryOf(db, actor, request.params as Repository)
-    if (!models.isMine(actor, model)) throw new Refusal('noPermission')
+    if (!model.mine) throw new Refusal('noPermission')
     return { actor, model }
   }
   const refuseBranches = (request: FastifyRequest): void => {

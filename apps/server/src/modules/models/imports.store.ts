@@ -19,7 +19,7 @@ interface ModelImportTable {
   repository: string
   revision: string
   status: Generated<ImportStatus>
-  /** What the revision stood for when it began, and what is in it; null until that is known. */
+  /** What the revision stood for when it began, and what is in it; null until that is known. Written once: what of it has come is said beside. */
   commit: string | null
   files: JSONColumnType<PlannedFile[]> | null
   total_bytes: number | null
@@ -38,11 +38,21 @@ interface ModelImportTable {
   created_by: string | null
   created_by_name: string
   created_at: Generated<Date>
+  /** When something came of it last. */
+  moved_at: Generated<Date>
   ended_at: Date | null
+}
+/** A file of one that has come and waits for the others. */
+interface ModelImportFileTable {
+  import_id: string
+  /** Of those that were written down, from 0. */
+  number: number
+  sha256: string
 }
 declare module '../../platform/db/database.ts' {
   interface Tables {
     model_imports: ModelImportTable
+    model_import_files: ModelImportFileTable
   }
 }
 
@@ -78,6 +88,15 @@ export const importMigrations: Migrations = {
   '20261201_16_model_import_claims': migration(`
     alter table model_imports add column claim bigint not null default 0, add column transfer_id uuid;
   `),
+  '20261202_32_model_import_files': migration(`
+    alter table model_imports add column moved_at timestamptz not null default now();
+    create table model_import_files (
+      import_id uuid not null references model_imports on delete cascade,
+      number integer not null,
+      sha256 text not null,
+      primary key (import_id, number)
+    );
+  `),
 }
 
 export type ImportRow = Selectable<ModelImportTable>
@@ -86,8 +105,46 @@ export const insertImport = (
   tx: Tx,
   row: Pick<ImportRow, 'id' | 'model_id' | 'url' | 'repository' | 'revision' | 'transfer_id' | 'created_by' | 'created_by_name'>,
 ): Promise<ImportRow> => tx.insertInto('model_imports').values(row).returningAll().executeTakeFirstOrThrow()
-export const importsOf = (on: Sql, modelId: string): Promise<ImportRow[]> =>
-  on.selectFrom('model_imports').selectAll().where('model_id', '=', modelId).orderBy('created_at', 'desc').limit(20).execute()
+/** What is told of one: without all its files. */
+const shown = [
+  'id',
+  'url',
+  'repository',
+  'revision',
+  'status',
+  'total_bytes',
+  'total_files',
+  'done_bytes',
+  'done_files',
+  'error',
+  'created_by_name',
+  'created_at',
+  'ended_at',
+] as const
+export type ShownImport = Pick<ImportRow, (typeof shown)[number]>
+export const importsOf = (on: Sql, modelId: string): Promise<ShownImport[]> =>
+  on.selectFrom('model_imports').select(shown).where('model_id', '=', modelId).orderBy('created_at', 'desc').limit(20).execute()
+/** Which files of one have come, by their numbers. */
+export async function cameOf(on: Sql, id: string): Promise<ReadonlyMap<number, string>> {
+  const rows = await on.selectFrom('model_import_files').select(['number', 'sha256']).where('import_id', '=', id).execute()
+  return new Map(rows.map(({ number, sha256 }) => [number, sha256]))
+}
+/** One more has come, and so much in all. @returns false where it has ended, or somebody else took it up */
+export const fileCame = (
+  tx: Tx,
+  of: Claimed,
+  file: Pick<ModelImportFileTable, 'number' | 'sha256'>,
+  done: Required<Pick<Updateable<ModelImportTable>, 'done_files' | 'done_bytes' | 'moved_at'>>,
+): Promise<boolean> =>
+  updateImport(tx, of, done).then(async (ours) => {
+    if (ours)
+      await tx
+        .insertInto('model_import_files')
+        .values({ import_id: of.id, ...file })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    return ours
+  })
 export const runningOf = (on: Sql, modelId: string): Promise<{ id: string } | undefined> =>
   on.selectFrom('model_imports').select('id').where('model_id', '=', modelId).where('status', 'in', ['waiting', 'running']).executeTakeFirst()
 const unclaimed = (at: Date) => sql<boolean>`(model_imports.claimed_until is null or model_imports.claimed_until < ${at})`
@@ -107,14 +164,14 @@ export const leftImports = (on: Sql, at: Date, atOnce: number): Promise<{ id: st
     .orderBy('created_at')
     .limit(20)
     .execute()
-/** That nobody is at since before then. */
+/** That nobody is at, and of which nothing came since before then. */
 export const forgottenImports = (on: Sql, at: Date, before: Date): Promise<{ id: string }[]> =>
   on
     .selectFrom('model_imports')
     .select('id')
     .where('status', 'in', ['waiting', 'running'])
     .where(unclaimed(at))
-    .where('created_at', '<', before)
+    .where('moved_at', '<', before)
     .limit(100)
     .execute()
 /** Which of these go on. */
@@ -144,8 +201,8 @@ export async function claimImport(tx: Tx, id: string, at: Date, until: Date, atO
 }
 export type Claimed = Pick<ImportRow, 'id' | 'claim'>
 /** Says how far it is, or only that somebody is at it. @returns false where it has ended, or somebody else took it up */
-export const goOn = (on: Sql, of: Claimed, until: Date, doneBytes?: number): Promise<boolean> =>
-  updateImport(on, of, { claimed_until: until, ...(doneBytes !== undefined && { done_bytes: doneBytes }) })
+export const goOn = (on: Sql, of: Claimed, until: Date, moved?: Required<Pick<Updateable<ModelImportTable>, 'done_bytes' | 'moved_at'>>): Promise<boolean> =>
+  updateImport(on, of, { claimed_until: until, ...moved })
 /** @returns false where it has ended, or somebody else took it up */
 export const updateImport = async (on: Sql, { id, claim }: Claimed, changes: Updateable<ModelImportTable>): Promise<boolean> => {
   const { numUpdatedRows } = await on
@@ -164,17 +221,19 @@ export const endImport = async (
   changes: Required<Pick<Updateable<ModelImportTable>, 'status' | 'error' | 'ended_at' | 'claimed_until' | 'reserved_bytes'>>,
 ): Promise<void> => {
   await tx.updateTable('model_imports').set(changes).where('id', '=', id).execute()
+  await tx.deleteFrom('model_import_files').where('import_id', '=', id).execute()
 }
 /** Held against other changes, with whose it is; undefined where it has ended, or, with a claim, somebody else took it up. */
 export const lockImport = (
   tx: Tx,
   { id, claim }: { readonly id: string; readonly claim?: number },
-): Promise<(ImportRow & { bp_id: string | null; project_id: string | null }) | undefined> =>
+): Promise<
+  (Pick<ImportRow, 'reserved_bytes' | 'total_bytes' | 'done_bytes' | 'transfer_id'> & { bp_id: string | null; project_id: string | null }) | undefined
+> =>
   tx
     .selectFrom('model_imports')
     .innerJoin('models', 'models.id', 'model_imports.model_id')
-    .selectAll('model_imports')
-    .select(['models.bp_id', 'models.project_id'])
+    .select(['reserved_bytes', 'total_bytes', 'done_bytes', 'transfer_id', 'models.bp_id', 'models.project_id'])
     .where('model_imports.id', '=', id)
     .where(claim === undefined ? sql<boolean>`true` : sql<boolean>`model_imports.claim = ${claim}`)
     .where('model_imports.status', 'in', ['waiting', 'running'])

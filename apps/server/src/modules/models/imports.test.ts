@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
+import { deny, keeping } from '../../testing/policies.ts'
 import { startHub, type Hub } from '../../testing/hub.ts'
 import { sha256Of } from '../../testing/uploads.ts'
 import { lookJob } from './imports.ts'
@@ -203,6 +204,47 @@ describe('an import', () => {
     expect((await ended(other)).status).toMatch(/cancelled|done/)
   })
 
+  it('goes on only where its hub and whoever asked for it may by now, and writes down no more than what came', async () => {
+    hub.files.clear()
+    for (let at = 0; at < 3; at++) hub.files.set(`${at}.bin`, randomBytes(2_000))
+    const look = () => app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, lookJob, {}))
+    const member = await someone(app, { kind: 4, organisation: owner.bp_id })
+    const imported = async () => {
+      const id = await create()
+      const { id: of } = await call(app, modelImports.create, { token: member.token, params: { id }, body: { url: hub.url, repository: 'team/model' } })
+      await ended(id)
+      return { id, of }
+    }
+    /** As a killed server leaves it. */
+    const left = async ({ of }: { of: string }) => {
+      const back = { status: 'running', ended_at: null, claimed_until: new Date(0) } as const
+      await app.platform.db.updateTable('model_imports').set(back).where('id', '=', of).execute()
+    }
+    // What has come is not asked for again.
+    const some = await imported()
+    await app.platform.db
+      .insertInto('model_import_files')
+      .values([0, 1].map((number) => ({ import_id: some.of, number, sha256: sha256Of(hub.files.get(`${number}.bin`) ?? Buffer.alloc(0)) })))
+      .execute()
+    hub.ranges.length = 0
+    await left(some)
+    await look()
+    expect(await ended(some.id)).toMatchObject({ status: 'done', done_files: 3 })
+    expect(hub.ranges).toHaveLength(1)
+    const forbidden = await imported()
+    await call(app, configs.set, { token: admin.token, body: { key: 'model_hubs', value: 'https://huggingface.co' } })
+    await left(forbidden)
+    await look()
+    expect(await ended(forbidden.id)).toMatchObject({ status: 'failed', error: `管理员没有允许从“${hub.url}”导入` })
+    await call(app, configs.set, { token: admin.token, body: { key: 'model_hubs', value: hub.url } })
+    const denied = await imported()
+    const { makePolicy, give } = keeping(app)
+    await give(owner, await makePolicy(owner, [deny('models.revision.create')]), { user_id: member.id })
+    await left(denied)
+    await look()
+    expect(await ended(denied.id)).toMatchObject({ status: 'failed', error: `无法导入：${member.name}已不能导入到该模型` })
+  })
+
   it('believes a hub nothing: what is no size, no end, no address or no pace ends it in words, and nothing of it stays', async () => {
     const id = await create()
     const before = await used()
@@ -242,6 +284,15 @@ describe('an import', () => {
       expect(last.error).toContain(error)
       expect(await used()).toBe(before)
     }
+    // Pages without end are not taken for all that there is.
+    let pages = 0
+    hub.instead = (path, response) =>
+      tree(pages++ === 0 ? [{ ...file, path: 'model.bin', size: 5_000 }] : [], { link: `<${hub.url}/api/models/team/model/tree/on>; rel="next"` })(
+        path,
+        response,
+      )
+    await begin(id)
+    expect(await ended(id)).toMatchObject({ status: 'failed', error: expect.stringContaining('超过50页') })
     hub.instead = null
     const left = await vi.waitFor(async () => {
       const there = await readdir(join(app.config.DATA_DIR, 'bytes', 'imports')).catch(() => [])
@@ -289,19 +340,29 @@ describe('an import', () => {
     const folder = (of: string) => join(app.config.DATA_DIR, 'bytes', 'imports', of)
     const gone = randomUUID()
     for (const of of [one.id, gone]) await mkdir(folder(of), { recursive: true })
-    const stuckAt = await create()
-    const stuck = await begin(stuckAt)
-    await ended(stuckAt)
-    await app.platform.db
-      .updateTable('model_imports')
-      .set({ status: 'running', ended_at: null, claimed_until: new Date(0), created_at: new Date(Date.now() - 8 * 86_400_000) })
-      .where('id', '=', stuck.id)
-      .execute()
+    const longAgo = new Date(Date.now() - 8 * 86_400_000)
+    const [stuckAt, slowAt] = [await create(), await create()]
+    const begun: string[] = []
+    for (const at of [stuckAt, slowAt]) {
+      const { id: of } = await begin(at)
+      begun.push(of)
+      await ended(at)
+      // Its folder goes last, after it was looked what waits.
+      await vi.waitFor(() => expect(existsSync(folder(of))).toBe(false))
+    }
+    const [stuck = ''] = begun
+    const left = { status: 'running', ended_at: null, claimed_until: new Date(0), created_at: longAgo } as const
+    await app.platform.db.transaction().execute(async (tx) => {
+      await tx.updateTable('model_imports').set(left).where('id', 'in', begun).execute()
+      // Of the other something came: it goes on, however long ago it began.
+      await tx.updateTable('model_imports').set({ moved_at: longAgo }).where('id', '=', stuck).execute()
+    })
     await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, lookJob, {}))
     await vi.waitFor(async () => {
-      const row = await app.platform.db.selectFrom('model_imports').select(['status', 'error']).where('id', '=', stuck.id).executeTakeFirst()
+      const row = await app.platform.db.selectFrom('model_imports').select(['status', 'error']).where('id', '=', stuck).executeTakeFirst()
       expect(row).toEqual({ status: 'failed', error: '一周内没有完成，已放弃' })
       expect([existsSync(folder(one.id)), existsSync(folder(gone))]).toEqual([false, false])
     }, 10_000)
+    expect(await ended(slowAt)).toMatchObject({ status: 'done' })
   })
 })

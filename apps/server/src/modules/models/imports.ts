@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileBytesMost } from '@zhisuan/contract/files/file'
-import type { modelImports, ModelImport } from '@zhisuan/contract/models/import'
+import { modelImports, type ModelImport } from '@zhisuan/contract/models/import'
 import { modelFilePath } from '@zhisuan/contract/models/model'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { Agent } from 'undici'
 import { z } from 'zod'
 import { authoredBy, type Actor } from '../../platform/auth/actor.ts'
+import { mayStill, type PersonOf } from '../../platform/auth/later.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { iso, isoOrNull, type Tx } from '../../platform/db/database.ts'
 import { found, Refusal } from '../../platform/errors.ts'
@@ -73,17 +74,18 @@ class Cancelled extends Error {}
  * other files; the revision is made of all of them at last.
  */
 export function createImports(
-  platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'log' | 'now'>,
+  platform: Pick<Platform, 'config' | 'db' | 'jobs' | 'kinds' | 'log' | 'now'>,
   parts: {
     models: ModelService
     bytes: Bytes
     transfers: Pick<Transfers, 'told' | 'ended'>
     guard: OutboundGuard
     hubs: () => Promise<string>
+    personOf: PersonOf
   },
 ) {
   const { db, jobs, log, now } = platform
-  const { models, bytes, transfers, guard, hubs } = parts
+  const { models, bytes, transfers, guard, hubs, personOf } = parts
   const folder = join(platform.config.DATA_DIR, 'bytes', 'imports')
   const folderOf = (id: string): string => join(folder, id)
   const until = (): Date => new Date(now().getTime() + claimMs)
@@ -96,6 +98,14 @@ export function createImports(
   const refuseForbidden = async (url: string): Promise<void> => {
     if (!(await allowed()).includes(plain(url))) throw new Refusal('modelHubForbidden', { field: 'url', values: { url } })
     guard.checkLiteral(new URL(url))
+  }
+  /** Both are asked again by whoever takes it up: the hub may be allowed no longer, and whoever asked may not import any more. */
+  const refuseByNow = async (row: ImportRow): Promise<void> => {
+    await refuseForbidden(row.url)
+    const actor = row.created_by === null ? null : await personOf(row.created_by)
+    const theirs = actor !== null && (await models.own(actor, row.model_id).then(() => true, isRefusal))
+    if (!theirs || !(await mayStill(platform, actor, modelImports.create, undefined, { id: row.model_id })))
+      throw failed(importTexts.notTheirs(row.created_by_name))
   }
 
   const ask = async (url: string, agent: Agent, signal: AbortSignal): Promise<{ body: unknown; next: string | null }> => {
@@ -132,6 +142,8 @@ export function createImports(
         if (files.length > filesMost) throw new Refusal('modelTooManyFiles', { values: { limit: filesMost } })
         next = page.next
       }
+      // Some of it is not all of it.
+      if (next !== null) throw failed(importTexts.tooManyPages(pagesMost))
       if (files.length === 0) throw failed(importTexts.empty)
       if (!Number.isSafeInteger(sum(files))) throw failed(importTexts.unreadable)
       return { commit, files }
@@ -170,7 +182,11 @@ export function createImports(
 
   /** All of it counts before any of it comes. */
   const begin = async (row: ImportRow, signal: AbortSignal): Promise<{ commit: string; files: PlannedFile[] }> => {
-    if (row.commit !== null && row.files !== null) return { commit: row.commit, files: row.files }
+    if (row.commit !== null && row.files !== null) {
+      const came = await store.cameOf(db, row.id)
+      const files = row.files.map((file, number) => ({ ...file, sha256: came.get(number) ?? file.sha256, done: file.done || came.has(number) }))
+      return { commit: row.commit, files }
+    }
     const { commit, files } = await plan(row, signal)
     await db.transaction().execute(async (tx) => {
       const at = await store.lockImport(tx, row)
@@ -182,6 +198,7 @@ export function createImports(
         total_bytes: sum(files),
         total_files: files.length,
         reserved_bytes: sum(files),
+        moved_at: now(),
       })
     })
     return { commit, files }
@@ -222,13 +239,15 @@ export function createImports(
       const told = async (came: number): Promise<void> => {
         if (Date.now() - toldAt < tellEveryMs) return
         toldAt = Date.now()
-        if (!(await store.goOn(db, row, until(), before + came))) throw new Cancelled()
+        if (!(await store.goOn(db, row, until(), { done_bytes: before + came, moved_at: now() }))) throw new Cancelled()
       }
       await told(0)
-      file.sha256 = await bring(row, commit, file, number, told, signal)
+      const sha256 = await bring(row, commit, file, number, told, signal)
+      file.sha256 = sha256
       file.done = true
       const done = files.filter((one) => one.done)
-      if (!(await store.updateImport(db, row, { files: JSON.stringify(files), done_files: done.length, done_bytes: sum(done) }))) throw new Cancelled()
+      const so = { done_files: done.length, done_bytes: sum(done), moved_at: now() }
+      if (!(await db.transaction().execute((tx) => store.fileCame(tx, row, { number, sha256 }, so)))) throw new Cancelled()
     }
     const add = files.map(({ path, sha256, size_bytes }) => ({ path, sha256: found(sha256), size_bytes }))
     await models.commitImported({ user_id: row.created_by ?? '', name: row.created_by_name }, row.model_id, { message: importTexts.message(row), add })
@@ -248,6 +267,7 @@ export function createImports(
       )
     }, renewEveryMs)
     try {
+      await refuseByNow(row)
       if ((await work(row, AbortSignal.any([stopping, over.signal]))) === 'later') {
         await db.transaction().execute(async (tx) => {
           await store.updateImport(tx, row, { claimed_until: null })
@@ -320,7 +340,15 @@ export function createImports(
   }
 }
 
-const plain = (url: string): string => url.trim().replace(/\/+$/, '').toLowerCase()
+/** A host is called the same in capitals, and what stands behind it is not. */
+const plain = (text: string): string => {
+  const { origin, pathname } = new URL(text)
+  return `${origin}${pathname}`.replace(/\/+$/, '')
+}
+const isRefusal = (error: unknown): false => {
+  if (error instanceof Refusal) return false
+  throw error
+}
 const sum = (files: readonly PlannedFile[]): number => files.reduce((all, { size_bytes }) => all + size_bytes, 0)
 const failed = (reason: string, cause?: unknown): Refusal => new Refusal('modelImportFailed', { values: { reason }, cause })
 /** What is fetched elsewhere is an image; here it is a model. */
@@ -360,7 +388,7 @@ async function digestsOf(path: string, signal: AbortSignal): Promise<{ sha256: s
   return { sha256: sha256.digest('hex'), git: git.digest('hex') }
 }
 
-const shape = (row: ImportRow): ModelImport => ({
+const shape = (row: store.ShownImport): ModelImport => ({
   id: row.id,
   url: row.url,
   repository: row.repository,

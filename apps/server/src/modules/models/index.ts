@@ -1,6 +1,7 @@
 import { modelFiles, modelRevisions, models as modelCalls } from '@zhisuan/contract/models/model'
 import { modelImports } from '@zhisuan/contract/models/import'
 import { z } from 'zod'
+import type { PersonOf } from '../../platform/auth/later.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import { serveUploads } from '../../platform/bytes/serveUploads.ts'
 import { handle } from '../../platform/http/handler.ts'
@@ -24,11 +25,17 @@ const usageJob = defineJob({ name: 'models.usage.tell', input: z.object({}), con
 /** The model warehouse. */
 export function createModelsModule(
   platform: Platform,
-  { bytes, settings, actorOf, transfers }: { bytes: Bytes; settings: Pick<Settings, 'get'>; actorOf: ActorOf; transfers: Transfers },
+  {
+    bytes,
+    settings,
+    actorOf,
+    personOf,
+    transfers,
+  }: { bytes: Bytes; settings: Pick<Settings, 'get'>; actorOf: ActorOf; personOf: PersonOf; transfers: Transfers },
 ): ModuleParts {
-  const models = createModels(platform, { bytes, transfers })
+  const models = createModels(platform, { bytes, transfers, actorOf })
   const guard = createOutboundGuard({ allow: platform.config.IMAGE_FETCH_ALLOW, publicUrl: platform.config.PUBLIC_URL })
-  const imports = createImports(platform, { models, bytes, transfers, guard, hubs: () => settings.get('model_hubs') })
+  const imports = createImports(platform, { models, bytes, transfers, guard, hubs: () => settings.get('model_hubs'), personOf })
   return {
     migrations: { ...modelMigrations, ...importMigrations },
     kinds: { 'models.model': { table: 'models' } },
@@ -59,7 +66,7 @@ export function createModelsModule(
     jobHandlers: [handleJob(forgetJob, () => models.dropForgotten()), handleJob(usageJob, () => tellUsage(platform.db)), ...imports.jobHandlers],
     headOf: async (path) => {
       const { data: id } = z.uuid().safeParse(/^\/warehouse\/([^/]+)\/?$/.exec(path)?.[1])
-      const model = id === undefined ? undefined : await seenModel(platform.db, { nothing: true }, id)
+      const model = id === undefined ? undefined : await seenModel(platform.db, null, id)
       if (model === undefined) return null
       const [site, name] = [await settings.get('title'), `${model.namespace}/${model.name}`]
       return { title: `${model.title} - ${site}`, description: model.summary === '' ? name : `${name}：${model.summary}`, site }

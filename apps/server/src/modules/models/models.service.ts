@@ -7,7 +7,7 @@ import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define
 import type { ExportLink } from '@zhisuan/contract/exports'
 import { z } from 'zod'
 import type { FastifyRequest } from 'fastify'
-import { authoredBy, refuseOwnerless, scopeOf, type Actor, type Scope } from '../../platform/auth/actor.ts'
+import { authoredBy, refuseOwnerless, scopeOf, type Actor } from '../../platform/auth/actor.ts'
 import { decideCall } from '../../platform/auth/rules.ts'
 import type { Bytes } from '../../platform/bytes/bytes.ts'
 import type { UploadRow } from '../../platform/bytes/bytes.store.ts'
@@ -23,7 +23,7 @@ import type { Told, Transfers } from '../files/transfers.ts'
 import { lockImports } from './imports.store.ts'
 import { importTexts } from './models.texts.ts'
 import * as store from './models.store.ts'
-import type { FileRow, ModelAbout, ModelRow, RevisionRow } from './models.store.ts'
+import type { FileRow, ModelAbout, ModelRow, RevisionRow, SeenModel } from './models.store.ts'
 
 type Models = typeof models
 type Files = typeof modelFiles
@@ -40,17 +40,18 @@ const stagedMs = 86_400_000
 
 /** Sealed in a link to a file. */
 const ticket = z.object({
+  model: z.string(),
   revision: z.string(),
   path: z.string(),
-  model: z.object({ namespace: z.string(), name: z.string(), bp_id: z.string().nullable() }),
-  by: z.object({ user_id: z.string(), name: z.string(), bp_id: z.string().nullable() }).nullable(),
+  /** Whose it is: who has signed out, or may not any more, has none. Null: nobody's who is known. */
+  session: z.string().nullable(),
+  /** What the request for it said of itself. */
   ip: z.string(),
+  agent: z.string().nullable(),
 })
 /** What it is announced for. */
 export const modelOf = (upload: UploadRow): string => wish.parse(upload.wish).model_id
 export const modelUploadPath = (id: string): string => `/api/models/v1/uploads/${id}/content`
-/** Nobody who is signed in sees what is published, and no more. */
-const scopeFor = (actor: Actor | null): Scope => (actor === null ? { nothing: true } : scopeOf(actor))
 
 export interface FileChange {
   readonly message: string
@@ -71,7 +72,7 @@ interface Announcement extends Content {
   readonly refused: Refusal | null
 }
 /** Who asks, and from where. */
-type Asker = Pick<FastifyRequest, 'actor' | 'ip' | 'headers'>
+type Asker = Pick<FastifyRequest, 'actor' | 'ip'> & { readonly headers: Pick<FastifyRequest['headers'], 'user-agent'> }
 /** A model as somebody sees it. */
 export interface View {
   readonly row: ModelRow
@@ -88,20 +89,25 @@ export type ModelService = ReturnType<typeof createModels>
 
 /** Models: a card, files in revisions that never change, published after a review. Bytes are the storage core's. */
 export function createModels(
-  platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now'>,
-  { bytes, transfers }: { bytes: Bytes; transfers: Pick<Transfers, 'told' | 'toldAll' | 'ended' | 'follow'> },
+  platform: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'log' | 'now'>,
+  {
+    bytes,
+    transfers,
+    actorOf,
+  }: {
+    bytes: Bytes
+    transfers: Pick<Transfers, 'told' | 'toldAll' | 'ended' | 'follow'>
+    /** Whom a session is of, or an access key, by now; null where it has ended. */
+    actorOf: (sessionId: string) => Promise<Actor | null>
+  },
 ) {
-  const { db, downloads, now } = platform
+  const { db, downloads, log, now } = platform
 
-  const seen = async (actor: Actor | null, id: string, on: Sql = db): Promise<ModelRow> => found(await store.seenModel(on, scopeFor(actor), id))
-  const isMine = (actor: Actor | null, { bp_id }: Pick<ModelRow, 'bp_id'>): boolean => {
-    const scope = scopeFor(actor)
-    return 'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id)
-  }
+  const seen = async (actor: Actor | null, id: string, on: Sql = db): Promise<SeenModel> => found(await store.seenModel(on, actor, id))
   /** One's own. @throws Refusal noPermission of another's that is published */
   const own = async (actor: Actor, id: string): Promise<ModelRow> => {
     const row = await seen(actor, id)
-    if (!isMine(actor, row)) throw new Refusal('noPermission')
+    if (!row.mine) throw new Refusal('noPermission')
     return row
   }
   /** A record of something of a model that goes in or out. @param path of a file of it */
@@ -123,8 +129,8 @@ export function createModels(
   /** One's own, held against other changes. */
   const held = async (tx: Tx, actor: Actor, id: string): Promise<ModelRow> => {
     // Another's that is published is there, and not theirs to change.
-    if (!isMine(actor, await seen(actor, id, tx))) throw new Refusal('noPermission')
-    return found(await store.lockModel(tx, scopeOf(actor), id))
+    if (!(await seen(actor, id, tx)).mine) throw new Refusal('noPermission')
+    return found(await store.lockModel(tx, actor, id))
   }
   const isPublic = ({ published_revision_id }: ModelRow): boolean => published_revision_id !== null
   /** Of what is not published policies say whether somebody may, though the call is open to everybody. @param id undefined: of all of them */
@@ -133,16 +139,18 @@ export function createModels(
   const refusedBy = ({ action, outcome, by }: Awaited<ReturnType<typeof decided>>): Refusal =>
     new Refusal('noPermission', outcome === 'allowed' ? {} : { refused: { action, outcome, by } })
   /** What is published is there for whoever may not see the rest. @throws Refusal noPermission where nothing is */
-  const viewOf = async (asker: Asker, call: Call, row: ModelRow): Promise<View> => {
+  const viewOf = async (asker: Asker, call: Call, row: SeenModel): Promise<View> => {
     const { actor } = asker
-    if (actor === null || !isMine(actor, row)) return { row, inside: false }
+    if (actor === null || !row.mine) return { row, inside: false }
     const decision = await decided(actor, asker, call, row.id)
     if (decision.outcome !== 'allowed' && !isPublic(row)) throw refusedBy(decision)
     return { row, inside: decision.outcome === 'allowed' }
   }
   const view = async (asker: Asker, call: Call, id: string): Promise<View> => viewOf(asker, call, await seen(asker.actor, id))
-  const shown = async (actor: Actor | null, id: string): Promise<Model> => shape(actor, await seen(actor, id))
-  const shape = (actor: Actor | null, row: ModelRow): Model => shapeModel(row, isMine(actor, row))
+  const shown = async (actor: Actor | null, id: string): Promise<Model> => {
+    const row = await seen(actor, id)
+    return shapeModel(row, row.mine)
+  }
 
   /** What the model keeps counts, each content once. @param counted bytes that count already, such as of an upload that has come */
   const settle = async (tx: Tx, row: Pick<ModelRow, 'id' | 'bp_id' | 'project_id' | 'kept_bytes'>, counted = 0): Promise<void> => {
@@ -206,9 +214,19 @@ export function createModels(
   const downloadKind = 'models.file'
   downloads.offer(downloadKind, async (text) => {
     const { data: asked } = ticket.safeParse(JSON.parse(text))
-    const file = asked === undefined ? undefined : await store.fileAt(db, asked.revision, asked.path)
-    if (asked === undefined || file === undefined) return null
-    const { path, model, by, ip } = asked
+    if (asked === undefined) return null
+    const { path, session, ip, agent } = asked
+    // As they may by now: what was taken back, or has other terms, is not theirs by a link of before.
+    const by = session === null ? null : await actorOf(session)
+    if (by === null && session !== null) return null
+    const model = await store.seenModel(db, by, asked.model)
+    if (model === undefined) return null
+    const headers = agent === null ? {} : { 'user-agent': agent }
+    const seenSo = await viewOf({ actor: by, ip, headers }, modelFiles.download, model)
+    await refuseGated(by, seenSo)
+    const at = await revisionOf(seenSo, asked.revision)
+    const file = at === null ? undefined : await store.fileAt(db, at.id, path)
+    if (file === undefined) return null
     return {
       name: path.slice(path.lastIndexOf('/') + 1),
       size: file.size_bytes,
@@ -270,7 +288,6 @@ export function createModels(
   }
 
   return {
-    isMine,
     follow,
     record,
     viewOf,
@@ -283,7 +300,7 @@ export function createModels(
         if (decision.outcome !== 'allowed') throw refusedBy(decision)
       }
       const all = store.asksForOwn(query)
-      return shapedPage(store.listModels(db, scopeFor(actor), query), (row) => ({ ...shapeModel(row, all), mine: isMine(actor, row) }))
+      return shapedPage(store.listModels(db, actor, query), (row) => ({ ...shapeModel(row, all), mine: row.mine }))
     },
     facets: async (query: QueryOf<Models['facets']>) => ({ items: await store.facetsOf(db, query) }),
 
@@ -307,7 +324,7 @@ export function createModels(
         db.transaction().execute(async (tx) => {
           if ((await store.takeNamespace(tx, namespace, actor.bp_id)) !== actor.bp_id)
             throw new Refusal('modelNamespaceTaken', { field: 'namespace', values: { name: namespace } })
-          if (project_id !== null && !(await store.hasProject(tx, actor.bp_id, project_id))) throw new Refusal('projectMissing', { field: 'project_id' })
+          if (project_id !== null && !(await store.worksInProject(tx, actor, project_id))) throw new Refusal('projectMissing', { field: 'project_id' })
           await store.insertModel(tx, {
             id,
             bp_id: actor.bp_id,
@@ -343,7 +360,7 @@ export function createModels(
 
     async delete(actor: Actor, id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
-        if (!isMine(actor, await seen(actor, id, tx))) throw new Refusal('noPermission')
+        if (!(await seen(actor, id, tx)).mine) throw new Refusal('noPermission')
         // Before the model is held: whoever takes an upload does it in this order too.
         const uploads = await bytes.holdFor(tx, taker, { model_id: id })
         const model = await held(tx, actor, id)
@@ -486,7 +503,7 @@ export function createModels(
 
     /**
      * By their digests, as tools announce them: what of these the model has not, and where it comes in. What was announced
-     * before and has not come counts once.
+     * before and has not come counts once; as far as there is room, all of them or none.
      */
     async announceAll(actor: Actor, id: string, objects: readonly Content[], ip: string): Promise<Announcement[]> {
       const wished = { model_id: id } satisfies z.input<typeof wish>
@@ -494,27 +511,34 @@ export function createModels(
         const model = await held(tx, actor, id)
         const kept = new Set((await store.contentsOf(tx, id)).map(keyOf))
         const waiting = new Map((await bytes.waiting(tx, { taker, user_id: actor.user_id, wish: wished })).map((upload) => [keyOf(upload), upload.id]))
-        const answers: Announcement[] = []
-        const told: Told[] = []
+        const fresh = new Map<string, Content>()
         for (const object of objects) {
           const key = keyOf(object)
-          if (kept.has(key)) answers.push({ ...object, upload_id: null, refused: null })
-          else {
-            const known = waiting.get(key)
-            try {
-              const announced = { taker, bp_id: model.bp_id, project_id: model.project_id, user_id: actor.user_id, ...object, wish: wished }
-              const upload_id = known ?? (await bytes.announce(tx, announced))
-              if (known === undefined) told.push(record('upload', model, ip, { size_bytes: object.size_bytes, upload_id }))
-              waiting.set(key, upload_id)
-              answers.push({ ...object, upload_id, refused: null })
-            } catch (error) {
-              if (!(error instanceof Refusal)) throw error
-              answers.push({ ...object, upload_id: null, refused: error })
-            }
-          }
+          if (!kept.has(key) && !waiting.has(key)) fresh.set(key, object)
         }
-        await transfers.toldAll(tx, actor, told)
-        return answers
+        const missing = [...fresh.values()]
+        let refused: Refusal | null = null
+        try {
+          const announced = await bytes.announceAll(
+            tx,
+            model,
+            missing.map((object) => ({ taker, user_id: actor.user_id, ...object, wish: wished })),
+          )
+          const told = missing.map((object, at) => {
+            const upload_id = found(announced[at])
+            waiting.set(keyOf(object), upload_id)
+            return record('upload', model, ip, { size_bytes: object.size_bytes, upload_id })
+          })
+          await transfers.toldAll(tx, actor, told)
+        } catch (error) {
+          // Nothing was changed.
+          if (!(error instanceof Refusal)) throw error
+          refused = error
+        }
+        return objects.map((object) => {
+          const upload_id = kept.has(keyOf(object)) ? null : (waiting.get(keyOf(object)) ?? null)
+          return { ...object, upload_id, refused: upload_id === null && !kept.has(keyOf(object)) ? refused : null }
+        })
       })
     },
     /** A commit of what the model has, by its digest, and of what is at hand. @throws Refusal modelUploadUnready, and as commit does */
@@ -558,9 +582,14 @@ export function createModels(
       const at = found(await revisionOf(seenSo, revision))
       found(await store.fileAt(db, at.id, path))
       await store.countDownload(db, id)
-      const { namespace, name, bp_id } = seenSo.row
-      const by = actor === null ? null : { user_id: actor.user_id, name: actor.name, bp_id: actor.bp_id }
-      const asked = { revision: at.id, path, model: { namespace, name, bp_id }, by, ip: asker.ip } satisfies z.input<typeof ticket>
+      const asked = {
+        model: id,
+        revision: at.id,
+        path,
+        session: actor?.session_id ?? null,
+        ip: asker.ip,
+        agent: asker.headers['user-agent'] ?? null,
+      } satisfies z.input<typeof ticket>
       return downloads.link(downloadKind, JSON.stringify(asked), actor)
     },
 
@@ -599,13 +628,17 @@ export function createModels(
     /** What came in and no commit took goes. */
     async dropForgotten(): Promise<void> {
       for (const { upload_id, model_id, sha256 } of await store.forgottenStaged(db, new Date(now().getTime() - stagedMs))) {
-        await db.transaction().execute(async (tx) => {
-          const model = await store.lockAnyModel(tx, model_id)
-          if (model === undefined) return
-          await store.dropStaged(tx, [upload_id])
-          await settle(tx, model)
-          await bytes.release(tx, [sha256])
-        })
+        await db
+          .transaction()
+          .execute(async (tx) => {
+            const model = await store.lockAnyModel(tx, model_id)
+            if (model === undefined) return
+            await store.dropStaged(tx, [upload_id])
+            await settle(tx, model)
+            await bytes.release(tx, [sha256])
+          })
+          // One that cannot go keeps no other.
+          .catch((error: unknown) => log.warn({ err: error, upload: upload_id }, 'what nobody committed is left for the next time'))
       }
     },
   }

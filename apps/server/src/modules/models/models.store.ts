@@ -1,12 +1,13 @@
 import type { ModelStatus, modelFrameworks, modelLicences, modelQuantisations, models, modelRevisions, ModelTask } from '@zhisuan/contract/models/model'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type JSONColumnType, type RawBuilder, type Selectable, type Updateable } from 'kysely'
-import type { Scope } from '../../platform/auth/actor.ts'
+import { firstProjectKey } from '@zhisuan/contract/issue/project'
+import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
 import { tellsChanges } from '../../platform/changes.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../platform/db/database.ts'
 import { asked, matching, orderOf, pageWithTotal, paged } from '../../platform/db/page.ts'
 import { rowsOf } from '../../platform/db/rows.ts'
-import { within } from '../../platform/db/scope.ts'
+import { within, worksIn } from '../../platform/db/scope.ts'
 import '../../platform/bytes/bytes.store.ts'
 import { importing } from './imports.store.ts'
 
@@ -245,9 +246,24 @@ export type ModelRow = Selectable<ModelTable>
 export type RevisionRow = Selectable<ModelRevisionTable>
 export type FileRow = Selectable<ModelFileTable>
 
-const own = (scope: Scope) => within(scope, 'models.bp_id')
+/** Who looks; null: nobody who is signed in, who sees what is published and no more. */
+export type Viewer = Pick<Actor, 'user_id' | 'kind' | 'roles' | 'bp_id'> | null
+/** As a row is found by somebody. */
+export type SeenModel = ModelRow & {
+  /** Whether it is one's own; else it is published, and that is all that is seen of it. */
+  readonly mine: boolean
+}
+/** One's organisation's; of a project, as its files are, of who works in it. What the project has that an organisation begins with is the organisation's. */
+const own = (viewer: Viewer): RawBuilder<boolean> => {
+  if (viewer === null) return sql<boolean>`false`
+  const scope = scopeOf(viewer)
+  const everybody = sql<boolean>`(models.project_id is null or exists (select from projects where projects.id = models.project_id and projects.key = ${firstProjectKey}))`
+  return 'bp_id' in scope
+    ? sql<boolean>`(${within(scope, 'models.bp_id')} and (${everybody} or ${worksIn(viewer, 'models.bp_id', 'models.project_id')}))`
+    : within(scope, 'models.bp_id')
+}
 /** One's own, and what is published. */
-const seen = (scope: Scope): RawBuilder<boolean> => sql<boolean>`(${own(scope)} or models.published_revision_id is not null)`
+const seen = (viewer: Viewer): RawBuilder<boolean> => sql<boolean>`(${own(viewer)} or models.published_revision_id is not null)`
 
 const order = orderOf('models', '-published_at', 'published_at', 'download_count', 'parameters', 'updated_at')
 type Filters = Pick<QueryOf<typeof models.list>, 'keyword' | 'task' | 'framework' | 'licence' | 'quantisation' | 'language' | 'tag'>
@@ -270,13 +286,13 @@ const matchingModels = (on: Sql, query: Filters, own: boolean) =>
 export const asksForOwn = ({ mine, status }: Pick<QueryOf<typeof models.list>, 'mine' | 'status'>): boolean =>
   mine || (status !== undefined && status !== 'published')
 
-export async function listModels(on: Sql, scope: Scope, query: QueryOf<typeof models.list>): Promise<{ total: number; rows: ModelRow[] }> {
+export async function listModels(on: Sql, viewer: Viewer, query: QueryOf<typeof models.list>): Promise<{ total: number; rows: SeenModel[] }> {
   const filtered = matchingModels(on, query, asksForOwn(query))
     // What waits is the administrators' to see, and its organisation's own.
-    .where(asksForOwn(query) ? own(scope) : sql<boolean>`models.published_revision_id is not null`)
+    .where(asksForOwn(query) ? own(viewer) : sql<boolean>`models.published_revision_id is not null`)
     .where(query.status === undefined || !asksForOwn(query) ? sql<boolean>`true` : sql<boolean>`models.status = ${query.status}`)
   const wish = { ...query, sort: query.sort ?? (query.mine || query.status !== undefined ? '-updated_at' : undefined) }
-  return pageWithTotal(paged(filtered.selectAll('models'), wish, order), filtered, query)
+  return pageWithTotal(paged(filtered.selectAll('models').select(own(viewer).as('mine')), wish, order), filtered, query)
 }
 
 export async function facetsOf(
@@ -301,16 +317,16 @@ export async function facetsOf(
   return counted.flat()
 }
 
-export const seenModel = (on: Sql, scope: Scope, id: string): Promise<ModelRow | undefined> =>
-  on.selectFrom('models').selectAll().where(seen(scope)).where('id', '=', id).executeTakeFirst()
-export const seenByName = (on: Sql, scope: Scope, namespace: string, name: string): Promise<ModelRow | undefined> =>
-  on
-    .selectFrom('models')
-    .selectAll()
-    .where(seen(scope))
+const seenBy = (on: Sql, viewer: Viewer) => on.selectFrom('models').selectAll().select(own(viewer).as('mine')).where(seen(viewer))
+export const seenModel = (on: Sql, viewer: Viewer, id: string): Promise<SeenModel | undefined> => seenBy(on, viewer).where('id', '=', id).executeTakeFirst()
+export const seenByName = (on: Sql, viewer: Viewer, namespace: string, name: string): Promise<SeenModel | undefined> =>
+  seenBy(on, viewer)
     .where(sql<boolean>`lower(namespace) = lower(${namespace}) and lower(name) = lower(${name})`)
     .executeTakeFirst()
-export const { insert: insertModel, remove: deleteModel, lock: lockModel, lockAny: lockAnyModel } = rowsOf('models')
+export const { insert: insertModel, remove: deleteModel, lockAny: lockAnyModel } = rowsOf('models')
+/** One's own, held against other changes until the transaction ends. */
+export const lockModel = (tx: Tx, viewer: Viewer, id: string): Promise<ModelRow | undefined> =>
+  tx.selectFrom('models').selectAll().where(own(viewer)).where('id', '=', id).forUpdate().executeTakeFirst()
 /** @param changed whether people are told that it is another since */
 export const updateModel = async (on: Sql, id: string, changes: Updateable<Tables['models']>, changed = true): Promise<void> => {
   await on
@@ -319,9 +335,16 @@ export const updateModel = async (on: Sql, id: string, changes: Updateable<Table
     .where('id', '=', id)
     .execute()
 }
-/** Whether a project is one of this organisation's; held, so that it is not deleted meanwhile. */
-export const hasProject = async (tx: Tx, bpId: string | null, id: string): Promise<boolean> =>
-  (await tx.selectFrom('projects').select('id').where('bp_id', '=', bpId).where('id', '=', id).forKeyShare().executeTakeFirst()) !== undefined
+/** Whether somebody works in a project of their organisation; held, so that it is not deleted meanwhile. */
+export const worksInProject = async (tx: Tx, holder: NonNullable<Viewer>, id: string): Promise<boolean> =>
+  (await tx
+    .selectFrom('projects')
+    .select('id')
+    .where('bp_id', '=', holder.bp_id)
+    .where('id', '=', id)
+    .where((where) => where.or([where('key', '=', firstProjectKey), worksIn(holder, 'projects.bp_id', 'projects.id')]))
+    .forKeyShare()
+    .executeTakeFirst()) !== undefined
 /** @returns whose it is by now */
 export async function takeNamespace(tx: Tx, name: string, bpId: string | null): Promise<string | null> {
   await tx

@@ -15,6 +15,9 @@ import {
 } from '@huggingface/hub'
 import { fileTransfers } from '@zhisuan/contract/files/file'
 import { modelFiles, modelRevisions, models, type Model } from '@zhisuan/contract/models/model'
+import { keptProjects } from '@zhisuan/contract/iam/project'
+import { auth } from '@zhisuan/contract/ums/auth'
+import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { sql } from 'kysely'
@@ -22,7 +25,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { allow, deny, keeping, policyOf } from '../../testing/policies.ts'
-import { someone, type Person, type SignedIn } from '../../testing/people.ts'
+import { signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { offsetOf, sendPiece, sha256Of } from '../../testing/uploads.ts'
 
 let app: TestApp
@@ -326,6 +329,61 @@ describe('a model', () => {
   })
 })
 
+describe('a model of a project', () => {
+  it('is made and read by who works there, as the project’s files are, and by everybody once it is published', async () => {
+    const head = await someone(app)
+    const project = await call(app, keptProjects.create, { token: head.token, body: { key: 'vision', name: '视觉', bp_id: head.bp_id } })
+    const [member, other] = [await someone(app, { kind: 4, organisation: head.bp_id }), await someone(app, { kind: 4, organisation: head.bp_id })]
+    await call(app, keptProjects.addMember, { token: head.token, params: { id: project.id }, body: { user_id: member.id } })
+    const body = { namespace: 'vision', name: 'm', title: 'm', project_id: project.id }
+    expect(await refused(app, models.create, { token: other.token, body })).toMatchObject({ code: 94031 })
+    const model = await call(app, models.create, { token: member.token, body })
+    await commit(member, model, { 'a.bin': Buffer.from('a') })
+    const params = { id: model.id }
+    expect(await call(app, models.get, { token: head.token, params })).toMatchObject({ mine: true })
+    expect((await call(app, models.list, { token: member.token, query: { mine: 'true' } })).items).toMatchObject([{ id: model.id }])
+    expect((await call(app, models.list, { token: other.token, query: { mine: 'true' } })).items).toEqual([])
+    expect(await refused(app, models.get, { token: other.token, params })).toMatchObject({ status: 404 })
+    expect(await refused(app, modelFiles.upload, { token: other.token, params, body: { size_bytes: 1 } })).toMatchObject({ status: 404 })
+    expect(await refused(app, models.delete, { token: other.token, params })).toMatchObject({ status: 404 })
+    await call(app, models.submit, { token: member.token, params })
+    await call(app, models.review, { token: admin.token, params, body: { accept: true, ...(await looked(model)) } })
+    expect(await call(app, models.get, { token: other.token, params })).toMatchObject({ mine: false })
+    expect(await refused(app, modelFiles.upload, { token: other.token, params, body: { size_bytes: 1 } })).toMatchObject({ status: 403 })
+    await call(app, keptProjects.removeMember, { token: head.token, params: { id: project.id, user_id: member.id } })
+    expect(await call(app, models.get, { token: member.token, params })).toMatchObject({ mine: false })
+  })
+})
+
+describe('a link to a file of a model', () => {
+  it('leads there as long as whoever asked for it may have it', async () => {
+    const model = await create(owner)
+    await commit(owner, model, { 'a.bin': Buffer.from('a') })
+    const params = { id: model.id }
+    const linkOf = async (who: SignedIn | null) =>
+      (await call(app, modelFiles.download, { ...(who !== null && { token: who.token }), params, body: { path: 'a.bin' } })).path
+    const follow = async (path: string) => (await fetch(`${url}${path}`)).status
+    const [mine, visitor] = [await someone(app, { kind: 4, organisation: owner.bp_id }), await someone(app)]
+    const inside = await linkOf(mine)
+    expect(await follow(inside)).toBe(200)
+    await publish(model)
+    const outside = [await linkOf(visitor), await linkOf(null)]
+    for (const path of outside) expect(await follow(path)).toBe(200)
+    await keeping(app).give(owner, await keeping(app).makePolicy(owner, [deny('models.file.download', { Resource: `zrn:models:*:*/${model.id}` })]), {
+      user_id: mine.id,
+    })
+    // Published it is everybody's: it is not any more once it is taken back.
+    await call(app, models.withdraw, { token: owner.token, params })
+    expect([await follow(inside), ...(await Promise.all(outside.map(follow)))]).toEqual([403, 404, 404])
+    const own = await linkOf(owner)
+    expect(await follow(own)).toBe(200)
+    const again = await signIn(app, owner)
+    const signedOut = await linkOf(again)
+    await call(app, auth.logout, { token: again.token })
+    expect(await follow(signedOut)).toBe(404)
+  })
+})
+
 describe('policies', () => {
   const on = ({ id }: Model) => ({ Resource: `zrn:models:*:*/${id}` })
   const hub = (path: string, token: string, init: RequestInit = {}) =>
@@ -605,6 +663,28 @@ describe('the door of the hub', () => {
       body: [{ key: 'header', value: { summary: 'x' } }, theirs].map((line) => JSON.stringify(line)).join('\n'),
     })
     expect([stolen.status, await stolen.json()]).toMatchObject([409, { code: 97806 }])
+  })
+
+  it('announces all objects of a batch or none as far as the quota goes, each once', async () => {
+    const head = await someone(app)
+    const { id, repository } = await create(head)
+    await call(app, quotas.set, { token: admin.token, params: { bp_id: head.bp_id ?? '' }, body: { limits: { file_bytes: 1_000 } } })
+    const token = await tokenOf(head)
+    const announced = async (...sizes: number[]) => {
+      const answer = await fetch(`${hubUrl()}/${repository}.git/info/lfs/objects/batch`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.git-lfs+json' },
+        body: JSON.stringify({ operation: 'upload', objects: sizes.map((size) => ({ oid: sha256Of(Buffer.from(`object ${size}`)), size })) }),
+      })
+      const { objects } = (await answer.json()) as { objects: { error?: { message: string }; actions?: object }[] }
+      return objects.map(({ error, actions }) => (error === undefined ? actions !== undefined : error.message))
+    }
+    const refusal = expect.stringContaining('空间不足')
+    expect([await announced(600, 700), await used(head.bp_id)]).toEqual([[refusal, refusal], 0])
+    expect([await announced(600, 300, 600), await used(head.bp_id)]).toEqual([[true, true, true], 900])
+    // What was announced before is not refused with the rest.
+    expect([await announced(600, 200), await used(head.bp_id)]).toEqual([[true, refusal], 900])
+    expect((await call(app, modelFiles.unfinished, { token: head.token, params: { id } })).items).toHaveLength(2)
   })
 
   it('reads no more of a request than a tool sends', async () => {

@@ -23,7 +23,8 @@ export const mayStill = async (
   actor: Actor,
   call: Decided & Pick<Call, 'access'>,
   body: unknown,
+  params: unknown = {},
 ): Promise<boolean> =>
   mayAccess(call.access, actor) &&
-  (await decideCall(actor, call, { params: {}, body }, contextOfPerson(actor, now()), (kind, id) => tagsOf(kinds(), scopeOf(actor), kind, id))).outcome ===
+  (await decideCall(actor, call, { params, body }, contextOfPerson(actor, now()), (kind, id) => tagsOf(kinds(), scopeOf(actor), kind, id))).outcome ===
     'allowed'

@@ -80,15 +80,15 @@ export type ReadOwner = (of: string, id: string, kind: string) => Promise<string
 export const deniesSome = ({ policies, boundaries }: Rules, action: string): boolean =>
   [policies, ...boundaries].some((part) => part.about(action).denies.some(({ resources }) => !resources.everything))
 
-/** What denies an action on one thing that goes along with another, whatever allows it on that; null where nothing does. */
-export function deniedOn(
-  { rules, bp_id }: Asking,
-  action: string,
-  { kind, id }: { readonly kind: string; readonly id: string },
-  context: Context,
-): StatementPlace | null {
+/** Whether an action is theirs on one thing that only shows while a call is made. */
+export function decideOn({ rules, bp_id }: Asking, action: string, { kind, id }: { readonly kind: string; readonly id: string }, context: Context): Decision {
   const { service, type } = subjectOf({ id: kind })
-  const decision = decide(rules.policies, rules.boundaries, { action, resource: resourceName(service, type, bp_id, written(id)), context })
+  return decide(rules.policies, rules.boundaries, { action, resource: resourceName(service, type, bp_id, written(id)), context })
+}
+
+/** What denies an action on one thing that goes along with another, whatever allows it on that; null where nothing does. */
+export function deniedOn(asking: Asking, action: string, on: { readonly kind: string; readonly id: string }, context: Context): StatementPlace | null {
+  const decision = decideOn(asking, action, on, context)
   return decision.outcome === 'explicitDeny' ? decision.by : null
 }
 

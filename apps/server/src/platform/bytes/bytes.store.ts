@@ -22,6 +22,10 @@ interface ByteUploadTable {
   offset_bytes: Generated<number>
   /** Who writes: whoever has an older number has been overtaken. */
   lease: Generated<number>
+  /** Which server the last lease was given at. */
+  writer: string | null
+  /** Whether servers have taken it over from one another: the one before may have it open still, and no other can close it there. */
+  handed_over: Generated<boolean>
   status: 'uploading' | 'verifying' | 'done' | 'failed'
   error: string | null
   /** What its taker knows of it. */
@@ -107,6 +111,9 @@ export const byteMigrations: Migrations = {
   '20261201_17_byte_released_due': migration(`
     alter table byte_released add column due_at timestamptz not null default now();
   `),
+  '20261202_33_byte_upload_writers': migration(`
+    alter table byte_uploads add column writer uuid, add column handed_over boolean not null default false;
+  `),
 }
 
 /** Whose bytes are: an organisation's, or, within it, a project's. */
@@ -118,14 +125,23 @@ export interface ByteOwner {
 export type UploadRow = Selectable<ByteUploadTable>
 const wishes = (wish: object) => sql<boolean>`wish @> ${JSON.stringify(wish)}::jsonb`
 
-export const insertUpload = async (
+export const insertUploads = async (
   tx: Tx,
-  row: Pick<UploadRow, 'id' | 'taker' | 'bp_id' | 'project_id' | 'user_id' | 'size_bytes' | 'sha256' | 'expires_at'> & { wish: object },
+  rows: readonly (Pick<UploadRow, 'id' | 'taker' | 'bp_id' | 'project_id' | 'user_id' | 'size_bytes' | 'sha256' | 'expires_at'> & { readonly wish: object })[],
 ): Promise<void> => {
   await tx
     .insertInto('byte_uploads')
-    .values({ ...row, wish: JSON.stringify(row.wish), error: null, status: 'uploading' })
+    .values(rows.map((row) => ({ ...row, wish: JSON.stringify(row.wish), error: null, writer: null, status: 'uploading' })))
     .execute()
+}
+/** Which of these there are. */
+export async function uploadsAmong(on: Sql, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await on
+    .selectFrom('byte_uploads')
+    .select('id')
+    .where(sql<boolean>`id::text = any(${ids}::text[])`)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
 }
 export const getUpload = (on: Sql, id: string): Promise<UploadRow | undefined> =>
   on.selectFrom('byte_uploads').selectAll().where('id', '=', id).executeTakeFirst()
@@ -181,12 +197,23 @@ export const waitingUploads = (on: Sql, { taker, user_id, wish }: { taker: strin
     .where(wishes(wish))
     .execute()
 export type Lease = Pick<UploadRow, 'lease' | 'offset_bytes' | 'size_bytes'>
-/** Takes it over from whoever writes it. Undefined where nothing is to be written any more. @param from where it begins anew, whatever came before */
-export const leaseUpload = (on: Sql, id: string, from?: number): Promise<Lease | undefined> =>
+/**
+ * Takes it over from whoever writes it. Undefined where nothing is to be written any more, or not there.
+ * @param server that it is written at
+ * @param where `at` where it goes on, and only where it is that far; `from` where it begins anew, whatever came before
+ */
+export const leaseUpload = (on: Sql, id: string, server: string, where: { readonly at: number } | { readonly from: number }): Promise<Lease | undefined> =>
   on
     .updateTable('byte_uploads')
-    .set({ lease: sql`lease + 1`, updated_at: sql`now()`, ...(from !== undefined && { offset_bytes: from }) })
+    .set({
+      lease: sql`lease + 1`,
+      updated_at: sql`now()`,
+      writer: server,
+      handed_over: sql`handed_over or (lease > 0 and writer is distinct from ${server}::uuid)`,
+      ...('from' in where && { offset_bytes: where.from }),
+    })
     .where('id', '=', id)
+    .where('at' in where ? sql<boolean>`offset_bytes = ${where.at}` : sql<boolean>`true`)
     .where('status', '=', 'uploading')
     .returning(['lease', 'offset_bytes', 'size_bytes'])
     .executeTakeFirst()

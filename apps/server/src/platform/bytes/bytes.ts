@@ -1,6 +1,7 @@
 import { verifiedAtOnceBytes } from '@zhisuan/contract/files/file'
 import { sizeText } from '@zhisuan/contract/resource'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -14,11 +15,13 @@ import { refuseMisplaced } from '../http/tus.ts'
 import { uuidv7 } from '../ids.ts'
 import { defineJob, handleJob } from '../jobs.ts'
 import type { ModuleParts } from '../module.ts'
+import { createOneAtATime } from '../oneAtATime.ts'
 import type { Platform } from '../platform.ts'
 import * as store from './bytes.store.ts'
 import { byteMigrations, type ByteOwner, type UploadRow } from './bytes.store.ts'
 import type { Contents } from './contents.ts'
 import { createDirectoryContents, createUploadDirectory, type UploadDirectory } from './directory.ts'
+import { workInTurn } from './inTurn.ts'
 import { createS3Contents } from './s3.ts'
 
 /** So many bytes at most are sent again after a kill, and what was in the connection. */
@@ -33,6 +36,8 @@ const uploadDays = 7
 const keptWithinMs = 12 * 3_600_000
 /** Tries at keeping what others drop meanwhile. */
 const keepingTries = 5
+/** Transactions at a server that take what was received: fewer than it has connections to the database. */
+const takenAtOnce = 4
 /** Whoever verifies says so that often. */
 const verifyingEveryMs = 60_000
 const dayMs = 86_400_000
@@ -45,8 +50,13 @@ const contentsOf = (config: Config): Contents => {
     : createS3Contents({ bucket, endpoint, region, credentials: { accessKeyId: key, secretAccessKey: secret } })
 }
 
+/** Makes a change, in one transaction. */
+export type Change = <T>(act: (tx: Tx) => Promise<T>) => Promise<T>
+
 /** What becomes of what was received; for one kind of uploads. */
 export interface Taker {
+  /** Where its uploads of one place wait for each other without a connection to the database in hand; left out: those of one organisation do. */
+  readonly changeOf?: (upload: UploadRow) => Change
   /** Its bytes are verified and kept: takes them, in the transaction that says so. @throws Refusal where nothing can be made of them any more */
   readonly take: (tx: Tx, upload: UploadRow, content: { readonly sha256: string; readonly size_bytes: number }) => Promise<void>
   /** It has ended without that: given up, expired, or not what was announced. */
@@ -102,6 +112,10 @@ export function createBytes(
   const takers = new Map<string, Taker>()
   const open = new Map<ServerResponse, string>()
   const hands: Hands = new Map()
+  /** This server, as uploads know it. */
+  const server = randomUUID()
+  const oneAtATime = createOneAtATime()
+  const few = workInTurn(takenAtOnce)
   const takerOf = (upload: UploadRow): Taker => {
     const taker = takers.get(upload.taker)
     if (taker === undefined) throw new Error(`nobody takes uploads for ${upload.taker}`)
@@ -174,12 +188,16 @@ export function createBytes(
   }
   /**
    * Keeps bytes, and then, in one transaction, what refers to them: no connection to the database is held while they are copied,
-   * which takes long where they lie elsewhere. Where one of them was dropped in between, as nothing referred to it yet, all is done again.
+   * which takes long where they lie elsewhere. @param change where it waits for others. Where one of them was dropped in between, as nothing referred to it yet, all is done again.
    */
-  const keeping = async <T>(contentsOf: readonly (Kept & { readonly put: () => Promise<void> })[], act: (tx: Tx) => Promise<T>): Promise<T> => {
+  const keeping = async <T>(
+    contentsOf: readonly (Kept & { readonly put: () => Promise<void> })[],
+    act: (tx: Tx) => Promise<T>,
+    change: Change = (work) => db.transaction().execute(work),
+  ): Promise<T> => {
     // In the order of their digests, so that no two wait for each other.
     const all = [...new Map(contentsOf.map((one) => [one.sha256, one])).values()].toSorted((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
-    if (all.length === 0) return db.transaction().execute(act)
+    if (all.length === 0) return change(act)
     const digests = all.map(({ sha256 }) => sha256)
     for (let tries = 1; ; tries++) {
       const since = await unrecorded(() =>
@@ -195,7 +213,7 @@ export function createBytes(
       )
       try {
         for (const { put } of all) await put()
-        const done = await db.transaction().execute(async (tx) => {
+        const done = await change(async (tx) => {
           await store.lockContents(tx, digests)
           const still = await store.contentsSince(tx, digests)
           if (digests.some((digest) => still.get(digest) !== since.get(digest))) return null
@@ -218,12 +236,23 @@ export function createBytes(
     if (upload?.status !== 'verifying') return
     // Of one of no bytes nothing was written.
     if (upload.size_bytes === 0) await (await uploads.open(id, 0)).close()
+    // Whom another server overtook may still write there: what is kept is a file of its own, and what is summed up is that one.
+    const path = upload.handed_over ? uploads.placeApart(id) : uploads.pathOf(id)
+    try {
+      if (await kept(upload, path, signal)) await uploads.drop(id)
+    } finally {
+      if (upload.handed_over) await rm(path, { force: true })
+    }
+  }
+  /** @returns false where another server has seen to it */
+  const kept = async (upload: UploadRow, path: string, signal: AbortSignal | undefined): Promise<boolean> => {
+    const { id } = upload
     // Says that somebody is at it: what is large takes long.
     const saying = setInterval(() => {
       store.updateUpload(db, id, {}).catch((error: unknown) => log.debug({ err: error, upload: id }, 'nobody was told that an upload is being verified'))
     }, verifyingEveryMs)
-    const sha256 = await uploads
-      .hash(id, signal)
+    const sha256 = await (upload.handed_over ? uploads.copy(id, path) : Promise.resolve())
+      .then(() => uploads.hash(path, signal))
       .catch(async (error: unknown) => {
         // Another server was faster, and has taken it.
         if ((await store.getUpload(db, id))?.status !== 'verifying') return null
@@ -232,8 +261,8 @@ export function createBytes(
         throw error
       })
       .finally(() => clearInterval(saying))
-    if (sha256 === null) return
-    const wrong = (await uploads.size(id)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
+    if (sha256 === null) return false
+    const wrong = (await uploads.size(path)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
     const fail = (reason: string): Promise<void> =>
       db.transaction().execute(async (tx) => {
         const locked = await store.lockUpload(tx, id)
@@ -243,20 +272,23 @@ export function createBytes(
     else {
       try {
         const content = { sha256, size_bytes: upload.size_bytes }
-        await keeping([{ ...content, put: () => contents.keep(uploads.pathOf(id), sha256) }], async (tx) => {
+        const act = async (tx: Tx): Promise<void> => {
           const locked = await store.lockUpload(tx, id)
           // It ended meanwhile, or another server has taken it.
           if (locked?.status !== 'verifying') return store.release(tx, [sha256])
           await takerOf(upload).take(tx, locked, content)
           await store.updateUpload(tx, id, { status: 'done', expires_at: new Date(now().getTime() + dayMs) })
-        })
+        }
+        await keeping([{ ...content, put: () => contents.keep(path, sha256) }], act, changeOf(upload))
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         await fail(error.message)
       }
     }
-    await uploads.drop(id)
+    return true
   }
+  const changeOf = (upload: UploadRow): Change =>
+    takerOf(upload).changeOf?.(upload) ?? ((act) => oneAtATime(`${upload.taker} ${upload.bp_id}`, () => few(() => db.transaction().execute(act))))
 
   /** Contents that nothing refers to any more. */
   const dropReleased = async (): Promise<void> => {
@@ -304,7 +336,28 @@ export function createBytes(
     })
     await dropReleased()
     // What a server left that was killed between the row and its file.
-    for (const id of await uploads.ids()) if ((await store.getUpload(db, id)) === undefined) await uploads.drop(id)
+    const there = await uploads.names()
+    const known = await store.uploadsAmong(db, [...new Set(there.map(({ id }) => id))])
+    for (const { name } of there.filter(({ id }) => !known.has(id))) await uploads.drop(name)
+  }
+
+  /** Announces uploads of one owner; their bytes count from now on, all or none. @throws Refusal fileQuotaExceeded, filesExhausted */
+  const announceAll = async (tx: Tx, { bp_id, project_id }: ByteOwner, all: readonly Omit<Announced, keyof ByteOwner>[]): Promise<string[]> => {
+    if (all.length === 0) return []
+    await reserve(
+      tx,
+      { bp_id, project_id },
+      all.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+    )
+    const rows = all.map(({ keptMs = uploadDays * dayMs, ...about }) => ({
+      id: uuidv7(),
+      bp_id,
+      project_id,
+      ...about,
+      expires_at: new Date(now().getTime() + keptMs),
+    }))
+    await store.insertUploads(tx, rows)
+    return rows.map(({ id }) => id)
   }
 
   const bytes = {
@@ -322,11 +375,10 @@ export function createBytes(
     },
     /** Nothing refers to these through the caller any more. */
     release: store.release,
-    /** Announces an upload; its bytes count from now on. @throws Refusal fileQuotaExceeded, filesExhausted */
-    async announce(tx: Tx, { wish, keptMs = uploadDays * dayMs, ...about }: Announced): Promise<string> {
-      await reserve(tx, about, about.size_bytes)
-      const id = uuidv7()
-      await store.insertUpload(tx, { id, ...about, wish, expires_at: new Date(now().getTime() + keptMs) })
+    announceAll,
+    /** The same of one. @throws Refusal fileQuotaExceeded, filesExhausted */
+    async announce(tx: Tx, { bp_id, project_id, ...about }: Announced): Promise<string> {
+      const [id = ''] = await announceAll(tx, { bp_id, project_id }, [about])
       return id
     },
     /** Of one of no bytes nothing will be sent. */
@@ -337,7 +389,7 @@ export function createBytes(
      * @param may whether whoever sends still may: asked again and again while it comes. @throws Refusal where not
      */
     async put(id: string, source: Readable, may: MaySend = async () => undefined): Promise<void> {
-      const leased = await store.leaseUpload(db, id, 0)
+      const leased = await store.leaseUpload(db, id, server, { from: 0 })
       if (leased !== undefined) {
         await write({ db, uploads, hands }, source, id, leased, may).catch((error: unknown) => {
           throw error instanceof Ended ? new Refusal(refusals[error.status], { cause: error }) : error
@@ -350,13 +402,17 @@ export function createBytes(
       if (status === 'failed' || status === 'uploading') throw new Refusal('fileUploadWrong')
       if (status !== 'done') throw new Refusal('fileUploadOver')
     },
-    /** Keeps what is small enough to be at hand, then what refers to it, in one transaction: what nothing refers to then is released by `act`. */
-    async keep<T>(small: readonly Buffer[], act: (tx: Tx, kept: readonly Kept[]) => Promise<T>): Promise<T> {
+    /**
+     * Keeps what is small enough to be at hand, then what refers to it, in one transaction: what nothing refers to then is released by `act`.
+     * @param change where it waits for others
+     */
+    async keep<T>(small: readonly Buffer[], act: (tx: Tx, kept: readonly Kept[]) => Promise<T>, change?: Change): Promise<T> {
       const kept = small.map((content) => ({ content, sha256: createHash('sha256').update(content).digest('hex'), size_bytes: content.length }))
       const all = kept.map(({ sha256, size_bytes }) => ({ sha256, size_bytes }))
       return keeping(
         kept.map(({ content, ...one }) => ({ ...one, put: () => contents.store(one.sha256, content) })),
         (tx) => act(tx, all),
+        change,
       )
     },
     /** Keeps a file of ours on the same file system, whose digest its caller made, then what refers to it. */
@@ -403,9 +459,9 @@ export function createBytes(
           const { offset_bytes: offset } = (await store.getUpload(db, id)) ?? upload
           return await reply.code(200).header('upload-offset', offset).header('upload-length', upload.size_bytes).send()
         }
-        const leased = await store.leaseUpload(db, id)
-        if (leased === undefined) throw gone()
-        if (leased.offset_bytes !== Number(request.headers['upload-offset'])) throw elsewhere()
+        // Who is wrong about where it goes on ends nobody who is at it.
+        const leased = await store.leaseUpload(db, id, server, { at: Number(request.headers['upload-offset']) })
+        if (leased === undefined) throw (await store.getUpload(db, id))?.status === 'uploading' ? elsewhere() : gone()
         // Not destroyed: whoever is refused in the middle of it is still told so.
         const offset = await write({ db, uploads, hands }, request.raw.iterator({ destroyOnReturn: false }), id, leased, may)
         if (offset === upload.size_bytes) await whole(id)
@@ -508,7 +564,7 @@ async function write(
   }
   let writing: Promise<void> = Promise.resolve()
   hands.set(id, hand)
-  const there = await uploads.size(id)
+  const there = await uploads.size(uploads.pathOf(id))
   if (there < leased.offset_bytes) {
     // Less is on the disk than was counted, as after a restore: it goes on from there.
     hands.delete(id)

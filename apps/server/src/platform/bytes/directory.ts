@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { link, mkdir, open, readdir, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises'
+import { constants, mkdirSync } from 'node:fs'
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ContentMissingError, type Contents } from './contents.ts'
 import { FileStream } from './fileStream.ts'
@@ -84,6 +84,11 @@ export function createUploadDirectory(dataDirectory: string) {
   const uploads = join(dataDirectory, 'bytes', 'uploads')
   const pathOf = (id: string): string => join(uploads, id)
   const inTurn = workInTurn(hashedAtOnce)
+  /** Bytes that may be written; below 0 where there is no room at all. */
+  const room = async (): Promise<number> => {
+    const { bavail, bsize } = await statfs(uploads)
+    return bavail * bsize - reserveBytes
+  }
 
   return {
     pathOf,
@@ -102,20 +107,27 @@ export function createUploadDirectory(dataDirectory: string) {
         throw error
       }
     },
-    size: (id: string): Promise<number> =>
-      stat(pathOf(id)).then(
+    /** A place for a copy of one, which nobody has open who wrote it. */
+    placeApart: (id: string): string => `${pathOf(id)}.${randomUUID()}`,
+    /** Where the disk can, only what changes takes room. @throws where there is none */
+    async copy(id: string, to: string): Promise<void> {
+      const { size } = await stat(pathOf(id))
+      if ((await room()) < size) throw new Error('there is no room for a copy of an upload')
+      await copyFile(pathOf(id), to, constants.COPYFILE_FICLONE)
+    },
+    size: (path: string): Promise<number> =>
+      stat(path).then(
         ({ size }) => size,
         () => 0,
       ),
-    drop: (id: string): Promise<void> => rm(pathOf(id), { force: true }),
-    ids: (): Promise<string[]> => readdir(uploads).catch(() => []),
+    /** @param name its id, or what {@link names} says */
+    drop: (name: string): Promise<void> => rm(pathOf(name), { force: true }),
+    /** What lies there: of each its id, with what was added for a copy of it. */
+    names: async (): Promise<{ readonly name: string; readonly id: string }[]> =>
+      (await readdir(uploads).catch(() => [])).map((name) => ({ name, id: name.split('.')[0] ?? name })),
     /** Few at a time: each takes the processor for itself while it is at it. */
-    hash: (id: string, signal?: AbortSignal): Promise<string> => inTurn(() => sha256Of(pathOf(id), signal)),
-    /** Bytes that may be written; below 0 where there is no room at all. */
-    async room(): Promise<number> {
-      const { bavail, bsize } = await statfs(uploads)
-      return bavail * bsize - reserveBytes
-    },
+    hash: (path: string, signal?: AbortSignal): Promise<string> => inTurn(() => sha256Of(path, signal)),
+    room,
   }
 }
 

@@ -43,7 +43,8 @@ export default function SharePage() {
       setRefused(errorText(toApiError(thrown)))
     }
   }
-  const out = data.downloads_left === 0
+  const { of } = data
+  const out = of?.downloads_left === 0
   return (
     <form
       noValidate
@@ -54,15 +55,17 @@ export default function SharePage() {
       }}
     >
       <h1 id="page-title" tabIndex={-1}>
-        {data.name}
+        {of?.name ?? t('shared.title')}
       </h1>
       <p className="zs-soft">
-        {[
-          t('shared.by', { who: data.shared_by }),
-          data.kind === 'folder' ? t('shared.folder') : format.bytes(data.size_bytes),
-          data.ends_at === null ? t('share.always') : t('share.until', { when: format.dateTime(data.ends_at) }),
-          ...(data.downloads_left === null ? [] : [t('share.left', { count: data.downloads_left })]),
-        ].join(' · ')}
+        {of === null
+          ? t('shared.closed')
+          : [
+              t('shared.by', { who: of.shared_by }),
+              of.kind === 'folder' ? t('shared.folder') : format.bytes(of.size_bytes),
+              of.ends_at === null ? t('share.always') : t('share.until', { when: format.dateTime(of.ends_at) }),
+              ...(of.downloads_left === null ? [] : [t('share.left', { count: of.downloads_left })]),
+            ].join(' · ')}
       </p>
       {refused !== null && <Alert className="zs-above" type="error" showIcon title={refused} />}
       {data.needs_password && (
@@ -72,7 +75,7 @@ export default function SharePage() {
         </label>
       )}
       <Button type="primary" size="large" htmlType="submit" loading={open.isPending} disabled={out || (data.needs_password && password === '')}>
-        {t(out ? 'shared.out' : data.kind === 'folder' ? 'shared.downloadZip' : 'action.download')}
+        {t(out ? 'shared.out' : of?.kind === 'folder' ? 'shared.downloadZip' : 'action.download')}
       </Button>
     </form>
   )

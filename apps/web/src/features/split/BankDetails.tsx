@@ -27,7 +27,8 @@ export function BankDetails({ providerId }: { readonly providerId: string }) {
         columns={[
           col.name<BankDetail>('account', t('bank.account'), ({ bank, account }) => `${bank} ${account}`, { width: 200, note: ({ holder }) => holder }),
           col.status<BankDetail>('status', t('column.status'), ({ status }) => ({ tone: bankTones[status], text: t(`bank.status.${status}`) }), { width: 110 }),
-          col.date<BankDetail>('counts_from', t('bank.countsFrom'), ({ counts_from }) => counts_from),
+          // Of one that was approved it has counted since.
+          col.date<BankDetail>('counts_from', t('bank.countsFrom'), ({ counts_from, approved_by }) => (approved_by === null ? counts_from : null)),
           col.text<BankDetail>('set_by', t('bank.setBy'), ({ set_by }) => set_by, { width: 110 }),
           col.text<BankDetail>('approved_by', t('bank.approvedBy'), ({ approved_by }) => approved_by, { width: 110 }),
           col.date<BankDetail>('created_at', t('column.created'), ({ created_at }) => created_at),

@@ -1,3 +1,4 @@
+import Form from 'antd/es/form'
 import {
   caseAskable,
   caseCan,
@@ -27,7 +28,6 @@ export function Cases() {
   const { t } = useTranslation('split')
   const ask = useChange(splitCases.ask, how)
   const decide = useChange(splitCases.decide, how)
-  const side = (one: SplitCase['ours']): string => (one === null ? format.nothing : `${format.money(one.amount)} ${t(`case.state.${stateOf(one.status)}`)}`)
   return (
     <>
       <ResourceTable
@@ -36,8 +36,12 @@ export function Cases() {
         columns={[
           col.name<SplitCase>('day', t('case.day'), ({ day }) => day, { width: 120, sort: true, note: ({ reference }) => reference }),
           col.text<SplitCase>('kind', t('column.kind'), ({ kind }) => t(`case.kind.${kind}`), { width: 150, note: ({ provider }) => provider?.name ?? '' }),
-          col.text<SplitCase>('ours', t('case.ours'), ({ ours }) => side(ours), { width: 160 }),
-          col.text<SplitCase>('theirs', t('case.theirs'), ({ theirs }) => side(theirs), { width: 160 }),
+          ...(['ours', 'theirs'] as const).map((whose) =>
+            col.charge<SplitCase>(whose, t(`case.${whose}`), (one) => one[whose]?.amount, {
+              width: 130,
+              note: ({ [whose]: side }) => (side === null ? '' : t(`case.state.${stateOf(side.status)}`)),
+            }),
+          ),
           col.status<SplitCase>(
             'status',
             t('column.status'),
@@ -57,7 +61,6 @@ export function Cases() {
         ]}
         rowActions={(one) => {
           const whyNot = (action: keyof typeof caseCan) => allowed(caseCan, action, one.status, t(`case.status.${one.status}`))
-          const decided = (agree: boolean) => () => decide.mutateAsync({ params: { id: one.id }, body: { agree } })
           return [
             {
               key: 'ask',
@@ -79,9 +82,7 @@ export function Cases() {
               call: splitCases.decide,
               label: t('case.agree'),
               disabledReason: whyNot('decide'),
-              confirm: { title: t('case.agreeTitle'), body: one.reason },
-              doneText: t('case.agreed'),
-              run: decided(true),
+              dialog: (close) => <AgreeDialog of={one} onClose={close} />,
             },
             {
               key: 'refuse',
@@ -89,7 +90,7 @@ export function Cases() {
               label: t('case.refuse'),
               disabledReason: whyNot('decide'),
               doneText: t('case.refused'),
-              run: decided(false),
+              run: () => decide.mutateAsync({ params: { id: one.id }, body: { agree: false } }),
             },
           ]
         }}
@@ -126,11 +127,44 @@ export function Cases() {
 const states = ['done', 'failed', 'returned', 'open'] as const
 const stateOf = (status: string): (typeof states)[number] => states.find((one) => one === status) ?? 'open'
 
+type Exit = SplitCase['exits'][number]
+
+/** What an exit changes: the payout, and where its money stands. */
+function Changes({ of }: { readonly of: Exit | undefined }) {
+  const { t } = useTranslation('split')
+  if (of === undefined) return null
+  const { status, moves } = of
+  return (
+    <dl className="sp-moves" role="status" aria-label={t('case.changes')}>
+      {status !== null && (
+        <div>
+          <dt>{t('case.payoutBecomes')}</dt>
+          <dd>{t(`payout.status.${status}`)}</dd>
+        </div>
+      )}
+      {moves.map(({ account, amount }) => (
+        <div key={account}>
+          <dt>{t(`case.account.${account}`)}</dt>
+          <dd className="zs-number">{amount.startsWith('-') ? format.exactMoney(amount) : `+${format.exactMoney(amount)}`}</dd>
+        </div>
+      ))}
+      {status === null && moves.length === 0 && (
+        <div>
+          <dt>{t('case.noChange')}</dt>
+        </div>
+      )}
+    </dl>
+  )
+}
+
 function ProposeDialog({ of, onClose }: Dialog<{ of: SplitCase }>) {
   const { t } = useTranslation('split')
   const propose = useChange(splitCases.propose, how)
+  const [form] = Form.useForm<{ exit: Exit['exit']; reason: string }>()
+  const exit = Form.useWatch('exit', form)
   return (
-    <FormDialog<{ exit: 'accepted' | 'writtenOff'; reason: string }>
+    <FormDialog<{ exit: Exit['exit']; reason: string }>
+      form={form}
       title={t('case.propose')}
       okText={t('case.submit')}
       initialValues={{ exit: 'accepted', reason: '' }}
@@ -138,8 +172,28 @@ function ProposeDialog({ of, onClose }: Dialog<{ of: SplitCase }>) {
       onClose={onClose}
       onSubmit={(body) => propose.mutateAsync({ params: { id: of.id }, body })}
     >
-      <RadioField name="exit" label={t('case.exitLabel')} values={['accepted', 'writtenOff'] as const} labelOf={(exit) => t(`case.exitNote.${exit}`)} />
+      <RadioField name="exit" label={t('case.exitLabel')} values={of.exits.map((one) => one.exit)} labelOf={(one) => t(`case.exitNote.${one}`)} />
+      <Changes of={of.exits.find((one) => one.exit === exit)} />
       <TextAreaField name="reason" label={t('case.reason')} schema={splitCases.propose.body.shape.reason} rows={3} />
+    </FormDialog>
+  )
+}
+
+function AgreeDialog({ of, onClose }: Dialog<{ of: SplitCase }>) {
+  const { t } = useTranslation('split')
+  const decide = useChange(splitCases.decide, how)
+  return (
+    <FormDialog<Record<string, never>>
+      title={t('case.agreeTitle')}
+      okText={t('case.agree')}
+      initialValues={{}}
+      doneText={t('case.agreed')}
+      onClose={onClose}
+      onSubmit={() => decide.mutateAsync({ params: { id: of.id }, body: { agree: true } })}
+    >
+      <p>{of.exit !== null && of.exit !== 'settled' && t(`case.exitNote.${of.exit}`)}</p>
+      <blockquote>{of.reason}</blockquote>
+      <Changes of={of.exits.find((one) => one.exit === of.exit)} />
     </FormDialog>
   )
 }

@@ -11,6 +11,7 @@ import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { ticketPath } from '../../kit/ticketPath.ts'
+import { whilePassing } from '../../kit/whilePassing.ts'
 import { useMayCall } from '../../session/user.ts'
 import { invalidatedByPayout, payoutTones } from './splitTexts.ts'
 import './split.css'
@@ -20,7 +21,11 @@ const how = { invalidates: invalidatedByPayout, silent: true } as const
 /** What a provider is owed and was paid, and its payouts. */
 export function ProviderPayouts({ providerId }: { readonly providerId: string }) {
   const { t } = useTranslation('split')
-  const { data, error, refetch } = useCall(splitPayouts.balance, { params: { id: providerId } }, { silent: true })
+  const { data, error, refetch } = useCall(
+    splitPayouts.balance,
+    { params: { id: providerId } },
+    { silent: true, refreshMs: (balance) => whilePassing(balance, ({ transit }) => transit !== '0.00') },
+  )
   const asks = useMayCall(splitPayouts.create)
   return (
     <>
@@ -29,7 +34,7 @@ export function ProviderPayouts({ providerId }: { readonly providerId: string })
         {(['pending', 'payable', 'transit', 'paid'] as const).map((account) => (
           <div key={account}>
             <dt>{t(`payout.balance.${account}`)}</dt>
-            <dd>{data === undefined ? format.nothing : format.money(data[account])}</dd>
+            <dd>{format.exactMoney(data?.[account])}</dd>
           </div>
         ))}
       </dl>
@@ -152,7 +157,7 @@ function PayoutDialog({ providerId, balance, onClose }: Dialog<{ providerId: str
     >
       <p className="zs-soft">
         {t('payout.createNote', {
-          payable: format.money(balance.payable),
+          payable: format.exactMoney(balance.payable),
           least: format.money(balance.least),
           most: format.money(balance.most),
           above: format.money(balance.approved_above),

@@ -1,3 +1,4 @@
+import { constants } from '@zhisuan/contract/constants'
 import { splitProviders, type SplitProvider } from '@zhisuan/contract/split/provider'
 import { users } from '@zhisuan/contract/ums/user'
 import { useParams } from 'react-router'
@@ -21,7 +22,7 @@ import './split.css'
 export default function ProviderDetail() {
   const { t } = useTranslation('split')
   const { id = '' } = useParams()
-  const query = useOne(splitProviders.get, { params: { id } })
+  const query = useOne(splitProviders.get, { params: { id } }, { refreshMs: constants.listRefreshMs })
   const unbind = useChange(splitProviders.unbind, { invalidates: invalidatedBySplit, silent: true })
   return (
     <DetailPage
@@ -35,8 +36,8 @@ export default function ProviderDetail() {
       facts={(provider) => [
         { key: 'bp', label: t('column.organisation'), value: provider.bp_name ?? format.nothing },
         { key: 'cards', label: t('column.cards'), value: format.number(provider.card_count) },
-        { key: 'paid', label: t('column.paid'), value: format.money(provider.paid) },
-        { key: 'waiting', label: t('column.waiting'), value: format.money(provider.waiting) },
+        { key: 'paid', label: t('column.paid'), value: format.exactMoney(provider.paid) },
+        { key: 'waiting', label: t('column.waiting'), value: format.exactMoney(provider.waiting) },
         { key: 'created', label: t('column.created'), value: format.dateTime(provider.created_at) },
       ]}
       tabs={(provider) => [

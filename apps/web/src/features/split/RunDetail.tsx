@@ -43,6 +43,7 @@ function Statement({ run }: { readonly run: SplitRun }) {
     { params: { id: run.id }, query: { page_num: page, page_size: pageSize } },
     { silent: true },
   )
+  const lines = data?.items ?? []
   return (
     <>
       <dl className="sp-tiles">
@@ -73,7 +74,7 @@ function Statement({ run }: { readonly run: SplitRun }) {
           size="small"
           rowKey="id"
           loading={isFetching && data === undefined}
-          dataSource={data?.items ?? []}
+          dataSource={lines}
           pagination={{ current: page, pageSize, total: data?.total ?? 0, showSizeChanger: false, onChange: setPage }}
           columns={[
             col.text<SplitLine>('kind', t('column.kind'), ({ kind }) => t(`lineKind.${kind}`), { width: 80 }),
@@ -82,9 +83,12 @@ function Statement({ run }: { readonly run: SplitRun }) {
             col.text<SplitLine>('model', t('column.model'), ({ model }) => model, { width: 150, note: ({ cards }) => cards.join(' ') }),
             col.text<SplitLine>('rental', t('column.rental'), ({ rental }) => rental?.name, { width: 110, note: ({ payer }) => payer ?? '' }),
             col.custom<SplitLine>('order', t('column.order'), ({ order }) => <OrderNumber order={order} />, { width: 90 }),
-            col.text<SplitLine>('base', t('column.base'), ({ base }) => format.exactMoney(base), { width: 120 }),
+            col.charge<SplitLine>('base', t('column.base'), ({ base }) => base, { width: 120, decimals: format.decimalsOf(lines.map(({ base }) => base)) }),
             ...run.shares.map(({ party }, index) =>
-              col.text<SplitLine>(`share-${index}`, party.name, ({ amounts }) => format.exactMoney(amounts[index]), { width: 120 }),
+              col.charge<SplitLine>(`share-${index}`, party.name, ({ amounts }) => amounts[index], {
+                width: 120,
+                decimals: format.decimalsOf(lines.map(({ amounts }) => amounts[index])),
+              }),
             ),
           ]}
         />

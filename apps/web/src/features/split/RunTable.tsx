@@ -99,12 +99,16 @@ export function RunTable({
             width: 150,
           },
         ),
-        col.money<SplitRun>('base', t('column.base'), ({ base }) => base, { width: 130 }),
-        col.money<SplitRun>('theirs', t('column.theirs'), ({ shares }) => shares[1]?.amount, { width: 130 }),
-        col.text<SplitRun>('lines', t('column.lines'), ({ line_count }) => format.number(line_count), {
-          width: 120,
-          note: ({ late_count }) => (late_count > 0 ? t('late', { count: late_count }) : ''),
-        }),
+        col.charge<SplitRun>('base', t('column.base'), ({ base }) => base, { width: 140 }),
+        col.charge<SplitRun>('theirs', t('column.theirs'), ({ shares }) => shares[1]?.amount, { width: 140 }),
+        {
+          ...col.text<SplitRun>('lines', t('column.lines'), ({ line_count }) => format.number(line_count), {
+            width: 120,
+            note: ({ late_count }) => (late_count > 0 ? t('late', { count: late_count }) : ''),
+          }),
+          align: 'right',
+          className: 'zs-number',
+        },
         col.date<SplitRun>('confirm_by', t('column.confirmBy'), ({ confirm_by }) => confirm_by),
         col.text<SplitRun>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110 }),
         col.date<SplitRun>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),

@@ -43,12 +43,12 @@ function Trial({ title, trial }: { readonly title: string; readonly trial: Split
       <dl className="sp-tiles">
         <div>
           <dt>{t('column.base')}</dt>
-          <dd>{format.money(trial.base)}</dd>
+          <dd>{format.exactMoney(trial.base)}</dd>
         </div>
         {trial.shares.map(({ party, amount }) => (
           <div key={party.name}>
             <dt>{party.name}</dt>
-            <dd>{format.money(amount)}</dd>
+            <dd>{format.exactMoney(amount)}</dd>
           </div>
         ))}
       </dl>

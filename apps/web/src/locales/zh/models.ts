@@ -116,7 +116,7 @@ export default {
     name: '模型名',
     nameNote: '创建后不能修改',
     project: '所属项目',
-    projectNote: '不选则属于整个组织；选了则同时计入项目的配额',
+    projectNote: '不选则属于整个组织；选了则公开前只有项目成员和组织管理员能查看，并同时计入项目的配额',
     title: '标题',
     summary: '一句话介绍',
     parameters: '参数量',

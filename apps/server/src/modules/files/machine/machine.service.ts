@@ -21,7 +21,7 @@ import type { Machine, MachineItem, Machines, SentItem } from './machine.ts'
 import * as store from './machine.store.ts'
 import type { CopyRow, PartRow } from './machine.store.ts'
 import type { Transfers } from '../transfers.ts'
-import { refuseWithin, type Asked } from '../within.ts'
+import { refuseReplacing, refuseWithin, type Asked } from '../within.ts'
 
 type Calls = typeof machineCopies
 
@@ -230,9 +230,9 @@ export function createMachineCopies(
     const parent = row.parent_id === null ? undefined : await files.folderIn(tx, space_id, row.parent_id)
     const parent_id = parent?.id ?? null
     await tree.refuseTooDeep(tx, parent_id, Math.max(...come.map(({ path, sha256 }) => depthOf(path) + (sha256 === null ? 1 : 0))))
-    const conflict = row.conflict === 'refuse' ? 'keep_both' : row.conflict
+    const taken: tree.WhereTaken = row.conflict === 'replace' ? async ({ id }) => (id === row.replaces ? 'replace' : 'keep_both') : 'keep_both'
     const kind = come[0]?.sha256 === null ? ('folder' as const) : ('file' as const)
-    const name = await tree.nameAt(tx, by, { space_id, parent_id }, { name: nameOf(row.path), kind }, conflict)
+    const name = await tree.nameAt(tx, by, { space_id, parent_id }, { name: nameOf(row.path), kind }, taken)
     const ids = new Map<string, string>()
     const rows = come.map(({ path, sha256, size_bytes }) => {
       const id = uuidv7()
@@ -348,7 +348,18 @@ export function createMachineCopies(
     ip: string,
     about: Pick<
       CopyRow,
-      'direction' | 'machine_kind' | 'machine_id' | 'machine_name' | 'path' | 'entry_id' | 'space_id' | 'parent_id' | 'conflict' | 'bp_id' | 'project_id'
+      | 'direction'
+      | 'machine_kind'
+      | 'machine_id'
+      | 'machine_name'
+      | 'path'
+      | 'entry_id'
+      | 'space_id'
+      | 'parent_id'
+      | 'conflict'
+      | 'replaces'
+      | 'bp_id'
+      | 'project_id'
     >,
     told: { readonly name: string; readonly space: Pick<files.SpaceRow, 'kind'>; readonly size: number | null; readonly at: string },
   ): Promise<MachineCopy> => {
@@ -404,26 +415,28 @@ export function createMachineCopies(
         space_id: null,
         parent_id: null,
         conflict,
+        replaces: null,
         bp_id: actor.bp_id,
         project_id: null,
       }
       return begin(actor, asked.ip, { direction: 'to_machine', ...about }, { name: entry.name, space, size: entry.size_bytes, at: directory })
     },
 
-    async fromMachine(actor: Actor, { machine: of, conflict, ...to }: BodyOf<Calls['fromMachine']>, ip: string): Promise<MachineCopy> {
+    async fromMachine(actor: Actor, { machine: of, conflict, ...to }: BodyOf<Calls['fromMachine']>, asked: Asked): Promise<MachineCopy> {
       const path = posix.normalize(to.path)
       const name = nameOf(path)
       const machine = await machines[of.kind].reach(scopeOf(actor), of.id)
       const place = await machine.stat(path)
       if (place === null || place.kind === 'other') throw new Refusal('machineFileMissing', { field: 'path', values: { path } })
       if (!entryName.safeParse(name).success) throw new Refusal('machineFileName', { field: 'path', values: { name } })
-      const space = await db.transaction().execute(async (tx) => {
+      const { space, replaces } = await db.transaction().execute(async (tx) => {
         const writable = await parts.files.writable(tx, actor, to.space_id, 'space_id')
         await tree.folderAt(tx, to.space_id, to.parent_id)
         const there = await files.entryNamed(tx, to.space_id, to.parent_id, name)
         const replaced = conflict === 'replace' && there?.kind === 'file' && place.kind === 'file'
         if (there !== undefined && conflict !== 'keep_both' && !replaced) throw new Refusal('fileNameTaken', { values: { name }, field: 'path' })
-        return writable
+        if (replaced) await refuseReplacing(tx, actor, asked, there)
+        return { space: writable, replaces: replaced ? there.id : null }
       })
       const about = {
         ...identified(of, machine),
@@ -432,10 +445,11 @@ export function createMachineCopies(
         space_id: to.space_id,
         parent_id: to.parent_id,
         conflict,
+        replaces,
         bp_id: space.bp_id,
         project_id: space.project_id,
       }
-      return begin(actor, ip, { direction: 'from_machine', ...about }, { name, space, size: place.kind === 'file' ? place.size_bytes : null, at: path })
+      return begin(actor, asked.ip, { direction: 'from_machine', ...about }, { name, space, size: place.kind === 'file' ? place.size_bytes : null, at: path })
     },
 
     async cancel(actor: Actor, id: string): Promise<void> {

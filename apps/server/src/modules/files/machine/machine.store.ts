@@ -25,6 +25,8 @@ interface MachineCopyTable {
   space_id: string | null
   parent_id: string | null
   conflict: ConflictWay
+  /** What had the name in the space when it was asked for, where it is to be replaced: that they may was asked of this one. */
+  replaces: string | null
   /** What it is called where it goes to: settled once, so that whoever goes on calls it the same. */
   name: string | null
   status: Generated<(typeof machineCopyStatuses)[number]>
@@ -101,6 +103,9 @@ export const machineMigrations: Migrations = {
   `),
   '20261201_12_file_machine_copy_projects': migration(`
     alter table file_machine_copies add column project_id uuid;
+  `),
+  '20261202_31_file_machine_copy_replaces': migration(`
+    alter table file_machine_copies add column replaces uuid;
   `),
 }
 

@@ -9,7 +9,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
  * `transit`: asked to be paid. `paid`: paid. `difference`: what was written off.
  */
 export type SplitAccount = 'consumption' | 'platform' | 'pending' | 'payable' | 'transit' | 'paid' | 'difference'
-export type MovementKind = 'stated' | 'confirmed' | 'noted' | 'asked' | 'done' | 'failed' | 'returned' | 'withdrawn' | 'writtenOff'
+export type MovementKind = 'stated' | 'confirmed' | 'noted' | 'asked' | 'done' | 'failed' | 'returned' | 'withdrawn' | 'writtenOff' | 'wasPaid' | 'wasNotPaid'
 
 interface MovementTable {
   id: string

@@ -20,8 +20,10 @@ import { balancesOf, post, providerParty, type MovementKind, type SplitAccount }
 import type { TellProvider } from '../provider.tell.ts'
 import { scopeFor, sees } from '../scope.ts'
 import { getProvider, updateRun } from '../split.store.ts'
-import { mostAgeMs, PayoutRejected, type PayoutAnswer, type PayoutChannelClient } from './channel.client.ts'
-import type { PayoutChannels } from './channel.service.ts'
+import { mostAgeMs, PayoutRejected, type PayoutAnswer } from './channel.client.ts'
+import type { OpenChannel, PayoutChannels } from './channel.service.ts'
+import { dayOf } from '../reconciliation/differences.ts'
+import { dueAgain } from '../reconciliation/reconciliation.store.ts'
 import * as store from './payout.store.ts'
 import type { PayoutRow, ShownPayout } from './payout.store.ts'
 import { payoutTexts as texts } from './payout.texts.ts'
@@ -34,6 +36,10 @@ const atOnce = 100
 const aloneMs = 7 * 86_400_000
 /** The channel tells by itself what became of a payout; who says nothing for so long is asked. */
 const asking = { youngestMs: 60_000, many: atOnce }
+/** Banks pay within a day that they work on; what has not ended after a weekend and a day is for people to look at. */
+export const stuckMs = 3 * 86_400_000
+/** What the channel refuses or never takes is not sent for ever, and nothing of it is on its way any more when people decide over it. */
+const resentMs = stuckMs - 3_600_000
 
 export const payoutJob = defineJob({ name: 'split.payout', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
 
@@ -55,7 +61,7 @@ export function createPayouts(
     tellProvider,
   }: {
     banks: Pick<BankService, 'open'>
-    channels: Pick<PayoutChannels, 'client' | 'enabled' | 'sending'>
+    channels: Pick<PayoutChannels, 'client' | 'all' | 'enabled' | 'sending'>
     settings: Pick<Settings, 'get'>
     prove: Prove
     tell: Tell
@@ -91,10 +97,21 @@ export function createPayouts(
   const get = async (actor: Actor, id: string): Promise<SplitPayout> => shape(found(await store.getPayout(db, await scopeFor(db, actor), id)))
 
   const moved = (tx: Tx, row: PayoutRow, kind: MovementKind, [from, to]: readonly [SplitAccount, SplitAccount], about: { note?: string; by?: string } = {}) =>
-    post(tx, { provider_id: row.provider_id, kind, key: `${kind} ${row.id}`, run_id: null, note: about.note ?? '', by: about.by ?? '' }, [
-      { account: from, amount: -BigInt(row.amount), party: providerParty },
-      { account: to, amount: BigInt(row.amount), party: providerParty },
-    ])
+    post(
+      tx,
+      {
+        provider_id: row.provider_id,
+        kind,
+        key: `${kind} ${row.id}${row.corrected === 0 ? '' : ` ${row.corrected}`}`,
+        run_id: null,
+        note: about.note ?? '',
+        by: about.by ?? '',
+      },
+      [
+        { account: from, amount: -BigInt(row.amount), party: providerParty },
+        { account: to, amount: BigInt(row.amount), party: providerParty },
+      ],
+    )
   const told = async (tx: Tx, row: PayoutRow, text: (name: string) => string, alsoPlatform: boolean): Promise<void> => {
     const name = (await getProvider(tx, row.provider_id))?.name ?? ''
     const about = { kind: 'split.payout' as const, id: row.id, name }
@@ -102,8 +119,8 @@ export function createPayouts(
     if (alsoPlatform) await tell(tx, { kind: 'split.payout', bp_id: null, text: text(name), about, key: uuidv7() })
   }
   /** Statements follow from what was paid of them: paid where everybody has theirs, down to less than a fen. The caller holds what is owed. */
-  const settleRuns = async (tx: Tx, row: PayoutRow, by: { at: Date; name: string; reference: string }): Promise<void> => {
-    for (const run of await store.openRuns(tx, row.provider_id, await store.runsOfPayout(tx, row.id))) {
+  const settleRuns = async (tx: Tx, row: PayoutRow, by: { at: Date; name: string; reference: string; runs?: readonly string[] }): Promise<void> => {
+    for (const run of await store.openRuns(tx, row.provider_id, by.runs ?? (await store.runsOfPayout(tx, row.id)))) {
       const [, provider = 0n, ...agents] = run.open
       const isPaid = run.asked === 0n && abs(provider) < fen && agents.every((open) => open === 0n)
       if (isPaid && run.status === 'confirmed') await updateRun(tx, run.id, { status: 'paid', paid_at: by.at, paid_by: by.name, paid_reference: by.reference })
@@ -112,13 +129,14 @@ export function createPayouts(
   }
 
   /** Brings a payout to what the channel says of it. @throws PayoutRejected, and nothing has changed */
-  const settle = async (answer: PayoutAnswer, nonce?: string): Promise<void> => {
+  const settle = async (answer: PayoutAnswer, { channel_id }: Pick<OpenChannel, 'channel_id'>, nonce?: string): Promise<void> => {
     await refusing({ split_payouts_reference: (cause) => new PayoutRejected('the payment is of another payout', { cause }) }, () =>
       db.transaction().execute(async (tx) => {
         // Signed anew each time that it is sent: the same once more is somebody else's copy.
         if (nonce !== undefined && !(await store.rememberNonce(tx, nonce, now()))) throw new PayoutRejected('a message that came before')
         const before = await store.lockPayoutOf(tx, answer.payout_id)
         if (before === undefined) throw new PayoutRejected('no such payout')
+        if ((before.channel_id ?? channel_id) !== channel_id) throw new PayoutRejected('a payout of another channel')
         const { status, reference, reason, at } = answer
         if (status === 'unknown') return
         if (String(answer.amount) !== before.amount) throw new PayoutRejected('another amount')
@@ -135,8 +153,12 @@ export function createPayouts(
         if (status === 'done' && before.status === 'returned' && reference === before.reference) return
         if (!isOpen && !(status === 'returned' && before.status === 'done')) throw new PayoutRejected(`${status} after it was ${before.status}`)
         if (status === 'returned' && !isOpen && reference !== before.reference) throw new PayoutRejected('another payment was returned')
-        await store.lockOwed(tx, before.provider_id)
         const ended = at ?? now()
+        // What it says of other days nobody would find in the file of its day.
+        if (ended.getTime() < (before.claimed_at?.getTime() ?? 0) - mostAgeMs || ended.getTime() > now().getTime() + mostAgeMs)
+          throw new PayoutRejected('ended at a time when it cannot have')
+        await store.lockOwed(tx, before.provider_id)
+        await dueAgain(tx, dayOf(ended), before.channel_id)
         const amount = toDecimal(BigInt(before.amount))
         if (status === 'failed') {
           await store.updatePayout(tx, before.id, { status, reference, reason, ended_at: ended })
@@ -160,7 +182,7 @@ export function createPayouts(
   }
 
   /** Takes what may be sent, and says so before anything is. */
-  const claim = (): Promise<{ client: PayoutChannelClient; claimed: readonly PayoutRow[] } | null> =>
+  const claim = (): Promise<{ client: OpenChannel; claimed: readonly PayoutRow[] } | null> =>
     db.transaction().execute(async (tx) => {
       // Through this very channel they are sent, and asked about: another one takes its place only while it has none.
       const client = await channels.sending(tx)
@@ -170,16 +192,16 @@ export function createPayouts(
         // It goes where those who decided saw that it goes, or nowhere.
         const bank = await currentBank(tx, row.provider_id, now())
         if (bank === undefined || bank.id !== row.bank_id) continue
-        const changes = { status: 'claimed' as const, claimed_at: now() }
+        const changes = { status: 'claimed' as const, claimed_at: now(), channel_id: client.channel_id }
         await store.updatePayout(tx, row.id, changes)
         claimed.push({ ...row, ...changes })
       }
       return { client, claimed }
     })
-  const send = async (client: PayoutChannelClient, row: PayoutRow): Promise<void> => {
+  const send = async (client: OpenChannel, row: PayoutRow): Promise<void> => {
     const bank = found(await store.bankOf(db, row.bank_id ?? ''))
     const purpose = texts.purpose(await settings.get('title'))
-    await settle(await client.send({ id: row.id, amount: BigInt(row.amount), purpose }, banks.open(bank)))
+    await settle(await client.send({ id: row.id, amount: BigInt(row.amount), purpose }, banks.open(bank)), client)
   }
   /** Where nothing certain came back, the payout stays as it is: it is asked about, and never sent under another key. */
   const trying = async (row: Pick<PayoutRow, 'id'>, act: () => Promise<void>): Promise<void> => {
@@ -191,12 +213,13 @@ export function createPayouts(
       log.warn({ payout: row.id, reason: error.message }, 'the channel of payouts gave no answer that counts')
     }
   }
-  const ask = async (client: PayoutChannelClient, row: PayoutRow): Promise<void> => {
+  const ask = async (client: OpenChannel, row: PayoutRow): Promise<void> => {
     const answer = await client.ask(row.id)
     // It never came there, so the same is sent again: under its own key it is the same payout.
     if (answer.status === 'unknown' && row.status === 'claimed') {
+      if ((row.claimed_at?.getTime() ?? 0) < now().getTime() - resentMs) return
       if ((await channels.enabled()) && (await getProvider(db, row.provider_id))?.status !== 'disabled') await send(client, row)
-    } else await settle(answer)
+    } else await settle(answer, client)
   }
   const run = async (signal?: AbortSignal): Promise<void> => {
     const isOver = (): boolean => signal?.aborted === true
@@ -207,10 +230,10 @@ export function createPayouts(
       for (const row of taken.claimed) await trying(row, () => send(taken.client, row))
       if (taken.claimed.length < atOnce) break
     }
-    const client = await channels.client()
-    if (client === null) return
     for (const row of await store.claimSilent(db, now(), asking)) {
       if (isOver()) return
+      const client = await channels.client(row.channel_id)
+      if (client === null) continue
       await trying(row, () => ask(client, row))
     }
     await store.forgetNonces(db, new Date(now().getTime() - 2 * mostAgeMs))
@@ -271,6 +294,7 @@ export function createPayouts(
           approved_by: null,
           approved_by_name: null,
           bank_id: bank.id,
+          channel_id: null,
           reference: '',
           reason: '',
           asked_by: actor.user_id,
@@ -281,6 +305,7 @@ export function createPayouts(
           done_at: null,
           ended_at: null,
           queried_at: null,
+          corrected: 0,
         }
         const parts = allotted(amount, await store.openRuns(tx, provider_id))
         await store.insertPayout(tx, row)
@@ -328,7 +353,7 @@ export function createPayouts(
     async query(actor: Actor, id: string): Promise<SplitPayout> {
       const row = found(await store.getPayout(db, await scopeFor(db, actor), id))
       refuseUnless(payoutCan.query, row)
-      const client = await channels.client()
+      const client = await channels.client(row.channel_id)
       if (client === null) throw new Refusal('splitChannelMissing')
       try {
         await ask(client, row)
@@ -342,27 +367,74 @@ export function createPayouts(
 
     /** Asks what became of one, and goes by it. @throws Refusal 98214, PayoutRejected, AddressForbidden, ProviderUnreachable */
     async askAbout(id: string): Promise<PayoutAnswer> {
-      const client = await channels.client()
+      const client = await channels.client((await store.channelOf(db, id)) ?? null)
       if (client === null) throw new Refusal('splitChannelMissing')
       const answer = await client.ask(id)
-      await settle(answer)
+      await settle(answer, client)
       return answer
+    },
+
+    /**
+     * Brings a payout to what two people agreed on, and its statements with it. The caller holds it and what is owed, and moves the
+     * money. @throws Refusal 98222
+     */
+    async correct(
+      tx: Tx,
+      before: PayoutRow,
+      {
+        status,
+        amount,
+        reference,
+        at,
+        reason,
+        by,
+      }: { status: 'done' | 'failed' | 'returned'; amount: bigint; reference: string; at: Date; reason: string; by: string },
+    ): Promise<void> {
+      const { id, provider_id } = before
+      const runs = new Set(await store.runsOfPayout(tx, id))
+      await refusing({ split_payouts_reference: 'splitReferenceTaken' }, () =>
+        store.updatePayout(tx, id, {
+          status,
+          amount: String(amount),
+          reference,
+          reason: status === 'done' ? '' : reason,
+          done_at: status === 'done' ? at : status === 'failed' ? null : (before.done_at ?? at),
+          ended_at: status === 'done' ? null : at,
+          corrected: before.corrected + 1,
+        }),
+      )
+      if (String(amount) !== before.amount) {
+        await store.deleteParts(tx, id)
+        const parts = allotted(amount, await store.openRuns(tx, provider_id))
+        if (parts.length > 0)
+          await store.insertParts(
+            tx,
+            parts.map((part) => ({ payout_id: id, run_id: part.id, amount: String(part.amount) })),
+          )
+        for (const part of parts) runs.add(part.id)
+      }
+      await settleRuns(tx, before, { at, name: by, reference, runs: [...runs] })
+      await dueAgain(tx, dayOf(at), before.channel_id)
+      const text = toDecimal(amount)
+      await told(tx, before, (name) => (status === 'done' ? texts.done(name, text) : texts[status](name, text, reason)), false)
     },
 
     /** What the channel sent. False where it is not believed; it changed nothing then. */
     async notified(message: unknown): Promise<boolean> {
-      const client = await channels.client()
-      if (client === null) return false
-      try {
-        const { nonce, ...answer } = client.verify(message)
-        await settle(answer, nonce)
-        return true
-      } catch (error) {
-        if (!(error instanceof PayoutRejected)) throw error
-        // Nothing of the message itself: anybody may have sent it, and anything may stand in it.
-        log.warn({ reason: error.message }, 'a message of the channel of payouts was refused')
-        return false
+      let reason = 'there is no channel'
+      for (const client of await channels.all()) {
+        try {
+          const { nonce, ...answer } = client.verify(message)
+          await settle(answer, client, nonce)
+          return true
+        } catch (error) {
+          if (!(error instanceof PayoutRejected)) throw error
+          reason = error.message
+        }
       }
+      // Nothing of the message itself: anybody may have sent it, and anything may stand in it.
+      log.warn({ reason }, 'a message of the channel of payouts was refused')
+      return false
     },
   }
 }

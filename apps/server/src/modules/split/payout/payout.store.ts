@@ -1,7 +1,7 @@
 import type { SignType } from '@zhisuan/contract/bill/topup'
 import type { PayoutStatus, splitPayouts } from '@zhisuan/contract/split/payout'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Insertable, type Selectable } from 'kysely'
+import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { asked, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
@@ -19,6 +19,8 @@ interface PayoutTable {
   approved_by: string | null
   approved_by_name: string | null
   bank_id: string | null
+  /** Through which channel it was sent; null until it is. */
+  channel_id: string | null
   reference: string
   reason: string
   asked_by: string
@@ -30,6 +32,8 @@ interface PayoutTable {
   ended_at: Date | null
   /** When the channel was last asked about it. */
   queried_at: Date | null
+  /** How often two people said that it is otherwise than the channel did. */
+  corrected: Generated<number>
 }
 interface PartTable {
   payout_id: string
@@ -48,6 +52,17 @@ interface ChannelTable {
   key: string
   updated_at: Date
 }
+/** Channels that another one took the place of: they are still asked about what went through them. */
+interface FormerChannelTable {
+  id: string
+  gateway: string
+  merchant_id: string
+  sign_type: SignType
+  gateway_public_key: string
+  /** Sealed. */
+  key: string
+  until: Date
+}
 interface NonceTable {
   nonce: string
   at: Date
@@ -57,11 +72,13 @@ declare module '../../../platform/db/database.ts' {
     split_payouts: PayoutTable
     split_payout_parts: PartTable
     split_channel: ChannelTable
+    split_former_channels: FormerChannelTable
     split_channel_nonces: NonceTable
   }
 }
 export type PayoutRow = Selectable<PayoutTable>
 export type ChannelRow = Selectable<ChannelTable>
+export type FormerChannelRow = Selectable<FormerChannelTable>
 
 export const payoutMigrations: Migrations = {
   '20261201_42_split_payouts': migration(`
@@ -117,6 +134,30 @@ export const payoutMigrations: Migrations = {
     create table split_channel_nonces (nonce text primary key, at timestamptz not null);
     create index split_channel_nonces_at on split_channel_nonces (at);
     create index split_movements_run on split_movements (run_id);
+  `),
+  '20261202_21_split_former_channels': migration(`
+    create table split_former_channels (
+      id uuid primary key,
+      gateway text not null,
+      merchant_id text not null,
+      sign_type text not null,
+      gateway_public_key text not null,
+      key text not null,
+      until timestamptz not null
+    );
+    alter table split_payouts add column channel_id uuid;
+    update split_payouts set channel_id = (select id from split_channel) where status not in ('asked', 'withdrawn');
+    create index split_payouts_channel on split_payouts (channel_id, claimed_at);
+    -- Channels number their payments each for itself.
+    drop index split_payouts_reference;
+    create unique index split_payouts_reference on split_payouts (channel_id, reference) nulls not distinct where reference <> '';
+    alter table split_reconciliations add column channel_id uuid;
+    update split_reconciliations set channel_id = (select id from split_channel);
+    alter table split_reconciliations drop constraint split_reconciliations_day,
+      add constraint split_reconciliations_day unique nulls not distinct (day, channel_id);
+    alter table split_cases add column channel_id uuid;
+    update split_cases set channel_id = (select id from split_channel);
+    alter table split_cases drop constraint split_cases_once, add constraint split_cases_once unique nulls not distinct (day, kind, key, channel_id);
   `),
 }
 
@@ -197,8 +238,14 @@ export async function openRuns(on: Sql, providerId: string, runIds?: readonly st
   return rows.map(({ open, asked: waits, ...run }) => ({ ...run, open: open.map(BigInt), asked: BigInt(waits) }))
 }
 export const bankOf = (on: Sql, id: string) => on.selectFrom('split_bank_details').select(['id', 'sealed']).where('id', '=', id).executeTakeFirst()
+export const channelOf = async (on: Sql, id: string): Promise<string | null | undefined> =>
+  (await on.selectFrom('split_payouts').select('channel_id').where('id', '=', id).executeTakeFirst())?.channel_id
 export const runsOfPayout = async (on: Sql, payoutId: string): Promise<string[]> =>
   (await on.selectFrom('split_payout_parts').select('run_id').where('payout_id', '=', payoutId).execute()).map(({ run_id }) => run_id)
+
+export const deleteParts = async (tx: Tx, payoutId: string): Promise<void> => {
+  await tx.deleteFrom('split_payout_parts').where('payout_id', '=', payoutId).execute()
+}
 
 /** Those that may be sent, held; who else looks passes them over. */
 export const sendable = (tx: Tx, limit: number): Promise<PayoutRow[]> =>
@@ -258,6 +305,9 @@ export const writeChannel = async (tx: Tx, row: Insertable<ChannelTable>): Promi
     .onConflict((conflict) => conflict.column('only_one').doUpdateSet(row))
     .execute()
 }
+export const { insert: insertFormerChannel } = rowsOf('split_former_channels')
+/** The newest first. */
+export const formerChannels = (on: Sql): Promise<FormerChannelRow[]> => on.selectFrom('split_former_channels').selectAll().orderBy('until', 'desc').execute()
 /** Payouts that the channel may have, and that have not ended. */
 export const countOpen = async (on: Sql): Promise<number> =>
   Number(

@@ -3,7 +3,7 @@ import type { StatementRow } from '../payout/channel.client.ts'
 import type { PayoutRow } from '../payout/payout.store.ts'
 
 /** A payout of ours, as far as a file can say something about it. */
-export type OurPayout = Pick<PayoutRow, 'id' | 'amount' | 'status' | 'reference' | 'done_at' | 'ended_at'>
+export type OurPayout = Pick<PayoutRow, 'id' | 'amount' | 'status' | 'reference' | 'done_at' | 'ended_at' | 'corrected'>
 type Ended = StatementRow['status']
 
 /** What a file and our payouts do not agree about. */
@@ -16,8 +16,12 @@ export interface Difference {
   /** Minor units, and how it stands. */
   readonly ours: { readonly amount: bigint; readonly status: string } | null
   readonly theirs: { readonly amount: bigint; readonly status: string } | null
+  /** When that came to be, as the file says. */
+  readonly at: Date | null
 }
 
+/** On which day of Beijing a moment is. */
+export const dayOf = (at: Date): string => new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 10)
 /** A day of Beijing. */
 export const boundsOf = (day: string): { readonly from: Date; readonly to: Date } => {
   const from = new Date(`${day}T00:00:00+08:00`)
@@ -51,7 +55,7 @@ export function differencesOf(day: string, rows: readonly StatementRow[], ours: 
     if (last === undefined) continue
     const mine = payout === undefined || state === null ? null : { amount: BigInt(payout.amount), status: state }
     const about = { payout_id: mine === null ? null : payout_id, ours: mine }
-    const of = ({ amount, status, reference }: StatementRow) => ({ reference, theirs: { amount, status } })
+    const of = ({ amount, status, reference, at }: StatementRow) => ({ reference, theirs: { amount, status }, at })
     for (const [index, line] of more.entries()) found.push({ kind: 'double', key: `${payout_id} ${line.reference} ${index}`, ...about, ...of(line) })
     if (payout === undefined || mine === null) {
       found.push({ kind: 'theirsOnly', key: payout_id, ...about, ...of(last) })
@@ -71,6 +75,8 @@ export function differencesOf(day: string, rows: readonly StatementRow[], ours: 
     if (named.has(payout.id) || !(within(payout.done_at) || within(payout.ended_at))) continue
     const state = stoodAt(payout, to)
     if (state === null || state === 'open') continue
+    // Two people said so, since the channel knows nothing of it.
+    if (state === 'failed' && payout.corrected > 0) continue
     found.push({
       kind: 'oursOnly',
       key: payout.id,
@@ -78,6 +84,7 @@ export function differencesOf(day: string, rows: readonly StatementRow[], ours: 
       reference: payout.reference,
       ours: { amount: BigInt(payout.amount), status: state },
       theirs: null,
+      at: null,
     })
   }
   return found

@@ -10,8 +10,8 @@ import { startBank, type TestBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
 import { playPayouts } from '../payout/payout.played.ts'
 import { makeOwed, runJob, type Somebody } from '../testing.ts'
-import { differencesOf, paidMore, type OurPayout } from './differences.ts'
-import { dayOf, reconcileJob } from './reconciliation.service.ts'
+import { boundsOf, dayOf, differencesOf, paidMore, type OurPayout } from './differences.ts'
+import { reconcileJob } from './reconciliation.service.ts'
 
 const merchant_id = 'm-1'
 const keys = { sign_type: 'HMAC-SHA256' as const, key: 'a common secret of both', gateway_public_key: '' }
@@ -28,6 +28,7 @@ describe('a file of a day', () => {
     reference: 'T-1',
     done_at: at(10),
     ended_at: null,
+    corrected: 0,
     ...more,
   })
   const line = (status: 'done' | 'failed' | 'returned', more: { amount?: string; reference?: string; hour?: number; payout_id?: string } = {}) => ({
@@ -78,6 +79,8 @@ describe('differences', () => {
 
   beforeAll(async () => {
     app = await testApp({}, { clock })
+    // So that all of it is of one day, whatever the time is.
+    clock.advance(boundsOf(dayOf(clock.now())).to.getTime() + 2 * 3_600_000 - clock.now().getTime())
     bank = await startBank(keys, merchant_id, clock.now)
     keeper = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
     second = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
@@ -92,7 +95,8 @@ describe('differences', () => {
     day = dayOf(clock.now())
     const [returned = '', amount = '', , double = ''] = payouts
     const trade = (id: string) => bank.payments.get(id)?.trade_id ?? ''
-    const row = (id: string, trade_id: string, yuan: string, status = 'done') => [id, trade_id, yuan, status, clock.now().toISOString()].join(',')
+    const ended = clock.now().toISOString()
+    const row = (id: string, trade_id: string, yuan: string, status = 'done') => [id, trade_id, yuan, status, ended].join(',')
     bank.end(returned, 'returned', '账户已销户')
     // The third is missing.
     bank.file = (of) =>
@@ -115,7 +119,7 @@ describe('differences', () => {
   it('are read once the day is over, also where a server died with the file in hand, and told', async () => {
     expect(await refused(app, splitReconciliations.create, { token: keeper.token, body: { day: dayOf(clock.now()) } })).toMatchObject({ code: 98220 })
     // Somebody asked for the file and never came back.
-    await sql`insert into split_reconciliations (id, day, status, row_count, failed, tried_at) values (gen_random_uuid(), ${day}, 'due', 0, false, ${clock.now()})`.execute(
+    await sql`insert into split_reconciliations (id, channel_id, day, status, row_count, failed, tried_at) select gen_random_uuid(), id, ${day}, 'due', 0, false, ${clock.now()} from split_channel`.execute(
       app.platform.db,
     )
     await runJob(app, reconcileJob)
