@@ -9,7 +9,7 @@ import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
 import { asAdministrator, Client, startAtOrigin, until, type RunningServer } from '../support/server.ts'
-import { accessible, button, dialog, heading, pick, rowOf, shot, visit } from './console.ts'
+import { accessible, button, dialog, heading, more, pick, rowOf, shot, visit } from './console.ts'
 import { fill } from './forms.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
@@ -89,7 +89,7 @@ test.describe('databases and caches', () => {
     await expect(rowOf(page, 'clerk')).toContainText('shop')
     await accessible(page)
 
-    await button(page, '更换密码').click()
+    await more(page.locator('.frame-head-actions'), '更换密码')
     await button(dialog(page), '更换密码').click()
     await expect(toast(page, '正在更换“orders”的密码')).toBeVisible()
     await page.getByRole('tab', { name: '操作记录' }).click()
@@ -104,7 +104,8 @@ test.describe('databases and caches', () => {
     await accessible(page)
     await shot(page, 'service-list')
     await rowOf(page, 'orders').getByRole('link', { name: 'orders' }).click()
-    await button(page, '删除').click()
+    await expect(heading(page, 'orders')).toBeVisible()
+    await more(page.locator('.frame-head-actions'), '删除')
     await dialog(page).getByRole('textbox').fill('orders')
     await shot(page, 'service-delete')
     await button(dialog(page), '删除').click()

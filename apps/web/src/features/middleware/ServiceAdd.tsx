@@ -14,7 +14,6 @@ import { NumberField } from '../../kit/NumberField.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
 import { paths } from '../../paths.ts'
 import { detailOf, invalidatedByService, typeNames } from './serviceRules.ts'
-import './middleware.css'
 
 type Values = BodyInput<typeof databaseServices.create>
 const { shape } = databaseServices.create.body
@@ -80,10 +79,8 @@ export default function ServiceAdd() {
       <RadioField name="listens" label={t('service.listens')} values={serviceListens} labelOf={(one) => t(`service.listensOf.${one}`)} optionType="button" />
       {listens === 'all' && <Alert className="zs-above" type="warning" showIcon title={t('service.openNote')} />}
       <NumberField name="port" label={t('field.port')} schema={shape.port} required />
-      <div className="mw-pair">
-        <NumberField name="memory_mb" label={t('service.memory')} extra={t(`service.memoryNote.${type}`)} schema={shape.memory_mb} />
-        <NumberField name="connections_most" label={t('field.connections')} schema={shape.connections_most} />
-      </div>
+      <NumberField name="memory_mb" label={t('service.memory')} extra={t(`service.memoryNote.${type}`)} schema={shape.memory_mb} />
+      <NumberField name="connections_most" label={t('field.connections')} schema={shape.connections_most} />
       <PasswordField
         name="password"
         label={t('service.password')}

@@ -49,7 +49,7 @@ export default function ServiceDetail() {
         { key: 'node', label: t('column.node'), value: <Link to={paths.container.node.detail(service.node.id)}>{service.node.name}</Link> },
         { key: 'address', label: t('column.address'), value: <CopyCode text={`${hostOf(service)}:${service.port}`} /> },
         { key: 'listens', label: t('service.listens'), value: t(`service.listensOf.${service.listens}`) },
-        { key: 'memory', label: t('service.memory'), value: format.bytes(service.memory_mb * 1_048_576) },
+        { key: 'memory', label: t('service.memoryFact'), value: format.bytes(service.memory_mb * 1_048_576) },
         { key: 'most', label: t('field.connections'), value: String(service.connections_most) },
         { key: 'description', label: t('column.description'), value: service.description || format.nothing },
         { key: 'by', label: t('column.creator'), value: service.created_by },
@@ -109,7 +109,7 @@ function Connect({ service }: { readonly service: DatabaseService }) {
         </div>
         <div>
           <dt>{t('service.uptime')}</dt>
-          <dd>{shown(figures?.uptime_seconds, (seconds) => format.duration(seconds * 1_000))}</dd>
+          <dd>{shown(figures?.uptime_seconds, (seconds) => format.duration(Math.max(1, seconds) * 1_000))}</dd>
         </div>
       </dl>
       {service.status === 'active' && data !== undefined && figures === null && <Alert type="warning" showIcon title={t('service.silent')} />}

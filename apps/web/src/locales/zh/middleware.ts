@@ -48,6 +48,7 @@ export default {
     openNote: '能访问该节点的人都能连到这个端口，请用防火墙限制来源，并妥善保管密码。连接不加密。',
     loopbackNote: '只有节点“{{node}}”本机的程序能连接，请在该节点上运行以下命令。',
     memory: '内存（MiB）',
+    memoryFact: words.memory,
     memoryNote: { mysql: 'InnoDB 缓冲池的大小', postgresql: '共享缓冲区的大小', redis: '数据最多占用的内存' },
     memoryUsed: '占用内存',
     password: words.password,
