@@ -45,6 +45,7 @@ const pages = {
   'files.space': { list: paths.files.personal },
   'models.model': paths.warehouse,
   'middleware.gateway': paths.middleware.gateway,
+  'middleware.service': { list: paths.middleware.service.list },
   'middleware.port': { list: paths.middleware.gateway.list },
   'omc.integration': { list: paths.operations.component.installations, detail: paths.operations.component.installation },
   'omc.prometheus': paths.operations.prometheus,
