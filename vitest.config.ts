@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
 const docker = [
   'packages/engines/src/docker/**/*.engine.test.ts',
-  'tests/engines/{agent,container,edge,local-agent,stack,docker,registry,market,monitor,gateway}.*test.ts',
+  'tests/engines/{agent,container,edge,local-agent,stack,docker,registry,market,monitor,gateway,service}.*test.ts',
 ]
 
 /**
@@ -52,8 +52,8 @@ const unit = {
   css: { include: [/\?raw/] },
   // One PostgreSQL for all; each file that builds the server gets a database of its own.
   globalSetup: database,
-  // They wait for the database and for what happens later as long as they compute: three keep two processors busy.
-  maxWorkers: 3,
+  // They wait for the database and for what happens later longer than they compute: four keep two processors busy.
+  maxWorkers: 4,
 }
 
 /** Of the same kind, and more than 8 s alone: not among what is run all the time. */

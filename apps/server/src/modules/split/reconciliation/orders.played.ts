@@ -1,5 +1,5 @@
 import { toMinor } from '@zhisuan/contract/bill/money'
-import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
+import { splitPayouts } from '@zhisuan/contract/split/payout'
 import { splitCases, type ProposedExit, type SplitCase } from '@zhisuan/contract/split/reconciliation'
 import { sql } from 'kysely'
 import { expect, vi } from 'vitest'
@@ -9,7 +9,7 @@ import { call } from '../../../testing/call.ts'
 import { startBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
 import { notifyPath } from '../payout/channel.service.ts'
-import { makeOwed, runJob, type Somebody } from '../testing.ts'
+import { makeOwed, runJob, setUpChannel, type Somebody } from '../testing.ts'
 import { boundsOf, dayOf } from './differences.ts'
 import { reconcileJob } from './reconciliation.service.ts'
 
@@ -114,7 +114,7 @@ export async function playOrders({ times, seed: first }: { readonly times: numbe
   const query = (id: string): Promise<unknown> => call(app, splitPayouts.query, at(keeper, id))
   const end = async (id: string, exit: ProposedExit): Promise<void> => {
     await call(app, splitCases.propose, { ...at(keeper, id), body: { exit, reason: '已与银行核实' } })
-    await call(app, splitCases.decide, { ...at(second, id), body: { agree: true } })
+    await call(app, splitCases.decide, { ...at(second, id), body: { agree: true, password: second.password } })
   }
   const read = () => runJob(app, reconcileJob)
   /** Minor units: what all movements about a payout say that was paid. */
@@ -133,7 +133,7 @@ export async function playOrders({ times, seed: first }: { readonly times: numbe
 
   try {
     const admin = await someone(app, { kind: 1 })
-    await call(app, splitChannel.set, { token: admin.token, body: { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key } })
+    await setUpChannel(app, admin, second, { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key })
     bank.fate = () => ({ answer: 'silent' })
     bank.file = (day) =>
       [...of].flatMap(([id, one]) =>
