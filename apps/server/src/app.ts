@@ -126,7 +126,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
-  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices }))
+  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices, actorOf, personOf }))
   add(createMiddleware(platform, { kept, prove, nodes }))
   add(createIssue(platform))
   add(createRoot())

@@ -40,6 +40,7 @@ const pages = {
   'split.contract': paths.split.management,
   'split.payout': { list: () => withQuery(paths.split.providerRecords(), { tab: 'payouts' }) },
   'split.case': { list: () => withQuery(paths.split.record(), { tab: 'cases' }) },
+  'split.channel': { list: paths.split.record },
   'split.bankDetail': { list: () => withQuery(paths.split.providerRecords(), { tab: 'bank' }) },
   'files.space': { list: paths.files.personal },
   'models.model': paths.warehouse,

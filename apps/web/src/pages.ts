@@ -6,7 +6,7 @@ import type { visitorPages } from './visitorPages.ts'
 export const pages: Readonly<Record<Exclude<BuiltPath, keyof typeof visitorPages>, Page>> = {
   '/statistics': { load: () => import('./features/operations/StatisticsPage.tsx'), messages: ['operations'] },
   '/statistics/alarm': { load: () => import('./features/operations/AlertPage.tsx'), messages: ['operations'] },
-  '/alarmmanagement': { load: () => import('./features/operations/AlarmManagement.tsx'), messages: ['operations'] },
+  '/alarmmanagement': { load: () => import('./features/operations/AlarmManagement.tsx'), messages: ['operations', 'action'] },
   '/alarmdetails/{id}': { load: () => import('./features/operations/AlarmDetail.tsx'), messages: ['operations'] },
   '/addalarm/{id?}': { load: () => import('./features/operations/AlarmForm.tsx'), messages: ['operations'] },
   '/statistics/log': { load: () => import('./features/operations/LogPage.tsx'), messages: ['operations', 'action'] },

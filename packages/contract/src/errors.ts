@@ -790,6 +790,9 @@ export const errors = catalogue({
   alarmWindowsTooMany: { code: 98631, status: 400, text: '维护时段不能超过{limit}个' },
   receiversTooMany: { code: 98630, status: 400, text: '通知方式不能超过{limit}个' },
   deliveryNotFailed: { code: 98627, status: 409, text: '只能重发失败的通知' },
+  eventCursorGone: { code: 98634, status: 409, text: '该位置之后的事件已不再保留，请从当前位置重新开始' },
+  subscriptionNameTaken: { code: 98632, status: 400, text: '事件订阅名称已存在' },
+  subscriptionsTooMany: { code: 98633, status: 400, text: '事件订阅不能超过{limit}个' },
   queriesTooMany: { code: 98613, status: 429, text: '同时进行的查询不能超过{limit}个，请稍后再试' },
   queryFunctionUnknown: { code: 98612, status: 400, text: '不支持函数 {name}' },
 })

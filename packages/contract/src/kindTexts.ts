@@ -200,6 +200,8 @@ export const kindTexts = {
     apiLog: 'API 日志',
     apiEvent: '事件',
     task: '任务',
+    event: '事件流',
+    eventSubscription: '事件订阅',
   },
 } as const
 

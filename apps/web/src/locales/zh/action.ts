@@ -45,6 +45,9 @@ export default {
     files_space_entries: '查看其中的文件',
   },
   verbs: {
+    firing: '触发',
+    resolved: words.restore,
+    stream: '订阅事件流',
     overview: '查看总览',
     credential: '查看密码',
     clusters: '按区域查看用量',
