@@ -42,7 +42,7 @@ test.describe('databases and caches', () => {
     data.remove()
   })
 
-  test('a database is made, connected to, given databases and accounts, and taken away', async ({ page, context }) => {
+  test('a database is made, connected to, given databases and accounts, and taken away', async ({ page, context, trouble }) => {
     await signIn(context, 'admin', origin)
     await page.goto(`${origin}/middleware/PostgreSQL`)
     await expect(heading(page, 'PostgreSQL')).toBeVisible()
@@ -108,6 +108,8 @@ test.describe('databases and caches', () => {
     await more(page.locator('.frame-head-actions'), '删除')
     await dialog(page).getByRole('textbox').fill('orders')
     await shot(page, 'service-delete')
+    // It looks until it is gone.
+    trouble.expect(/^404 GET \/api\/service-manager\/v1\/services\//)
     await button(dialog(page), '删除').click()
     await expect(page.getByText('服务不存在或已删除')).toBeVisible({ timeout: 60_000 })
   })

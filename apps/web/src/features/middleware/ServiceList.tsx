@@ -22,23 +22,23 @@ export default function ServiceList() {
       input={{ query: { ...(type !== undefined && { type }) } }}
       columns={[
         col.name<DatabaseService>('name', t('column.name'), ({ name }) => name, { sort: true, to: detailOf, note: ({ description }) => description }),
-        ...(type === undefined ? [col.text<DatabaseService>('type', t('column.type'), (one) => typeNames[one.type], { width: 120 })] : []),
+        ...(type === undefined ? [col.text<DatabaseService>('type', t('column.type'), (one) => typeNames[one.type], { width: 110 })] : []),
         col.status<DatabaseService>(
           'status',
           t('column.status'),
           ({ status, error }) => ({ tone: serviceTones[status], text: t(`service.status.${status}`), note: error }),
-          { width: 160 },
+          { width: 120 },
         ),
         col.status<DatabaseService>(
           'health',
           t('column.health'),
           ({ health, health_message }) => ({ tone: healthTones[health], text: t(`gateway.health.${health}`), note: health_message }),
-          { width: 120 },
+          { width: 100 },
         ),
-        col.text<DatabaseService>('node', t('column.node'), ({ node }) => node.name, { width: 150 }),
-        col.code<DatabaseService>('address', t('column.address'), (one) => `${hostOf(one)}:${one.port}`, { width: 180 }),
+        col.text<DatabaseService>('node', t('column.node'), ({ node }) => node.name, { width: 120 }),
+        col.code<DatabaseService>('address', t('column.address'), (one) => `${hostOf(one)}:${one.port}`, { width: 170 }),
         col.text<DatabaseService>('version', t('column.version'), (one) => (one.version === null ? null : `${programNames[one.type]} ${one.version}`), {
-          width: 160,
+          width: 150,
         }),
         col.date<DatabaseService>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
       ]}

@@ -29,7 +29,7 @@ export default {
     editTitle: '编辑服务“{{name}}”',
     keyword: '服务名称或描述',
     empty: '还没有数据库或缓存',
-    emptyNote: '平台在节点上安装并看护 MariaDB（兼容 MySQL）、PostgreSQL 或 Redis：出错自动重启，密码随时可换，数据一直在节点上。',
+    emptyNote: '平台在节点上运行并看护 MariaDB（兼容 MySQL）、PostgreSQL 或 Redis：出错自动重启，密码随时可换，数据一直在节点上。',
     gone: '服务不存在或已删除',
     back: '返回服务列表',
     status: { installing: '安装中', active: words.running, stopped: words.stopped, changing: '操作中', removing: words.deleting, error: '出错' },
