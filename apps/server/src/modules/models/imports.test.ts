@@ -339,6 +339,8 @@ describe('an import', () => {
     await ended(id)
     const folder = (of: string) => join(app.config.DATA_DIR, 'bytes', 'imports', of)
     const gone = randomUUID()
+    // Its own goes last.
+    await vi.waitFor(() => expect(existsSync(folder(one.id))).toBe(false))
     for (const of of [one.id, gone]) await mkdir(folder(of), { recursive: true })
     const longAgo = new Date(Date.now() - 8 * 86_400_000)
     const [stuckAt, slowAt] = [await create(), await create()]
