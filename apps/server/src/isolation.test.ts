@@ -7,6 +7,7 @@ import { cards } from '@zhisuan/contract/market/card'
 import { rentals, waits } from '@zhisuan/contract/market/rental'
 import { modelFiles, models } from '@zhisuan/contract/models/model'
 import { alarms, alarmWindows, receivers } from '@zhisuan/contract/omc/alarm'
+import { eventSubscriptions } from '@zhisuan/contract/omc/event'
 import { tickets } from '@zhisuan/contract/ticket/ticket'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -38,6 +39,7 @@ const names = [
   'alarmWindow',
   'alertLog',
   'task',
+  'subscription',
   'space',
   'entry',
   'binned',
@@ -88,6 +90,7 @@ beforeAll(async () => {
   await call(app, receivers.test, { token, params: { id: own.receiver } })
   own.delivery = (await call(app, receivers.deliveries, { token, params: { id: own.receiver }, query: {} })).items[0]?.id ?? ''
   own.alarm = (await call(app, alarms.create, { token, body: { ...alarmBody, receiver_ids: [own.receiver] } })).id
+  own.subscription = (await call(app, eventSubscriptions.create, { token, body: { name: 'all', receiver_ids: [own.receiver] } })).id
   own.alarmWindow = (await call(app, alarmWindows.create, { token, body: windowBody() })).id
   await sql`insert into alert_logs (id, bp_id, alarm_id, alarm_name, fingerprint, starts_at, told_at, severity, status, summary, labels)
     values (${own.alertLog}, ${owner.bp_id}, ${own.alarm}, 'busy', '\\x00', now(), now(), 'warning', 'firing', 'secret', '{}')`.execute(app.platform.db)
@@ -174,6 +177,8 @@ const asked: Readonly<Record<string, () => AnyInput>> = {
   'omc.receiver.deliveries': () => of('receiver'),
   'omc.receiver.again': () => ({ params: { id: own.receiver, delivery_id: own.delivery } }),
   'omc.task.cancel': () => of('task'),
+  'omc.eventSubscription.update': () => of('subscription', { body: { name: 'x', receiver_ids: [own.receiver] } }),
+  'omc.eventSubscription.delete': () => of('subscription'),
   'omc.prometheus.query': () => ({ params: { id: randomUUID() }, query: { query: 'up' } }),
   'files.space.entries': () => of('space'),
   'files.space.createFolder': () => of('space', { body: { name: 'x' } }),
@@ -261,6 +266,7 @@ const making = new Set([
   'omc.alarm.preview',
   'omc.alarmWindow.create',
   'omc.receiver.create',
+  'omc.eventSubscription.create',
   'omc.apiLog.export',
   'omc.stat.nodes',
   'files.entry.publish',

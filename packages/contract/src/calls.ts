@@ -43,6 +43,7 @@ import { offers } from './market/offer.ts'
 import { providers } from './market/provider.ts'
 import { incomes, rentals, waits } from './market/rental.ts'
 import { serviceGateways, servicePorts } from './middleware/gateway.ts'
+import { databaseServices, serviceAccounts, serviceDatabases } from './middleware/service.ts'
 import { modelImports } from './models/import.ts'
 import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
@@ -60,6 +61,7 @@ import { images, networks, terminals, vms } from './nextstack/vm.ts'
 import { storagePools, volumeBackups, volumes, volumeSnapshots } from './nextstack/volume.ts'
 import { vpcs } from './nextstack/vpc.ts'
 import { alarms, alarmWindows, alertLogs, receivers } from './omc/alarm.ts'
+import { events, eventSubscriptions } from './omc/event.ts'
 import { apiEvents, apiLogs } from './omc/log.ts'
 import { integrations, prometheus } from './omc/monitor.ts'
 import { stats } from './omc/stats.ts'
@@ -122,7 +124,7 @@ export const calls = {
     invoices,
     invoiceTitles,
   },
-  middleware: { serviceGateways, servicePorts },
+  middleware: { serviceGateways, servicePorts, databaseServices, serviceDatabases, serviceAccounts },
   cmp: { clouds },
   nextstack: {
     vms,
@@ -184,7 +186,7 @@ export const calls = {
   issue: { projects },
   split: { splitContracts, splitRuns, splitProviders, splitFigures, splitBankDetails, splitPayouts, splitChannel, splitCases, splitReconciliations },
   ticket: { tickets, ticketDesk, ticketGroups, cannedAnswers, ticketHours },
-  omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents, tasks },
+  omc: { stats, integrations, prometheus, alarms, alarmWindows, alertLogs, receivers, apiLogs, apiEvents, tasks, events, eventSubscriptions },
   root: { terms },
 } as const
 

@@ -65,6 +65,11 @@ export interface Call<
    * the first line is answered as ever; after it, only the lines can tell.
    */
   readonly lines: boolean
+  /**
+   * They are server-sent events: each has a `cursor`, by which whoever comes back goes on, and says nothing where its `event`
+   * is null. It goes on as long as somebody reads.
+   */
+  readonly events: boolean
   /** The answer is a page of a list: the query says which. */
   readonly paged: boolean
   /** Requests in a minute from one address (of IPv6 a /64), for calls that people could abuse. */
@@ -123,7 +128,7 @@ export const actsOn = (action: string, on: AlsoSubject): readonly Also[] => [
 ]
 
 type Definition<P, Q, B extends z.ZodType, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
-  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines' | 'outside' | 'keyed' | 'subjectId'>> & {
+  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines' | 'events' | 'outside' | 'keyed' | 'subjectId'>> & {
     params?: P
     query?: Q
     body?: B
@@ -152,6 +157,7 @@ export const defineCall = <R extends z.ZodType, P extends z.ZodType = Nothing, Q
   personal: definition.personal ?? (definition.id.startsWith('ums.') && typeof definition.access === 'string'),
   onlyByPolicy: definition.onlyByPolicy ?? [],
   lines: definition.lines ?? false,
+  events: definition.events ?? false,
   paged: definition.query instanceof z.ZodObject && 'page_num' in definition.query.shape,
   perMinute: definition.perMinute,
   outside: definition.outside ?? (definition.id.startsWith('compute.') && definition.method !== 'GET'),

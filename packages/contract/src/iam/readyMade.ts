@@ -86,7 +86,7 @@ export const readyMade: readonly ReadyMade[] = [
     about: '接入、标记、升级和移除节点，管理节点上的镜像；查看统计与指标，管理告警规则和通知方式，处理告警',
     base: 'TENANT',
     reads: ['cis', 'aos', 'omc'],
-    all: ['ecrm', 'omc.alarm', 'omc.alertLog', 'omc.alarmWindow', 'omc.receiver'],
+    all: ['ecrm', 'omc.alarm', 'omc.alertLog', 'omc.alarmWindow', 'omc.receiver', 'omc.eventSubscription'],
     // Images are pulled to nodes.
     calls: ['ims.repository.pull'],
   },

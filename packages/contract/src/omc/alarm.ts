@@ -417,7 +417,7 @@ export type Receiver = z.output<typeof receiver>
 export const deliveryStatuses = ['waiting', 'sent', 'failed'] as const
 export const delivery = z.object({
   id: z.uuid(),
-  what: z.enum(['firing', 'resolved', 'escalated', 'test']),
+  what: z.enum(['firing', 'resolved', 'escalated', 'event', 'test']),
   summary: z.string(),
   status: z.enum(deliveryStatuses),
   attempts: z.int(),

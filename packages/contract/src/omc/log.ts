@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCall, moment } from '../define.ts'
 import { exportFormats, exportLink } from '../exports.ts'
 import { kind } from '../kind.ts'
+import { severities } from './alarm.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { keyword, plainLine } from '../validation.ts'
@@ -55,8 +56,8 @@ const logFilters = {
   to: moment.optional(),
 } as const
 
-/** `change`: a call that changed something. `operation`: long work, and how it ended. `message`: what was told. */
-export const eventTypes = ['change', 'operation', 'message'] as const
+/** `change`: a call that changed something. `operation`: that long work began, and how it ended. `message`: what was told. `alarm`: that one fires, and that it is over. */
+export const eventTypes = ['change', 'operation', 'message', 'alarm'] as const
 export type EventType = (typeof eventTypes)[number]
 export const eventOutcomes = ['running', 'succeeded', 'failed', 'cancelled'] as const
 
@@ -67,6 +68,7 @@ export const apiEvent = z.object({
   /** What happened: the id of a call, or the kind of a message. */
   what: z.string(),
   outcome: z.enum(eventOutcomes),
+  severity: z.enum(severities),
   /** What a message says, or why it failed. */
   text: z.string().nullable(),
   about: z.object({ kind: kind.nullable(), id: z.string().nullable(), name: z.string() }),

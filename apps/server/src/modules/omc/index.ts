@@ -1,6 +1,8 @@
 import type { InstanceUsage } from '@zhisuan/engines/compute'
 import type { NodeMetrics } from '@zhisuan/contract/agent/node'
 import { z } from 'zod'
+import type { Actor } from '../../platform/auth/actor.ts'
+import type { PersonOf } from '../../platform/auth/later.ts'
 import { createHistory } from '../../platform/history.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { Kept } from '../../platform/kept/kept.ts'
@@ -17,6 +19,12 @@ import { alarmTexts } from './alarm/alarm.texts.ts'
 import { createDispatcher } from './alarm/dispatch.ts'
 import { createInbox } from './alarm/inbox.ts'
 import { createRuleKeeper } from './alarm/ruleKeeper.ts'
+import { createEventFeed } from './event/event.feed.ts'
+import { createEventRights } from './event/event.rights.ts'
+import { createEventService } from './event/event.service.ts'
+import { eventMigrations, forgetEvents } from './event/event.store.ts'
+import { createSubscriptions } from './event/subscription.service.ts'
+import { subscriptionMigrations } from './event/subscription.store.ts'
 import { createPrometheusEndpoints } from './integration/integration.endpoint.ts'
 import { createIntegrationOperations } from './integration/integration.operations.ts'
 import { createIntegrationService } from './integration/integration.service.ts'
@@ -50,6 +58,9 @@ export interface OmcParts {
   readonly usages: () => ReadonlyMap<string, readonly InstanceUsage[]>
   readonly kept: Kept
   readonly settings: Settings
+  /** Whom a session is of, or an access key, now; null where it has ended. */
+  readonly actorOf: (sessionId: string) => Promise<Actor | null>
+  readonly personOf: PersonOf
   readonly notices: {
     signed(text: string): string
     send(message: { channel: 'email'; address: string; purpose: string; text: string }): Promise<void> | null
@@ -57,7 +68,7 @@ export interface OmcParts {
 }
 
 /** Operations: what is scraped and asked. */
-export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept, settings, notices }: OmcParts): ModuleParts {
+export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept, settings, notices, actorOf, personOf }: OmcParts): ModuleParts {
   const { db, config, log, now } = platform
   const endpoints = createPrometheusEndpoints(platform, edges.connected)
   const calls = createCallRecorder(platform)
@@ -66,13 +77,18 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
   const inbox = createInbox(platform)
   const guard = createOutboundGuard({ allow: config.WEBHOOK_ALLOW, publicUrl: config.PUBLIC_URL })
   const base = config.PUBLIC_URL ?? `http://localhost:${config.PORT}`
-  const dispatcher = createDispatcher(platform, {
+  const feed = createEventFeed(platform)
+  const maySee = createEventRights(platform)
+  const events = createEventService(platform, { feed, maySee, actorOf })
+  const subscriptions = createSubscriptions(platform, { feed, maySee, events, personOf })
+  const channels = {
     agent: createOutboundAgent(guard),
     check: guard.checkLiteral,
-    mail: (address, text) => notices.send({ channel: 'email', address, purpose: alarmTexts.purpose, text: notices.signed(text) }),
+    mail: (address: string, text: string) => notices.send({ channel: 'email', address, purpose: alarmTexts.purpose, text: notices.signed(text) }),
     base,
     now,
-  })
+  }
+  const dispatcher = createDispatcher(platform, channels, subscriptions.stillTold)
   // A Prometheus is asked itself; of whatever else its node knows how it is.
   kept.onChange(({ id, owner, status, reason }) => {
     if (owner.kind !== 'omc.integration') return
@@ -82,7 +98,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
     )
   })
   return {
-    migrations: { ...omcMigrations, ...logMigrations, ...alarmMigrations, ...taskMigrations },
+    migrations: { ...omcMigrations, ...logMigrations, ...alarmMigrations, ...taskMigrations, ...eventMigrations, ...subscriptionMigrations },
     kinds: {
       'omc.integration': { table: 'monitor_integrations' },
       'omc.prometheus': { table: 'monitor_integrations' },
@@ -94,11 +110,15 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       'omc.apiLog': {},
       'omc.apiEvent': {},
       'omc.task': {},
+      'omc.event': {},
+      'omc.eventSubscription': { table: 'event_subscriptions' },
     },
     handlers: omcRoutes({
       integrations: createIntegrationService(platform, { endpoints, kept, operations }),
       queries: createQueryService(platform, { endpoints }),
-      logs: createLogService(platform),
+      logs: createLogService(platform, events),
+      events,
+      subscriptions,
       stats: createStatsService(platform, { endpoints, lastOf: nodeMetrics.last, minutesOf: nodeMetrics.of }),
       alarms: createAlarmService(platform, { inbox, keeper, dispatcher, checkUrl: guard.check }),
       tasks: createTaskService(platform),
@@ -116,6 +136,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
       handleJob(daysJob, async () => {
         await prepareDays(db, now())
         await forgetDays(db, new Date(now().getTime() - Number(await settings.get('api_log_days')) * dayMs))
+        await forgetEvents(db, new Date(now().getTime() - Number(await settings.get('alert_log_days')) * dayMs))
         await forgetAlerts(db, new Date(now().getTime() - Number(await settings.get('alert_log_days')) * dayMs))
         await forgetHours(db, new Date(now().getTime() - hoursKeptDays * dayMs))
       }),
@@ -127,9 +148,13 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
     start: async () => {
       await calls.start()
       endpoints.start()
+      feed.start()
+      subscriptions.start()
       dispatcher.start()
     },
     stop: async () => {
+      await subscriptions.stop()
+      await feed.stop()
       await dispatcher.stop()
       await endpoints.stop()
       await calls.stop()

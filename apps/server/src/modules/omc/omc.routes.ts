@@ -1,12 +1,15 @@
 import { alarms as alarmCalls, alarmWindows as windowCalls, alertLogs, receivers as receiverCalls } from '@zhisuan/contract/omc/alarm'
+import { events as eventCalls, eventSubscriptions as subscriptionCalls } from '@zhisuan/contract/omc/event'
 import { apiEvents, apiLogs } from '@zhisuan/contract/omc/log'
 import { integrations as integrationCalls, prometheus as prometheusCalls } from '@zhisuan/contract/omc/monitor'
 import { stats as statCalls } from '@zhisuan/contract/omc/stats'
 import { tasks as taskCalls } from '@zhisuan/contract/omc/task'
 import type { History } from '../../platform/history.ts'
 import { contextOf } from '../../platform/http/bind.ts'
-import { handle, type Handler } from '../../platform/http/handler.ts'
+import { handle, handleLines, type Handler } from '../../platform/http/handler.ts'
 import type { AlarmService } from './alarm/alarm.service.ts'
+import type { EventService } from './event/event.service.ts'
+import type { SubscriptionService } from './event/subscription.service.ts'
 import type { IntegrationService } from './integration/integration.service.ts'
 import type { LogService } from './log/log.service.ts'
 import type { QueryService } from './query/query.service.ts'
@@ -20,6 +23,8 @@ export const omcRoutes = ({
   stats,
   alarms,
   tasks,
+  events,
+  subscriptions,
   history,
 }: {
   integrations: IntegrationService
@@ -28,6 +33,8 @@ export const omcRoutes = ({
   stats: StatsService
   alarms: AlarmService
   tasks: TaskService
+  events: EventService
+  subscriptions: SubscriptionService
   history: History
 }): Handler[] => [
   handle(statCalls.nodes, ({ actor, body }) => stats.nodes(actor, body)),
@@ -54,6 +61,14 @@ export const omcRoutes = ({
   handle(apiLogs.export, async ({ actor, body }) => logs.exportLogs(actor, body)),
   handle(apiEvents.list, ({ query }) => logs.events(query)),
   handle(apiEvents.export, async ({ actor, body }) => logs.exportEvents(actor, body)),
+  handleLines(eventCalls.stream, ({ actor, query, request, signal }) => {
+    const { 'last-event-id': last } = request.headers
+    return events.stream(actor, contextOf(actor, request), query, typeof last === 'string' ? last : undefined, signal)
+  }),
+  handle(subscriptionCalls.list, ({ actor, query }) => subscriptions.list(actor, query)),
+  handle(subscriptionCalls.create, ({ actor, body }) => subscriptions.create(actor, body)),
+  handle(subscriptionCalls.update, ({ actor, params, body }) => subscriptions.update(actor, params.id, body)),
+  handle(subscriptionCalls.delete, ({ actor, params }) => subscriptions.delete(actor, params.id)),
   handle(taskCalls.list, ({ actor, query, request }) => tasks.list(actor, contextOf(actor, request), query)),
   handle(taskCalls.cancel, ({ actor, params, request }) => tasks.cancel(actor, contextOf(actor, request), params.id)),
   handle(prometheusCalls.link, ({ params }) => integrations.link(params)),

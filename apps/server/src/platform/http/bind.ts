@@ -6,7 +6,7 @@ import type { Context } from '@zhisuan/contract/policy/pattern'
 import '@zhisuan/contract/validation'
 import { mayAccess } from '@zhisuan/contract/roles'
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../auth/actor.ts'
 import { readCredential, type Credential } from '../auth/credential.ts'
 import { decideAlso, decideCall, isDecidedByBody, type ReadOwner } from '../auth/rules.ts'
@@ -132,18 +132,18 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
           reply.raw.once('close', () => left.abort(new Error('nobody reads any more')))
           if (request.actor !== null) {
             const { session_id } = request.actor
-            reply.raw.once('close', options.openStreams.addWait({ session_id, end: (why) => void (why === 'session' && reply.raw.destroy()) }))
+            reply.raw.once('close', options.openStreams.addWait({ session_id, end: (why) => void ((why === 'session' || call.events) && reply.raw.destroy()) }))
           }
           const input = { params, query, body, actor: request.actor, request, reply, signal: left.signal } as Parameters<typeof handler.run>[0]
           const lines = await begun(handler.run(input))
           const said = reply.getSerializationFunction(String(call.status))
+          const written = (line: unknown): string =>
+            said === undefined ? JSON.stringify(check(call, line)) : said(check(call, line) as Record<string, unknown>)
+          // Whatever stands between shall neither keep nor gather what is said.
+          if (call.events) void reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no')
           return reply
-            .type('application/x-ndjson; charset=utf-8')
-            .send(
-              Readable.from(
-                texts(lines, (line) => (said === undefined ? JSON.stringify(check(call, line)) : said(check(call, line) as Record<string, unknown>))),
-              ),
-            )
+            .type(`${call.events ? 'text/event-stream' : 'application/x-ndjson'}; charset=utf-8`)
+            .send(Readable.from(call.events ? eventTexts(lines, written) : texts(lines, written)))
         }
         // What handle() bound fits the declaration; here the kinds of all calls meet.
         const input = { params, query, body, actor: request.actor, request, reply } as Parameters<typeof handler.run>[0]
@@ -169,6 +169,16 @@ async function begun(lines: AsyncIterable<unknown>): Promise<AsyncIterable<unkno
 
 async function* texts(lines: AsyncIterable<unknown>, said: (line: unknown) => string): AsyncGenerator<string> {
   for await (const line of lines) yield `${said(line)}\n`
+}
+
+const placed = z.object({ cursor: z.int(), event: z.unknown() })
+
+/** As server-sent events; one that says nothing only tells the client where it is. */
+async function* eventTexts(lines: AsyncIterable<unknown>, said: (line: unknown) => string): AsyncGenerator<string> {
+  for await (const line of lines) {
+    const { cursor, event } = placed.parse(line)
+    yield event === null ? `id: ${cursor}\n\n` : `id: ${cursor}\ndata: ${said(line)}\n\n`
+  }
 }
 
 /** Deeper than anything that a call takes; schemas and whatever walks through a body would run out of stack. */

@@ -43,7 +43,12 @@ function operation(call: Call): Json {
       [call.status]:
         call.status === 204
           ? { description: 'Done' }
-          : { description: 'Success', content: { [call.lines ? 'application/x-ndjson' : 'application/json']: { schema: schemaOf(call.response, 'output') } } },
+          : {
+              description: 'Success',
+              content: {
+                [call.events ? 'text/event-stream' : call.lines ? 'application/x-ndjson' : 'application/json']: { schema: schemaOf(call.response, 'output') },
+              },
+            },
       default: { description: 'Refused; see x-error-catalogue', content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } } },
     },
   }

@@ -21,6 +21,7 @@ import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { forgetReceiverInSubscriptions } from '../event/subscription.store.ts'
 import { refuseUnfit } from '../query/tenant.ts'
 import { statNodes } from '../stats/stats.store.ts'
 import * as store from './alarm.store.ts'
@@ -340,6 +341,7 @@ export function createAlarmService({ db, now, secrets }: Pick<Platform, 'db' | '
       await db.transaction().execute(async (tx) => {
         found(await store.lockReceiver(tx, scopeOf(actor), id))
         await store.forgetReceiverInAlarms(tx, id)
+        await forgetReceiverInSubscriptions(tx, id)
         await store.removeReceiver(tx, id)
       })
     },

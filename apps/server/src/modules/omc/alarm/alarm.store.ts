@@ -98,7 +98,10 @@ interface DeliveryTable {
   bp_id: string | null
   /** Of a test none. */
   alert_log_id: string | null
-  what: 'firing' | 'resolved' | 'escalated' | 'test'
+  /** Of an event the subscription by which it is told, and its number. */
+  subscription_id: ColumnType<string | null, string | null | undefined, string | null>
+  event_number: ColumnType<number | null, number | null | undefined, number | null>
+  what: 'firing' | 'resolved' | 'escalated' | 'event' | 'test'
   severity: Severity
   summary: string
   status: 'waiting' | 'sent' | 'failed'
@@ -555,11 +558,10 @@ const shownWindows = (on: Sql) =>
     .selectAll('alarm_windows')
     .select([
       bpName('alarm_windows').as('bp_name'),
-      sql<
-        Named[]
-      >`(select coalesce(jsonb_agg(jsonb_build_object('id', of.id, 'name', coalesce(e.name, of.id::text)) order by e.name), '[]') from unnest(alarm_windows.node_ids) as of (id) left join edges as e on e.id = of.id)`.as(
-        'nodes',
-      ),
+      sql<Named[]>`(
+        select coalesce(jsonb_agg(jsonb_build_object('id', of.id, 'name', coalesce(e.name, of.id::text)) order by e.name), '[]')
+        from unnest(alarm_windows.node_ids) as of (id) left join edges as e on e.id = of.id
+      )`.as('nodes'),
     ])
 export function listWindows(on: Sql, scope: Scope, query: QueryOf<typeof alarmWindows.list>): Promise<{ total: number; rows: ShownWindow[] }> {
   const filtered = on.selectFrom('alarm_windows').where(within(scope, 'alarm_windows.bp_id')).where(matching(query.keyword, 'alarm_windows.name'))
@@ -616,6 +618,17 @@ export const forgetReceiverInAlarms = async (tx: Tx, id: string): Promise<void> 
 export const receiversByIds = (on: Sql, ids: readonly string[]): Promise<Pick<ReceiverRow, 'id' | 'hours'>[]> =>
   on.selectFrom('alarm_receivers').select(['id', 'hours']).where(among('id', ids)).execute()
 
+/** Whom it was told that an episode goes on, then or when nobody had taken it up. */
+export const toldOfEpisode = async (on: Sql, alertLogId: string): Promise<string[]> =>
+  (
+    await on
+      .selectFrom('alarm_deliveries')
+      .select('receiver_id')
+      .distinct()
+      .where('alert_log_id', '=', alertLogId)
+      .where('what', 'in', ['firing', 'escalated'])
+      .execute()
+  ).map(({ receiver_id }) => receiver_id)
 export const insertDeliveries = async (tx: Tx, rows: readonly Insertable<DeliveryTable>[]): Promise<void> => {
   if (rows.length > 0)
     await tx

@@ -3,7 +3,7 @@ import type { AlarmMetric, Severity } from '@zhisuan/contract/omc/alarm'
 /** Words of what is sent. */
 export const alarmTexts = {
   severity: { critical: '严重', warning: '警告', info: '提示' } satisfies Record<Severity, string>,
-  what: { firing: '告警', resolved: '已恢复', escalated: '告警无人处理', test: '测试' },
+  what: { firing: '告警', resolved: '已恢复', escalated: '告警无人处理', event: '事件', test: '测试' },
   test: '这是一条测试消息：收到它说明通知方式设置正确。',
   digest: '共{count}条',
   cut: '……另有{count}条，请到平台查看：',

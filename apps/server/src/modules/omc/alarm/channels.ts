@@ -1,17 +1,20 @@
 import { createHmac } from 'node:crypto'
 import type { ReceiverKind, Severity } from '@zhisuan/contract/omc/alarm'
+import type { ApiEvent } from '@zhisuan/contract/omc/log'
 import { fillText } from '@zhisuan/contract/errors'
 import { request, type Agent } from 'undici'
 import { z } from 'zod'
 import { isRefusalOf } from './refused.ts'
 import { alarmTexts as texts } from './alarm.texts.ts'
 
-/** What is told of one episode. */
+/** What is told of one episode, or event. */
 export interface Told {
   readonly id: string
-  readonly what: 'firing' | 'resolved' | 'escalated' | 'test'
+  readonly what: 'firing' | 'resolved' | 'escalated' | 'event' | 'test'
   readonly severity: Severity
   readonly summary: string
+  /** All of an event, for programs. */
+  readonly event?: ApiEvent
 }
 
 /** Where a receiver is: what is sealed in its row. */

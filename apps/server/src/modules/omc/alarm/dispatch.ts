@@ -1,9 +1,11 @@
 import type { ReceiverKind } from '@zhisuan/contract/omc/alarm'
+import type { ApiEvent } from '@zhisuan/contract/omc/log'
 import { isConnectionError } from '../../../platform/db/connections.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { limits, NotTaken, receiverPlace, send, type Channels, type ReceiverPlace } from './channels.ts'
 import * as store from './alarm.store.ts'
 import { alarmTexts } from './alarm.texts.ts'
+import { eventTexts } from '../event/event.texts.ts'
 
 const lookEveryMs = 500
 /** Of one receiver together: as many as have a line of their own in one message. */
@@ -20,8 +22,15 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 
 export const sealedAt = (id: string): string => `alarm_receivers.sealed:${id}`
 
-/** Sends what waits: of each receiver one message after the other, and all that is due in one. */
-export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' | 'log' | 'now' | 'secrets'>, channels: Channels) {
+/**
+ * Sends what waits: of each receiver one message after the other, and all that is due in one.
+ * @param stillTold of what waits for subscriptions each event that may still be told, by its delivery
+ */
+export function createDispatcher(
+  { db, log, now, secrets }: Pick<Platform, 'db' | 'log' | 'now' | 'secrets'>,
+  channels: Channels,
+  stillTold: (deliveries: readonly store.DeliveryRow[]) => Promise<ReadonlyMap<string, ApiEvent>>,
+) {
   let timer: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   /** What is being sent, and for whom. */
@@ -30,13 +39,29 @@ export function createDispatcher({ db, log, now, secrets }: Pick<Platform, 'db' 
   const placeOf = ({ id, sealed }: Pick<store.ReceiverRow, 'id' | 'sealed'>): ReceiverPlace =>
     receiverPlace.parse(JSON.parse(secrets.open(sealed, sealedAt(id))))
 
-  const deliver = async ({ receiver, deliveries }: store.Claimed): Promise<void> => {
+  const deliver = async ({ receiver, deliveries: due }: store.Claimed): Promise<void> => {
+    const events = await stillTold(due)
+    const isTold = ({ id, what }: store.DeliveryRow): boolean => what !== 'event' || events.has(id)
+    const deliveries = due.filter(isTold)
+    if (deliveries.length < due.length)
+      await store.settleDeliveries(
+        db,
+        due.filter((one) => !isTold(one)).map(({ id }) => id),
+        { status: 'failed', error: eventTexts.noRight },
+      )
+    if (deliveries.length === 0) {
+      await store.updateReceiver(db, receiver.id, { next_at: null })
+      return
+    }
     const ids = deliveries.map(({ id }) => id)
     let next = new Date(now().getTime() + limits[receiver.kind].everyMs)
     try {
       await send(
         placeOf(receiver),
-        deliveries.map(({ id, what, severity, summary, alert_log_id }) => ({ id: alert_log_id ?? id, what, severity, summary })),
+        deliveries.map(({ id, what, severity, summary, alert_log_id }) => {
+          const event = events.get(id)
+          return { id: alert_log_id ?? event?.id ?? id, what, severity, summary, ...(event !== undefined && { event }) }
+        }),
         channels,
       )
       await store.settleDeliveries(db, ids, { status: 'sent', error: null, sent_at: now() })

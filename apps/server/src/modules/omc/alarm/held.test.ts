@@ -126,6 +126,15 @@ describe('alarms that nobody is told of at once', () => {
     expect([await sent(down), await sent(full)]).toEqual([['firing', 'resolved'], ['firing']])
   })
 
+  it('tell that they are over whom they told that they began, whoever is told by now', async () => {
+    const alarm = await make()
+    await told(alarm)
+    const { name, severity, rule, for_seconds } = alarm
+    await call(app, alarms.update, { token: owner.token, params: { id: alarm.id }, body: { name, severity, rule, for_seconds, receiver_ids: [ids.second] } })
+    await told(alarm, true)
+    expect([await sent(alarm), await sent(alarm, 'second')]).toEqual([['firing', 'resolved'], []])
+  })
+
   it('tell others where nobody takes them up, once, and those too that it is over', async () => {
     const escalation = { after_minutes: 10, receiver_ids: [ids.second] }
     const [left, taken] = [await make({ escalation }), await make({ escalation })]

@@ -92,7 +92,9 @@ export function createInbox({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
     if (alarm === undefined || (row.silenced_until !== null && row.silenced_until > now())) return false
     if (news === 'resolved') {
       if (row.held_until !== null) return false
-      await deliver(tx, row, news, [...new Set([...alarm.receiver_ids, ...(row.escalated_at === null ? [] : alarm.escalate_receiver_ids)])])
+      // Who was told that it began is told that it is over, whoever is told by now; what was sent is not kept for ever.
+      const told = await store.toldOfEpisode(tx, row.id)
+      await deliver(tx, row, news, told.length > 0 ? told : alarm.receiver_ids)
       return true
     }
     const hold = await holdOf(tx, row, alarm)

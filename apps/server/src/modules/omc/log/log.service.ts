@@ -1,14 +1,12 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import { errorByCode, errors, type ErrorName } from '@zhisuan/contract/errors'
-import { kindOf, type Kind } from '@zhisuan/contract/kind'
 import { callOutcomes, eventOutcomes, eventTypes, type apiEvents, type ApiEvent, type ApiLog, type apiLogs } from '@zhisuan/contract/omc/log'
 import { keepers, mayAccess } from '@zhisuan/contract/roles'
 import { z } from 'zod'
 import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
 import { fileDay, offerExport } from '../../../platform/exports.ts'
-import { namesNow } from '../../../platform/kinds.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { readEvents, type EventFilters, type EventRow } from '../event/event.store.ts'
 import * as store from './log.store.ts'
 import { eventOutcomeTexts, logTexts as texts, outcomeTexts, typeTexts } from './log.texts.ts'
 
@@ -50,53 +48,13 @@ const shapeLog = (row: store.ShownCall): ApiLog => ({
 
 export type LogService = ReturnType<typeof createLogService>
 
-export function createLogService({ db, downloads, kinds, now, operations }: Pick<Platform, 'db' | 'downloads' | 'kinds' | 'now' | 'operations'>) {
+export function createLogService(
+  { db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>,
+  { shape }: { readonly shape: (rows: readonly EventRow[]) => Promise<ApiEvent[]> },
+) {
   /** Of whom somebody sees what was asked: who keeps an organisation of all in it, everybody else of themselves. */
   const ownOf = (actor: Actor): string | null => (mayAccess(keepers, actor) ? null : actor.user_id)
 
-  /** What went wrong, as people are told; of a change the text of its code. */
-  const textOf = (row: store.EventRow): string | null => {
-    if (row.type === 'message') return row.text
-    if (row.type === 'operation') {
-      const name = row.error !== null && Object.hasOwn(errors, row.error) ? (row.error as ErrorName) : null
-      return operations.said({ id: row.id, error: name, error_text: row.error_text, error_detail: null }).error
-    }
-    return row.outcome === 'failed' ? (errorByCode.get(Number(row.error))?.text.replaceAll(/\{\w+\}/g, '…') ?? null) : null
-  }
-  /** What it was about is called now, where nobody wrote it down. */
-  const shapeEvents = async (rows: readonly store.EventRow[]): Promise<ApiEvent[]> => {
-    const kindOfRow = ({ type, what, about_kind }: store.EventRow): string => about_kind ?? (type === 'change' ? kindOf(what) : '')
-    const unnamed = rows.filter(({ about_name, about_id }) => about_name === '' && z.uuid().safeParse(about_id).success)
-    const known = kinds()
-    const found = await Promise.all(
-      [...Map.groupBy(unnamed, kindOfRow)].map(([kind, of]) => {
-        const parts = known.get(kind as Kind)
-        return parts === undefined
-          ? []
-          : namesNow(
-              db,
-              parts,
-              of.map(({ about_id }) => about_id ?? ''),
-            )
-      }),
-    )
-    const names = new Map(found.flat().map(({ id, name }) => [id, name]))
-    return rows.map((row) => {
-      const kind = kindOfRow(row) as Kind
-      return {
-        id: row.id,
-        at: iso(row.at),
-        type: row.type,
-        what: row.what,
-        outcome: row.outcome,
-        text: textOf(row),
-        about: { kind: known.has(kind) ? kind : null, id: row.about_id, name: row.about_name || (names.get(row.about_id ?? '') ?? '') },
-        actor_name: row.actor_name,
-        bp_id: row.bp_id,
-        bp_name: row.bp_name,
-      }
-    })
-  }
   const nextOf = (rows: readonly store.After[], size: number): string | null => {
     const last = rows[size - 1]
     return rows.length > size && last !== undefined ? store.cursorOf(last) : null
@@ -130,8 +88,8 @@ export function createLogService({ db, downloads, kinds, now, operations }: Pick
     ],
     rows: (scope, { own, ...filters }) => pages((after) => store.readCalls(db, scope, own, filters, after, pageOfFile)),
   })
-  async function* shapedEvents(filters: store.EventFilters): AsyncGenerator<readonly ApiEvent[]> {
-    for await (const rows of pages((after) => store.readEvents(db, filters, after, pageOfFile))) yield await shapeEvents(rows)
+  async function* shapedEvents(filters: EventFilters): AsyncGenerator<readonly ApiEvent[]> {
+    for await (const rows of pages((after) => readEvents(db, filters, after, pageOfFile))) yield await shape(rows)
   }
   const linkToEvents = offerExport(downloads, {
     kind: 'omc.apiEvent',
@@ -168,8 +126,8 @@ export function createLogService({ db, downloads, kinds, now, operations }: Pick
     exportLogs: (actor: Actor, { format, ...filters }: BodyOf<Logs['export']>): ResponseOf<Logs['export']> =>
       linkToLogs(actor, scopeOf(actor), format, { own: ownOf(actor), ...filters }),
     async events({ cursor, page_size, ...filters }: QueryOf<Events['list']>): Promise<ResponseOf<Events['list']>> {
-      const rows = await store.readEvents(db, filters, store.readCursor(cursor), page_size + 1)
-      return { items: await shapeEvents(rows.slice(0, page_size)), next: nextOf(rows, page_size) }
+      const rows = await readEvents(db, filters, store.readCursor(cursor), page_size + 1)
+      return { items: await shape(rows.slice(0, page_size)), next: nextOf(rows, page_size) }
     },
     exportEvents: (actor: Actor, { format, ...filters }: BodyOf<Events['export']>): ResponseOf<Events['export']> =>
       linkToEvents(actor, platformScope, format, filters),

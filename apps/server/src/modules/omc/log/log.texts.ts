@@ -23,5 +23,5 @@ export const logTexts = {
 } as const
 
 export const outcomeTexts: Readonly<Record<CallOutcome, string>> = { ok: '成功', refused: '被拒绝', failed: '失败' }
-export const typeTexts: Readonly<Record<EventType, string>> = { change: '变更', operation: '任务', message: '消息' }
+export const typeTexts: Readonly<Record<EventType, string>> = { change: '变更', operation: '任务', message: '消息', alarm: '告警' }
 export const eventOutcomeTexts = { running: '进行中', succeeded: '成功', failed: '失败', cancelled: '已取消' } as const
