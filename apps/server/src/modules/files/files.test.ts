@@ -706,9 +706,9 @@ describe('what is in a space', () => {
     const denied = { code: 3000, refused: { action: 'files.entry.download', outcome: 'explicitDeny' } }
     await call(app, fileEntries.delete, { token, body: { ids } })
     // First the folder that it lay in, then the one that it is denied of, then the one around them.
-    const [folderOf] = inner.path?.slice(-1) ?? []
-    for (const id of [folderOf?.id ?? '', closed.id, outer.id]) await call(app, fileEntries.delete, { token, body: { ids: [id] } })
-    for (const id of [folderOf?.id ?? '', closed.id, outer.id]) {
+    const folders = [inner.parent_id ?? '', closed.id, outer.id]
+    for (const id of folders) await call(app, fileEntries.delete, { token, body: { ids: [id] } })
+    for (const id of folders) {
       await call(app, fileEntries.purge, { token, body: { ids: [id] } })
       expect(await refused(app, fileEntries.restore, { token, body: { ids } })).toMatchObject(denied)
     }
