@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
 const docker = [
   'packages/engines/src/docker/**/*.engine.test.ts',
-  'tests/engines/{agent,container,edge,local-agent,stack,docker,registry,market,monitor,gateway}.*test.ts',
+  'tests/engines/{agent,container,edge,local-agent,stack,docker,registry,market,monitor,gateway,service}.*test.ts',
 ]
 
 /**

@@ -143,13 +143,13 @@ quiet_packages() {
 programs_up() {
   # The last opens workbooks that the platform writes.
   need_packages docker-registry skopeo libreoffice-calc-nogui
-  quiet_packages prometheus prometheus-node-exporter haproxy
-  echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version), prometheus $(prometheus --version 2>&1 | awk 'NR == 1 { print $3 }' | tr -d ,), haproxy $(haproxy -v | awk 'NR == 1 { print $3 }')"
+  quiet_packages prometheus prometheus-node-exporter haproxy mariadb-server redis-server postgresql-15
+  echo "docker-registry $(docker-registry --version | awk '{ print $3 }'), $(skopeo --version), prometheus $(prometheus --version 2>&1 | awk 'NR == 1 { print $3 }' | tr -d ,), haproxy $(haproxy -v | awk 'NR == 1 { print $3 }'), mariadb $(mariadbd --version | grep -oE "[0-9]+\.[0-9]+\.[0-9]+" | head -1), redis $(redis-server --version | grep -oE "v=[0-9.]+" | cut -d= -f2)"
 }
 
 programs_down() { :; }
 
-programs_status() { command -v docker-registry >/dev/null && command -v prometheus >/dev/null && command -v haproxy >/dev/null && echo "programs: there" || echo "programs: missing"; }
+programs_status() { command -v docker-registry >/dev/null && command -v prometheus >/dev/null && command -v haproxy >/dev/null && command -v mariadbd >/dev/null && command -v redis-server >/dev/null && echo "programs: there" || echo "programs: missing"; }
 
 engines=(lxd docker programs)
 case ${1:-} in

@@ -3,6 +3,8 @@ import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import type { fileEntries } from '@zhisuan/contract/files/file'
 import { keptProjects } from '@zhisuan/contract/iam/project'
 import { users } from '@zhisuan/contract/ums/user'
 import { Client } from '../support/server.ts'
@@ -207,6 +209,125 @@ test('a folder that is dragged in is uploaded through a broken connection, looke
     await accessible(theirs, 'records')
     await shot(theirs, 'files-records')
     await admins.close()
+  })
+})
+
+/** A PDF of one page; what it is to run when it is opened is its own to say. */
+function pdf(opened = ''): Buffer {
+  const objects = [
+    `<< /Type /Catalog /Pages 2 0 R ${opened} >>`,
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>',
+    '<< /Length 44 >>\nstream\nBT /F1 24 Tf 40 100 Td (A page to read) Tj ET\nendstream',
+  ].map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`)
+  return Buffer.from(`%PDF-1.4\n${objects.join('')}trailer << /Size 5 /Root 1 0 R >>\n%%EOF\n`)
+}
+
+test('pictures, PDF and code are looked at, and what somebody put there to be run runs nothing', async ({ page, context, trouble }) => {
+  const beacon = 'beacon-of-the-hostile'
+  const run = `document.title='${beacon}';document.body.append('${beacon}');new Image().src='/${beacon}';fetch('/${beacon}')`
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="200" onload="${run}"><script>${run}</script><image href="/${beacon}.png" width="9" height="9"/><rect width="300" height="200" fill="teal"/></svg>`
+  const html = `<!doctype html><title>x</title><body onload="${run}"><script>${run}</script><img src="/${beacon}.png" onerror="${run}"><iframe src="javascript:${run}"></iframe>`
+  const js = `app.alert("${beacon}"); app.launchURL("/${beacon}", true); this.submitForm("/${beacon}")`
+  const opened = `/OpenAction << /S /JavaScript /JS (${js.replaceAll('(', '\\(').replaceAll(')', '\\)')}) >>`
+  const hostile = [
+    { name: '图.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) },
+    { name: '页.html', mimeType: 'text/html', buffer: Buffer.from(html) },
+    { name: '说明.md', mimeType: 'text/markdown', buffer: Buffer.from(`# 标题\n\n<img src="/${beacon}.png" onerror="${run}">\n\n[点](javascript:${run})\n`) },
+    // A page that calls itself a picture.
+    { name: '假图.png', mimeType: 'image/png', buffer: Buffer.from(html) },
+    { name: '手册.pdf', mimeType: 'application/pdf', buffer: pdf(opened) },
+  ]
+  const ran: string[] = []
+  context.on('request', (request) => {
+    if (request.url().includes(beacon)) ran.push(`${request.resourceType()} ${request.url()}`)
+  })
+  context.on('dialog', (asked) => {
+    ran.push(`dialog ${asked.message()}`)
+    void asked.dismiss()
+  })
+  // What a sandbox or a policy keeps from running the browser writes into its log.
+  trouble.expect(/Blocked script execution|Content Security Policy/)
+  await signIn(context, 'tenantAdmin')
+  await visit(page, '/personalSpace')
+  const drawn = await page.evaluate(() => {
+    const canvas = document.createElement('canvas')
+    canvas.width = 1_600
+    canvas.height = 900
+    const paint = canvas.getContext('2d')
+    for (let at = 0; at < 16; at++) {
+      if (paint !== null) paint.fillStyle = `hsl(${at * 22} 70% 55%)`
+      paint?.fillRect(at * 100, 0, 100, 900)
+    }
+    return canvas.toDataURL('image/png').split(',')[1] ?? ''
+  })
+  const folder = newName('预览')
+  await button(page, '新建文件夹').click()
+  await fill(dialog(page), { 名称: folder })
+  await button(dialog(page), '创建').click()
+  await page.getByRole('link', { name: folder, exact: true }).click()
+  // The field for files is that folder's then.
+  await expect(page.getByText('这里还没有文件')).toBeVisible()
+  const code = 'def 训练(次数: int) -> None:\n    for 轮 in range(次数):\n        print(f"第{轮}轮")\n'
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles([
+      { name: '色带.png', mimeType: 'image/png', buffer: Buffer.from(drawn, 'base64') },
+      { name: '训练.py', mimeType: 'text/x-python', buffer: Buffer.from(code.repeat(30)) },
+      { name: '论文.pdf', mimeType: 'application/pdf', buffer: pdf() },
+      ...hostile,
+    ])
+  await expect(rowOf(page, '手册.pdf')).toBeVisible()
+
+  await test.step('a picture is drawn, code is read, a PDF is opened by the reader of the browser', async () => {
+    await button(page, '色带.png').click()
+    await expect
+      .poll(() =>
+        dialog(page)
+          .getByRole('img', { name: '色带.png' })
+          .evaluate((image) => (image as HTMLImageElement).naturalWidth),
+      )
+      .toBe(1_600)
+    await accessible(page, 'a preview of a picture')
+    await shot(page, 'files-image')
+    await page.keyboard.press('Escape')
+    await button(page, '训练.py').click()
+    await expect(dialog(page).locator('pre')).toContainText('def 训练')
+    await accessible(page, 'a preview of code')
+    await shot(page, 'files-code')
+    await page.keyboard.press('Escape')
+    await button(page, '论文.pdf').click()
+    const link = dialog(page).getByRole('link', { name: '在新标签页中查看' })
+    await expect(link).toBeVisible()
+    await accessible(page, 'a preview of a PDF')
+    await shot(page, 'files-pdf')
+    await page.keyboard.press('Escape')
+  })
+
+  await test.step('what would run is text, or nothing', async () => {
+    for (const { name: file } of hostile) {
+      const linked = page.waitForResponse((response) => response.url().endsWith('/entries/download'))
+      await button(page, file).click()
+      const { path } = (await (await linked).json()) as ResponseOf<typeof fileEntries.download>
+      const shown = dialog(page)
+      if (/svg|html/.test(file)) await expect(shown.locator('pre')).toContainText('<script>')
+      else if (file.endsWith('.md')) await expect(shown.getByRole('heading', { name: '标题' })).toBeVisible()
+      else if (file.endsWith('.pdf')) await expect(shown.getByRole('link', { name: '在新标签页中查看' })).toBeVisible()
+      else await expect(shown.getByText('文件内容不是可以显示的图片')).toBeVisible()
+      await shot(page, `files-hostile-${file.split('.')[1]}`)
+      await page.keyboard.press('Escape')
+      // Also where its link is a page of its own. A PDF this browser only saves, as it has no reader.
+      const alone = await context.newPage()
+      await alone.goto(path).catch((error: unknown) => {
+        if (!file.endsWith('.pdf') || !String(error).includes('Download is starting')) throw error
+      })
+      await alone.waitForTimeout(500)
+      expect([await alone.title(), await alone.evaluate(() => document.scripts.length)], file).toEqual([expect.not.stringContaining(beacon), 0])
+      await alone.close()
+    }
+    await page.waitForTimeout(500)
+    expect([ran, await page.title()]).toEqual([[], expect.not.stringContaining(beacon)])
   })
 })
 

@@ -85,7 +85,8 @@ export async function isPaidOut({
   const bank = await startBank(keys, 'm-1', () => new Date())
   const [keeping, owning] = [await browser.newContext(), await browser.newContext()]
   try {
-    await administrator.call(splitChannel.set, { body: { enabled: true, gateway: bank.url, merchant_id: 'm-1', ...keys } })
+    const { waiting } = await administrator.call(splitChannel.set, { body: { enabled: true, gateway: bank.url, merchant_id: 'm-1', ...keys } })
+    await settling.call(splitChannel.approve, { params: { id: waiting?.id ?? '' }, body: {} })
     // What its user was charged for that month.
     const { rows } = await database.query<{ amount: string; hours: string }>(
       `select sum(amount)::text as amount, count(*) filter (where meter = 'market.card')::text as hours from usage_lines

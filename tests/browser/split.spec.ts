@@ -157,7 +157,14 @@ test.describe('the split centre', () => {
       await accessible(other, 'the form of the channel')
       await shot(other, 'split-channel')
       await button(dialog(other), '保存').click()
-      await expect(toast(other, '付款通道已保存')).toBeVisible()
+      await expect(toast(other, '已提交，等待另一位人员批准')).toBeVisible()
+      await page.goto(`${origin}/separateAccountingSystem/record`)
+      await accessible(page, 'what waits to be the channel')
+      await shot(page, 'split-channel-waiting')
+      await button(page, '批准通道变更').click()
+      await shot(page, 'split-channel-approve')
+      await button(dialog(page), '批准通道变更').click()
+      await expect(toast(page, '付款通道已变更')).toBeVisible()
       await page.goto(`${origin}/separateAccountingSystem/provider/${provider}?tab=payouts`)
       await expect(page.getByText('¥300.00').first()).toBeVisible()
       await button(page, '付款').first().click()
@@ -183,7 +190,11 @@ test.describe('the split centre', () => {
 
     await test.step('the file of a day names a payment that is none of ours, which one person accepts and another agrees with', async () => {
       const yesterday = new Date(Date.now() + 8 * 3_600_000 - 86_400_000).toISOString().slice(0, 10)
-      if (bank !== undefined) bank.file = (day) => (day === yesterday ? [`${randomUUID()},T-77,88.00,done,${yesterday}T10:00:00+08:00`] : [])
+      const [paid] = [...(bank?.payments.keys() ?? [])]
+      const at = `${yesterday}T10:00:00+08:00`
+      // And one that failed there, of which we believe that it is paid.
+      const lines = [`${randomUUID()},T-77,88.00,done,${at}`, `${paid},T-1,300.00,failed,${at}`]
+      if (bank !== undefined) bank.file = (day) => (day === yesterday ? lines : [])
       await page.goto(`${origin}/separateAccountingSystem/record?tab=cases`)
       await button(page, '重新核对').first().click()
       await field(dialog(page), '日期').fill(yesterday)
@@ -191,6 +202,13 @@ test.describe('the split centre', () => {
       await expect(rowOf(page, 'T-77')).toContainText('仅通道有')
       await accessible(page, 'differences')
       await shot(page, 'split-cases')
+      // What an exit would change stands there before anybody proposes it.
+      await rowOf(page, '东数算力').getByRole('button', { name: '提出处理意见' }).click()
+      await dialog(page).getByLabel('认定未付').check()
+      await expect(dialog(page).getByRole('status')).toContainText('+¥300.00')
+      await accessible(page, 'what an exit changes')
+      await shot(page, 'split-exit-form')
+      await button(dialog(page), '取消').click()
       await rowOf(page, 'T-77').getByRole('button', { name: '提出处理意见' }).click()
       await field(dialog(page), '原因').fill('通道测试付款，已与银行确认')
       await shot(page, 'split-case-form')
@@ -199,6 +217,7 @@ test.describe('the split centre', () => {
       await other.goto(`${origin}/separateAccountingSystem/record?tab=cases`)
       await rowOf(other, 'T-77').getByRole('button', { name: /更多/ }).click()
       await other.getByRole('menuitem', { name: '同意处理意见' }).click()
+      await shot(other, 'split-agree-form')
       await button(dialog(other), '同意处理意见').click()
       await expect(rowOf(other, 'T-77')).toContainText('已关闭')
     })

@@ -40,7 +40,7 @@ import { answerProblems } from './platform/http/problems.ts'
 import { serveProbes } from './platform/http/probes.ts'
 import { endSlowBodies } from './platform/http/slow.ts'
 import { answerUnparsed, unparsed } from './platform/http/unparsed.ts'
-import { createKept } from './platform/kept/kept.ts'
+import { createKept, type KeptNodes } from './platform/kept/kept.ts'
 import { createLog } from './platform/log.ts'
 import type { KindParts, ModuleParts } from './platform/module.ts'
 import { openPlatform, type OpenedPlatform, type Pause, type Platform } from './platform/platform.ts'
@@ -82,14 +82,13 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { publicKeys, quotas, machines: instances, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
   const { edges, refusedByNode, usualRefusal, workOnNode, nodeMetrics } = add(createEcrm(platform, { tell }))
-  const { kept } = add(
-    createKept(platform, {
-      reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
-      connected: edges.connected,
-      onUp: edges.onUp,
-      work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
-    }),
-  )
+  const nodes: KeptNodes = {
+    reach: async (id) => nodeOf(await edges.reach(platformScope, id)),
+    connected: edges.connected,
+    onUp: edges.onUp,
+    work: (id, signal, act) => workOnNode(edges.reach, id, signal, (edge) => act(nodeOf(edge))),
+  }
+  const { kept } = add(createKept(platform, nodes))
   const { imageAuth, imageUse, refusePulls } = add(createIms(platform, { passwords, accessKeys, personOf, limits, edges, refusedByNode, kept, mayMake, tell }))
   const {
     configs,
@@ -128,7 +127,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
     }),
   )
   add(createOmc(platform, { edges, nodeMetrics, usages, balances, kept, settings, notices, actorOf, personOf }))
-  add(createMiddleware(platform, { kept, nodes: { connected: edges.connected, reach: async (id) => nodeOf(await edges.reach(platformScope, id)) } }))
+  add(createMiddleware(platform, { kept, prove, nodes }))
   add(createIssue(platform))
   add(createRoot())
   return { modules, authenticate, firstPassword }

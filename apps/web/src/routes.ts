@@ -360,12 +360,12 @@ const table = {
     { path: '/mirror/privoteParty', title: 'mirrorPrivoteParty', asks: 'ims.thirdRegistry.list', access: ['TENANT', 'TENANT_ADMIN'], sort: 940 },
   ],
   middleware: [
-    { path: '/middleware/MySQL', title: 'middlewareMySQL', access: admins, sort: 990, pending: true },
-    { path: '/middleware/PostgreSQL', title: 'middlewarePostgreSQL', access: admins, sort: 980, pending: true },
-    { path: '/middleware/redis', title: 'middlewareRedis', access: admins, sort: 970, pending: true },
-    parent({ path: '/middleware/service', title: 'middlewareService', access: admins, sort: 960, pending: true }, [
-      { path: '/middleware/service/add', title: 'middlewareServiceAdd', pending: true },
-      { path: '/middleware/service/detail/{id}/{type}/{deployment}', title: 'middlewareServiceDetail', pending: true },
+    { path: '/middleware/MySQL', title: 'middlewareMySQL', asks: 'middleware.service.list', access: admins, sort: 990 },
+    { path: '/middleware/PostgreSQL', title: 'middlewarePostgreSQL', asks: 'middleware.service.list', access: admins, sort: 980 },
+    { path: '/middleware/redis', title: 'middlewareRedis', asks: 'middleware.service.list', access: admins, sort: 970 },
+    parent({ path: '/middleware/service', title: 'middlewareService', asks: 'middleware.service.list', access: admins, sort: 960 }, [
+      { path: '/middleware/service/add', title: 'middlewareServiceAdd' },
+      { path: '/middleware/service/detail/{id}/{type}/{deployment}', title: 'middlewareServiceDetail' },
     ]),
     parent({ path: '/middleware/service/gateway', title: 'middlewareServiceGateway', asks: 'middleware.gateway.list', access: admins, sort: 950 }, [
       { path: '/middleware/service/gateway/detail/{id}', title: 'middlewareServiceGatewayDetail' },

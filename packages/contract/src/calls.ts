@@ -43,6 +43,7 @@ import { offers } from './market/offer.ts'
 import { providers } from './market/provider.ts'
 import { incomes, rentals, waits } from './market/rental.ts'
 import { serviceGateways, servicePorts } from './middleware/gateway.ts'
+import { databaseServices, serviceAccounts, serviceDatabases } from './middleware/service.ts'
 import { modelImports } from './models/import.ts'
 import { modelFiles, modelRevisions, models } from './models/model.ts'
 import { commands } from './nextstack/command.ts'
@@ -123,7 +124,7 @@ export const calls = {
     invoices,
     invoiceTitles,
   },
-  middleware: { serviceGateways, servicePorts },
+  middleware: { serviceGateways, servicePorts, databaseServices, serviceDatabases, serviceAccounts },
   cmp: { clouds },
   nextstack: {
     vms,

@@ -45,6 +45,9 @@ export const kindTexts = {
   middleware: {
     gateway: '服务网关',
     port: '服务端口',
+    service: '数据库与缓存',
+    database: '数据库',
+    account: '数据库账号',
   },
   cmp: {
     cloud: '云平台',

@@ -342,4 +342,47 @@ describe.runIf(process.getuid?.() === 0)('a program with a user of its own', () 
     await kept.ask('DELETE', `${keptPaths.one('one')}?data=true`)
     await vi.waitFor(() => expect(users()).toEqual([]))
   })
+
+  describe('whose data folder has to be prepared', () => {
+    /** Counts how often it was begun, where nobody empties anything, and does as it is told. */
+    const prepared = (script: string): Partial<KeptWanted> => ({
+      data: {},
+      files: [{ path: 'first', text: 'of nobody else', secret: true }],
+      prepare: { name: '/bin/sh', arguments: ['-c', `echo begun >> ${kept.directory}/times; ${script}`, 'prepare', '${KEPT_FILES}/first', '${KEPT_DATA}'] },
+    })
+    const times = (): number => readFileSync(join(kept.directory, 'times'), 'utf8').split('\n').length - 1
+    const folder = (): string => join(kept.directory, 'kept/programs/one/data')
+
+    it('is prepared once, before its first start', async () => {
+      const wanted = kept.wanted(port, prepared('cp "$1" "$2/made"'))
+      expect((await kept.apply('one', wanted)).applied).toMatchObject({ result: 'kept' })
+      expect([readFileSync(join(folder(), 'made'), 'utf8'), times()]).toEqual(['of nobody else', 1])
+      await kept.act('one', { action: 'restart', key: 'again' })
+      await kept.until('one', ({ last_keys, health }) => last_keys.restart === 'again' && health.state === 'healthy')
+      expect((await kept.apply('one', { ...wanted, environment: { A: 'b' } })).applied).toMatchObject({ result: 'kept' })
+      expect(times()).toBe(1)
+      expect(await kept.preflight('two', { ...kept.wanted(await freePort()), data: {}, prepare: { name: 'no-such-program' } })).toMatchObject({
+        problems: [{ reason: 'program_missing', values: { program: 'no-such-program' } }],
+      })
+    })
+
+    it('begins anew in an empty folder where it was ended half-way', async () => {
+      // The first time it makes a half and goes on for ever.
+      const script = `[ -z "$(ls "$2")" ] || exit 7; echo half > "$2/half"; [ $(wc -l < ${kept.directory}/times) -gt 1 ] || exec sleep 1000; mv "$2/half" "$2/whole"`
+      const wanted = kept.wanted(port, prepared(script))
+      const { digest } = kept.wantedOf(wanted)
+      await kept.placed('one', wanted)
+      await kept.act('one', { action: 'apply', digest, healthy_within_ms: 60_000 })
+      await vi.waitFor(() => expect(existsSync(join(folder(), 'half'))).toBe(true), { interval: 30 })
+      await kept.anew()
+      await kept.until('one', ({ health }) => health.state === 'healthy')
+      expect([readdirSync(folder()), times(), processes('one').length > 0]).toEqual([['whole'], 2, true])
+    })
+
+    it('says why it could not be, and is not started', async () => {
+      const state = await kept.apply('one', kept.wanted(port, prepared('echo no room for that >&2; exit 4')))
+      expect(state).toMatchObject({ applied: { result: 'failed', error: expect.stringContaining('no room for that') as string } })
+      expect([await isListening(), times()]).toEqual([false, 3])
+    })
+  })
 })

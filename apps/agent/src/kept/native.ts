@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Account } from './accounts.ts'
 import { childrenOf, endAll, identify, isLeader, isRunning, markedWith, markName, send, type ProcessId } from './processes.ts'
 
@@ -14,7 +15,10 @@ const around = `trap : HUP INT QUIT TERM USR1 USR2 WINCH
 "$@" 3>&-
 echo $? >&3`
 
+const run = promisify(execFile)
 const pollMs = 50
+/** Of what somebody says that is run to its end. */
+const onceBytes = 4_194_304
 
 export interface Start {
   readonly command: readonly string[]
@@ -35,6 +39,8 @@ export interface Exit {
 export interface Native {
   /** @param ended told at once where this agent is still there */
   start(what: Start, ended: () => void): ProcessId
+  /** Runs it to its end; what is left of it after that time, or when it is aborted, is ended. @throws with what it said, where it does not end well */
+  once(what: Omit<Start, 'log'>, timeoutMs: number, signal: AbortSignal): Promise<void>
   /** One that an agent before this one started, also where it did not come to write that down. */
   find(): ProcessId | null
   /** Of the program itself, not of what is around it. */
@@ -49,32 +55,36 @@ export interface Native {
 /** @param folder where is written down how it ended */
 export function createNative(mark: string, folder: string): Native {
   const exitFile = join(folder, 'exit')
+  /** Nothing of the agent's own. */
+  const optionsOf = ({ environment, directory, account }: Omit<Start, 'log'>) => ({
+    cwd: directory,
+    env: {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      LANG: 'C.UTF-8',
+      HOME: directory,
+      USER: account.name,
+      ...environment,
+      [markName]: mark,
+    },
+    ...(account.switch && { uid: account.uid, gid: account.gid }),
+  })
   const pidOf = ({ pid }: ProcessId): number => childrenOf(pid)[0] ?? pid
   const signal = (run: ProcessId, name: NodeJS.Signals): void => {
     // Not to the shell around it, should it be just that: it would do nothing.
     if (isRunning(run)) for (const pid of childrenOf(run.pid)) send(pid, name)
   }
   return {
-    start({ command, environment, directory, account, log }, ended) {
+    start(what, ended) {
+      const { command, log } = what
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       rmSync(exitFile, { force: true })
       const output = openSync(log, 'a', 0o600)
       const exit = openSync(exitFile, 'wx', 0o600)
       try {
         const child = spawn('/bin/sh', ['-c', around, 'kept', ...command], {
-          cwd: directory,
+          ...optionsOf(what),
           detached: true,
           stdio: ['ignore', output, output, exit],
-          // Nothing of the agent's own.
-          env: {
-            PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-            LANG: 'C.UTF-8',
-            HOME: directory,
-            USER: account.name,
-            ...environment,
-            [markName]: mark,
-          },
-          ...(account.switch && { uid: account.uid, gid: account.gid }),
         })
         child.on('error', () => undefined)
         child.once('exit', ended)
@@ -85,6 +95,18 @@ export function createNative(mark: string, folder: string): Native {
       } finally {
         closeSync(output)
         closeSync(exit)
+      }
+    },
+    async once(what, timeoutMs, signal) {
+      const [command = '', ...parameters] = what.command
+      try {
+        await run(command, parameters, { ...optionsOf(what), timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: onceBytes, signal })
+      } catch (error) {
+        // Also what it began.
+        await endAll(mark)
+        const { message, stdout = '', stderr = '' } = error as Error & { stdout?: string; stderr?: string }
+        const said = `${stdout}\n${stderr}`.trim().slice(-1_000)
+        throw new Error(said === '' ? message : `${command}: ${said}`, { cause: error })
       }
     },
     find() {

@@ -38,6 +38,7 @@ export async function preflight(parts: PreflightParts): Promise<KeptPreflight> {
   const problems: KeptProblem[] = []
   const tell = (reason: KeptReason, values: KeptProblem['values']): void => void problems.push({ reason, values })
   const program_version = await program(parts, tell)
+  if (wish.prepare !== null && findProgram(wish.prepare.name) === null) tell('program_missing', { program: wish.prepare.name })
   ports(parts, tell)
   await room(parts, tell)
   await account(parts, tell)

@@ -13,7 +13,20 @@ import { beganAt } from './processes.ts'
 import { notWatched, watchHealth, type Watch } from './health.ts'
 import { follow, lastWords, logFile, rotate, sizeOf, tail, wordsOf } from './logs.ts'
 import { createNative } from './native.ts'
-import { checkFiles, filled, findProgram, foldersOf, missingTo, pointTo, saysVersion, understood, versionOf, writeGeneration } from './places.ts'
+import {
+  checkFiles,
+  filled,
+  findProgram,
+  foldersOf,
+  isEmpty,
+  missingTo,
+  pointTo,
+  saysVersion,
+  understood,
+  versionOf,
+  writeGeneration,
+  type Folders,
+} from './places.ts'
 import { preflight, type Neighbour } from './preflight.ts'
 import { digestOf, keepGenerations, nothingSaved, placesOf, readSaved, readWanted, wantedFile, writeSaved, type RunId, type Saved } from './store.ts'
 
@@ -65,6 +78,8 @@ export function createProgram(parts: ProgramParts) {
   const state: Saved = readSaved(places) ?? { ...nothingSaved }
   const closing = new AbortController()
   let placing: Placing | null = null
+  /** Ends what prepares its data: nobody waits for that who stops it or takes it away. */
+  let preparation = new AbortController()
   let stopping = false
   let watch: Watch = notWatched
   /** So much had been said when it was started last. */
@@ -149,6 +164,22 @@ export function createProgram(parts: ProgramParts) {
     return path
   }
 
+  /** Fills an empty data folder, once and whole. */
+  const prepare = async (
+    { name, arguments: given, timeout_ms }: NonNullable<KeptWish['prepare']>,
+    { data, seen, environment, account }: { data: string; seen: Folders; environment: Record<string, string>; account: Account },
+  ): Promise<void> => {
+    if (state.preparing) for (const one of readdirSync(data)) rmSync(join(data, one), { recursive: true, force: true })
+    else if (!isEmpty(data)) return
+    const path = findProgram(name)
+    if (path === null) throw new Error(`${name}: there is no such program on the node`)
+    save({ preparing: true })
+    const command = [path, ...given.map((one) => filled(one, seen))]
+    preparation = new AbortController()
+    await native.once({ command, environment, directory: data, account }, timeout_ms, AbortSignal.any([closing.signal, preparation.signal]))
+    save({ preparing: false })
+  }
+
   const start = async (digest: string): Promise<void> => {
     const wish = wishOf(digest)
     const account = await accountOf(wish)
@@ -173,6 +204,7 @@ export function createProgram(parts: ProgramParts) {
       const command = await commandOf(wish)
       const version_arguments = wish.program.kind === 'image' ? null : wish.program.version_arguments
       const program_version = version_arguments === null ? null : await versionOf(command, version_arguments).catch(() => null)
+      if (wish.prepare !== null && data !== null) await prepare(wish.prepare, { data, seen, environment, account })
       saidBefore = sizeOf(logFile(places.log))
       const process = native.start(
         { command: [command, ...parameters], environment, directory: data ?? (rereads ? places.own : places.files(digest)), account, log: logFile(places.log) },
@@ -496,8 +528,10 @@ export function createProgram(parts: ProgramParts) {
         if (order.action === 'start') {
           if (!state.to_run || state.over || state.run === null)
             save({ to_run: true, over: false, next_start_at: null, streak: 0, ...(!state.to_run && { crashes: 0 }) })
-        } else if (order.action === 'stop') save({ to_run: false, restarting: null, next_start_at: null })
-        else if (order.action === 'restart') {
+        } else if (order.action === 'stop') {
+          save({ to_run: false, restarting: null, next_start_at: null })
+          preparation.abort()
+        } else if (order.action === 'restart') {
           if (state.last_keys.restart === order.key || state.restarting === order.key) return
           save({ to_run: true, over: false, restarting: order.key })
         } else {
@@ -515,6 +549,7 @@ export function createProgram(parts: ProgramParts) {
     remove(data: boolean): void {
       // Whoever once asked for its data to go is not to find it there.
       save({ removing: { data: data || (state.removing?.data ?? false) }, removing_error: null, to_run: false, trial: null })
+      preparation.abort()
       wake()
     },
     /** Taken away, but for its data. */

@@ -41,6 +41,8 @@ export const saved = z.object({
   restarting: z.string().nullable(),
   last_keys: keptState.shape.last_keys,
   program_version: z.string().nullable(),
+  /** Its data folder is being prepared, or was when the agent was ended: what lies in it is half of something. */
+  preparing: z.boolean().default(false),
   data_path: z.string().nullable(),
   /** Folders that were made here for its data; what was there before is not among them. */
   data_made: z.array(z.string()),
@@ -73,6 +75,7 @@ export const nothingSaved: Saved = {
   restarting: null,
   last_keys: { restart: null, reload: null },
   program_version: null,
+  preparing: false,
   data_path: null,
   data_made: [],
   accounts: [],

@@ -45,15 +45,18 @@ const milliseconds = z.int().min(0).max(3_600_000)
 /** As useradd(8) takes it. */
 const userName = z.string().regex(/^[a-z_][a-z0-9_-]{0,31}$/)
 
+/** Of a program that lies on the node: a name that is looked for in the usual folders, or a path. */
+const programName = z.union([z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/), absolutePath])
+
 /**
  * Which program. What it is asked for its version answers with the wanted one somewhere in it, or the preflight (of one
  * that lies there) or the placing (of one that is fetched) refuses it.
  */
 const program = z.discriminatedUnion('kind', [
-  /** Lies on the node already, such as a package of its distribution: a name that is looked for in the usual folders, or a path. */
+  /** Lies on the node already, such as a package of its distribution. */
   z.object({
     kind: z.literal('path'),
-    name: z.union([z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/), absolutePath]),
+    name: programName,
     /** By which it tells its version; null: it does not. */
     version_arguments: z.array(line).max(16).nullable().default(null),
   }),
@@ -166,6 +169,14 @@ export const keptWanted = z.object({
    * that runs as a process is put in its place by this signal, and taken back by it, too: what it holds open stays open.
    */
   reload_signal: signal.nullable().default(null),
+  /**
+   * Run once, as its user, before the first start while its data folder is empty, such as `initdb`; null: nothing is. One that was
+   * ended half-way, or failed, begins anew with an empty folder.
+   */
+  prepare: z
+    .object({ name: programName, arguments: z.array(line).max(64).default([]), timeout_ms: milliseconds.default(300_000) })
+    .nullable()
+    .default(null),
   /** With these its program says whether it understands its files, before anything of what runs is changed; null: it is not asked. */
   check_arguments: z.array(line).max(64).nullable().default(null),
   needs: z.object({ memory_bytes: z.int().min(0).default(0), disk_bytes: z.int().min(0).default(0) }).prefault({}),

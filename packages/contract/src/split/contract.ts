@@ -6,7 +6,7 @@ import { exportFormats, exportLink } from '../exports.ts'
 import { reference } from '../resource.ts'
 import type { Role } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { keyword, name, plainLine, plainText } from '../validation.ts'
+import { keyword, name, passwordTyped, plainLine, plainText } from '../validation.ts'
 
 export const splitPath = '/api/split/v1'
 
@@ -350,7 +350,12 @@ export const splitRuns = {
     path: `${splitPath}/runs/{id}/pay`,
     summary: 'Note that a confirmed statement was paid, by somebody else than who split it',
     access: splitKeepers,
-    body: z.object({ reference: z.string(fieldTexts.contentRequired).trim().min(4).max(64).regex(plainLine, fieldTexts.controlCharacters) }),
+    personal: true,
+    perMinute: 60,
+    body: z.object({
+      reference: z.string(fieldTexts.contentRequired).trim().min(4).max(64).regex(plainLine, fieldTexts.controlCharacters),
+      password: passwordTyped.optional(),
+    }),
     response: splitRun,
   }),
   export: defineCall({

@@ -170,26 +170,61 @@ const payoutChannel = z.object({
 })
 export type PayoutChannel = z.output<typeof payoutChannel>
 
+/** Another channel, or another way to sign, that somebody else has to approve. */
+const waitingChannel = z.object({
+  id: z.uuid(),
+  ...channelShape,
+  gateway: z.string(),
+  gateway_public_key: z.string(),
+  asked_by: z.string(),
+  created_at: moment,
+})
+export type WaitingChannel = z.output<typeof waitingChannel>
+const channelState = z.object({ channel: payoutChannel.nullable(), waiting: waitingChannel.nullable() })
+export type ChannelState = z.output<typeof channelState>
+
 /** Through what payouts go: docs/payout-channel.md. */
 export const splitChannel = {
   get: defineCall({
     id: 'split.channel.get',
     method: 'GET',
     path: `${splitPath}/payout-channel`,
-    summary: 'The channel of payouts; null while there is none',
-    access: admins,
-    response: z.object({ channel: payoutChannel.nullable() }),
+    summary: 'The channel of payouts, and what waits to take its place; null while there is none',
+    access: splitKeepers,
+    response: channelState,
   }),
-  /** `key`: the common secret (HMAC), or our private key as PEM (RSA); never answered, and left out it stays. Refused with 1120, 91125, 96035, 96038, 98215. */
+  /** Whether it is enabled counts at once. `key`: the common secret (HMAC), or our private key as PEM (RSA); never answered, and left out it stays. Refused with 1120, 91125, 96035, 96038, 98215. */
   set: defineCall({
     id: 'split.channel.set',
     method: 'PUT',
     path: `${splitPath}/payout-channel`,
-    summary: 'Set up the channel of payouts; another one only while it has no open ones',
+    summary: 'Set up the channel of payouts, which somebody else approves; another one only while it has no open ones',
     access: admins,
     personal: true,
     perMinute: 60,
     body: z.object({ ...channelShape, key: pem.min(16).optional(), password: passwordTyped.optional() }),
-    response: z.object({ channel: payoutChannel }),
+    response: channelState,
+  }),
+  /** By somebody else than who set it up. Refused with 1120, 91125, 98209, 98215. */
+  approve: defineCall({
+    ...one,
+    id: 'split.channel.approve',
+    method: 'POST',
+    path: `${splitPath}/payout-channel/{id}/approve`,
+    summary: 'Approve what waits: from then on payouts go through it',
+    access: splitKeepers,
+    personal: true,
+    perMinute: 60,
+    body: z.object({ password: passwordTyped.optional() }),
+    response: channelState,
+  }),
+  withdraw: defineCall({
+    ...one,
+    id: 'split.channel.withdraw',
+    method: 'POST',
+    path: `${splitPath}/payout-channel/{id}/withdraw`,
+    summary: 'Take back what waits to be approved',
+    access: splitKeepers,
+    response: channelState,
   }),
 } as const

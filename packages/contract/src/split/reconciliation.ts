@@ -4,7 +4,7 @@ import { can } from '../can.ts'
 import { byId, day, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { reference } from '../resource.ts'
 import { fieldTexts } from '../texts.ts'
-import { plainText } from '../validation.ts'
+import { passwordTyped, plainText } from '../validation.ts'
 import { splitKeepers, splitPath } from './contract.ts'
 import { payoutStatuses } from './payout.ts'
 
@@ -70,6 +70,8 @@ export const reconciliationStatuses = ['due', 'done'] as const
 export const splitReconciliation = z.object({
   id: z.uuid(),
   day,
+  /** Whose file, by our merchant id there. */
+  merchant_id: z.string(),
   status: z.enum(reconciliationStatuses),
   row_count: z.int(),
   case_count: z.int(),
@@ -110,7 +112,7 @@ export const splitCases = {
     body: z.object({ exit: z.enum(proposedExits), reason }),
     response: splitCase,
   }),
-  /** By somebody else than who proposed it. Refused with 90010, 98209, 98214, 98216, 98218, 98221, 98222, 98223. */
+  /** By somebody else than who proposed it, who proves to be they to agree. Refused with 1120, 90010, 91125, 98209, 98214, 98216, 98218, 98221, 98222, 98223. */
   decide: defineCall({
     ...one,
     id: 'split.case.decide',
@@ -118,7 +120,9 @@ export const splitCases = {
     path: `${splitPath}/cases/{id}/decide`,
     summary: 'Agree with how it is to end, or not: then it is open again',
     access: splitKeepers,
-    body: z.object({ agree: z.boolean() }),
+    personal: true,
+    perMinute: 60,
+    body: z.object({ agree: z.boolean(), password: passwordTyped.optional() }),
     response: splitCase,
   }),
   /** Refused with 90010, 98214, 98216, 98217, 98219. */

@@ -40,6 +40,7 @@ export const messageKinds = {
   'split.bank': 'security',
   'split.payout': 'money',
   'split.case': 'platform',
+  'split.channel': 'security',
   'ticket.said': 'resource',
   'ticket.came': 'resource',
   'ticket.late': 'resource',

@@ -17,18 +17,23 @@ import { createPayouts } from './payout/payout.service.ts'
 import { payoutMigrations } from './payout/payout.store.ts'
 import { createReconciliations } from './reconciliation/reconciliation.service.ts'
 import { reconciliationMigrations } from './reconciliation/reconciliation.store.ts'
+import { createKeeperTelling } from './keeper.tell.ts'
 import { createProviderTelling, type SplitMail } from './provider.tell.ts'
 import { createSplit } from './split.service.ts'
 import { splitMigrations } from './split.store.ts'
 
 /** The split centre. */
-export function createSplitModule(platform: Platform, parts: { tell: Tell; mail: SplitMail; settings: Pick<Settings, 'get'>; prove: Prove }): ModuleParts {
+export function createSplitModule(
+  platform: Platform,
+  parts: { tell: Tell; mail: SplitMail; settings: Pick<Settings, 'get' | 'since'>; prove: Prove },
+): ModuleParts {
   const split = createSplit(platform, parts)
   const telling = createProviderTelling(platform, parts)
-  const banks = createBanks(platform, { ...parts, ...telling })
-  const channels = createPayoutChannels(platform, parts)
-  const payouts = createPayouts(platform, { ...parts, ...telling, banks, channels })
-  const reconciliations = createReconciliations(platform, { ...parts, channels, payouts })
+  const tellKeepers = createKeeperTelling(parts.tell)
+  const banks = createBanks(platform, { ...parts, ...telling, tellKeepers })
+  const channels = createPayoutChannels(platform, { ...parts, tellKeepers })
+  const payouts = createPayouts(platform, { ...parts, ...telling, banks, channels, tellKeepers })
+  const reconciliations = createReconciliations(platform, { ...parts, channels, payouts, tellKeepers })
   return {
     migrations: { ...splitMigrations, ...bankMigrations, ...movementMigrations, ...payoutMigrations, ...reconciliationMigrations },
     kinds: {
@@ -36,6 +41,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
       'split.run': { table: 'split_runs', name: 'period', seen: split.seen },
       'split.provider': { table: 'market_providers' },
       'split.bankDetail': { table: 'split_bank_details', name: 'bank' },
+      'split.channel': { table: 'split_waiting_channel', name: 'merchant_id' },
       'split.payout': { table: 'split_payouts', name: 'id', seen: payouts.seen },
       'split.case': { table: 'split_cases', name: 'day' },
       'split.reconciliation': { table: 'split_reconciliations', name: 'day' },
@@ -56,7 +62,7 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
       handle(splitRuns.confirm, ({ actor, params }) => split.confirm(actor, params.id)),
       handle(splitRuns.dispute, ({ actor, params, body }) => split.dispute(actor, params.id, body.reason)),
       handle(splitRuns.answer, ({ actor, params, body }) => split.answer(actor, params.id, body.text)),
-      handle(splitRuns.pay, ({ actor, params, body }) => split.pay(actor, params.id, body.reference)),
+      handle(splitRuns.pay, ({ actor, params, body }) => split.pay(actor, params.id, body)),
       handle(splitRuns.export, ({ actor, params, body }) => split.export(actor, params.id, body.format)),
       handle(splitProviders.list, ({ actor }) => split.providers(actor)),
       handle(splitProviders.get, ({ params }) => split.provider(params.id)),
@@ -76,13 +82,15 @@ export function createSplitModule(platform: Platform, parts: { tell: Tell; mail:
       handle(splitPayouts.approve, ({ actor, params, body }) => payouts.approve(actor, params.id, body.password)),
       handle(splitPayouts.withdraw, ({ actor, params }) => payouts.withdraw(actor, params.id)),
       handle(splitPayouts.query, ({ actor, params }) => payouts.query(actor, params.id)),
-      handle(splitChannel.get, async () => ({ channel: await channels.get() })),
+      handle(splitChannel.get, () => channels.state()),
       handle(splitChannel.set, ({ actor, body }) => channels.set(actor, body)),
+      handle(splitChannel.approve, ({ actor, params, body }) => channels.approve(actor, params.id, body.password)),
+      handle(splitChannel.withdraw, ({ params }) => channels.withdraw(params.id)),
       handle(splitReconciliations.list, ({ query }) => reconciliations.days(query)),
       handle(splitReconciliations.create, ({ body }) => reconciliations.again(body)),
       handle(splitCases.list, ({ query }) => reconciliations.list(query)),
       handle(splitCases.propose, ({ actor, params, body }) => reconciliations.propose(actor, params.id, body)),
-      handle(splitCases.decide, ({ actor, params, body }) => reconciliations.decide(actor, params.id, body.agree)),
+      handle(splitCases.decide, ({ actor, params, body }) => reconciliations.decide(actor, params.id, body)),
       handle(splitCases.ask, ({ params }) => reconciliations.ask(params.id)),
     ],
     jobs: [...split.jobs, telling.job, payouts.job, reconciliations.job],

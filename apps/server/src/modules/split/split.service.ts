@@ -46,6 +46,7 @@ import {
   versionFor,
   type MonthPlan,
 } from './month.ts'
+import type { Prove } from './bank/bank.service.ts'
 import { lockOwed, openRuns } from './payout/payout.store.ts'
 import { providerOf, scopeFor, type SplitScope } from './scope.ts'
 import { shared } from './shares.ts'
@@ -63,7 +64,7 @@ const clockJob = defineJob({ name: 'split.clock', input: z.object({}), concurren
 export type SplitService = ReturnType<typeof createSplit>
 
 /** The split centre: what users paid for the machines of providers, shared out by contract, once a month. */
-export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>, { tell }: { tell: Tell }) {
+export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>, { tell, prove }: { tell: Tell; prove: Prove }) {
   /** A month of Beijing. */
   const periodNow = (): string => iso(new Date(now().getTime() + 8 * 3_600_000)).slice(0, 7)
   const providerActive = async (on: Sql, id: string, field?: string): Promise<{ id: string; name: string }> => {
@@ -588,8 +589,9 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
         await tellProvider(tx, row, texts.answered)
         return { status: 'stated', answer: text, confirm_by: new Date(now().getTime() + (terms?.confirm_days ?? 7) * dayMs) }
       }),
-    pay: (actor: Actor, id: string, reference: string) =>
-      changeRun(
+    async pay(actor: Actor, id: string, { reference, password }: BodyOf<Runs['pay']>): Promise<SplitRun> {
+      await prove(actor, password)
+      return changeRun(
         actor,
         id,
         'pay',
@@ -603,7 +605,8 @@ export function createSplit({ db, downloads, now }: Pick<Platform, 'db' | 'downl
           return { status: 'paid', paid_at: now(), paid_by: actor.name, paid_reference: reference }
         },
         { moves: true },
-      ),
+      )
+    },
     async export(actor: Actor, id: string, format: StatementFormat): Promise<ExportLink> {
       await run(actor, id)
       return downloads.link(statementKind, JSON.stringify({ id, format }), actor)

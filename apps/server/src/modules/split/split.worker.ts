@@ -18,7 +18,7 @@ const tell: Tell = (tx, { kind, text, about, key }) =>
   sql`insert into messages (id, kind, text, about_kind, about_id, about_name, key, at)
     values (${randomUUID()}, ${kind}, ${text}, ${about.kind}, ${about.id}, ${about.name}, ${key}, now())`.execute(tx)
 const downloads = { offer: () => undefined, link: () => ({ path: '', expires_at: '' }), hold: () => undefined }
-const split = createSplit({ db, downloads, now }, { tell })
+const split = createSplit({ db, downloads, now }, { tell, prove: async () => undefined })
 const actor = someActor({ user_id: randomUUID(), kind: 1, roles: ['ADMIN'] })
 
 process.on('message', (wish: { contract_id: string; period: string }) => {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { splitBankDetails } from '@zhisuan/contract/split/bank'
 import { splitContracts, splitRuns, type SplitRun, type SplitTerms } from '@zhisuan/contract/split/contract'
+import type { BodyInput } from '@zhisuan/contract/define'
+import { splitChannel } from '@zhisuan/contract/split/payout'
 import { splitProviders } from '@zhisuan/contract/split/provider'
 import { sql } from 'kysely'
 import type { JobDefinition } from '../../platform/jobs.ts'
@@ -21,6 +23,12 @@ export async function makeProvider(app: TestApp, keeper: Somebody): Promise<{ id
   const person = await someone(app, { kind: 4, roles: ['PROVIDER'], organisation: null })
   await call(app, splitProviders.bind, { token: keeper.token, params: { id }, body: { user_id: person.id } })
   return { id, person }
+}
+
+/** A channel of payouts that an administrator sets up and somebody else approves. */
+export async function setUpChannel(app: TestApp, admin: Somebody, second: Somebody, body: BodyInput<typeof splitChannel.set>): Promise<void> {
+  const { waiting } = await call(app, splitChannel.set, { token: admin.token, body: { ...body, password: admin.password } })
+  await call(app, splitChannel.approve, { token: second.token, params: { id: waiting?.id ?? '' }, body: { password: second.password } })
 }
 
 /** An hour of use of a provider's machines, that cost so much. */

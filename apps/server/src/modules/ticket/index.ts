@@ -8,7 +8,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Tell } from '../sys/message/message.service.ts'
 import { createDesk } from './desk.service.ts'
 import { createTickets, ticketUploadPath, type TicketMail } from './ticket.service.ts'
-import { ticketMigrations } from './ticket.store.ts'
+import { ticketMigrations, toldTo } from './ticket.store.ts'
 
 /** Work orders. */
 export function createTicketModule(platform: Platform, parts: { bytes: Bytes; tell: Tell; mail: TicketMail }): ModuleParts {
@@ -16,7 +16,7 @@ export function createTicketModule(platform: Platform, parts: { bytes: Bytes; te
   const desk = createDesk(platform.db)
   return {
     migrations: ticketMigrations,
-    kinds: { 'ticket.ticket': { table: 'tickets', name: 'title' }, 'ticket.desk': {}, 'ticket.group': { table: 'ticket_groups' } },
+    kinds: { 'ticket.ticket': { table: 'tickets', name: 'title', toldTo }, 'ticket.desk': {}, 'ticket.group': { table: 'ticket_groups' } },
     handlers: [
       handle(calls.list, ({ actor, query }) => tickets.list(actor, query)),
       handle(calls.get, ({ actor, params }) => tickets.get(actor, params.id)),

@@ -234,6 +234,8 @@ export interface Asker {
 const ownOf = ({ user_id, manages }: Asker): RawBuilder<boolean> =>
   manages === null ? sql<boolean>`tickets.created_by = ${user_id}` : sql<boolean>`(tickets.created_by = ${user_id} or tickets.bp_id = ${manages})`
 const everything = sql<boolean>`true`
+/** Who is told what an order is called by the way: who opened it. Others ask for it. */
+export const toldTo = (userId: string | null): RawBuilder<boolean> => (userId === null ? everything : sql<boolean>`tickets.created_by = ${userId}`)
 
 /** Whether something came that somebody has not seen; of who opened it only what they may see counts. */
 const unreadFor = (userId: string, staff: boolean): RawBuilder<boolean> => sql<boolean>`exists (

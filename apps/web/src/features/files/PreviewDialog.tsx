@@ -4,7 +4,7 @@ import Spin from 'antd/es/spin'
 import { useQuery } from '@tanstack/react-query'
 import { fileEntries, type FileEntry } from '@zhisuan/contract/files/file'
 import { previewOf, previewTextBytes, type Preview } from '@zhisuan/contract/files/preview'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from '../../i18n.ts'
 import { request, toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
@@ -57,6 +57,7 @@ export default function PreviewDialog({ entry, onClose }: Dialog<{ entry: FileEn
 
 function Shown({ entry, preview }: { readonly entry: FileEntry; readonly preview: Preview }) {
   const { t } = useTranslation('files')
+  const [broken, setBroken] = useState(false)
   const isText = preview.kind === 'text' || preview.kind === 'markdown'
   const shown = useQuery({
     queryKey: ['files.preview', entry.id, entry.sha256],
@@ -79,7 +80,8 @@ function Shown({ entry, preview }: { readonly entry: FileEntry; readonly preview
   const { path, text } = shown.data
   switch (preview.kind) {
     case 'image':
-      return <img className="fl-shown" src={path} alt={entry.name} />
+      if (broken) return <EmptyState title={t('preview.broken')}>{t('preview.noneNote')}</EmptyState>
+      return <img className="fl-shown" src={path} alt={entry.name} onError={() => setBroken(true)} />
     case 'pdf':
       return (
         <EmptyState

@@ -23,7 +23,7 @@ export default function TargetDrawer({ id, onClose }: Dialog<{ id: string }>) {
   const test = useChange(servicePorts.test, { silent: true })
   const [tests, setTests] = useState<Readonly<Record<string, TargetTest>>>({})
   return (
-    <Drawer open size={860} title={t('port.targetsTitle', { name: data?.name ?? '' })} onClose={onClose}>
+    <Drawer open size={960} title={t('port.targetsTitle', { name: data?.name ?? '' })} onClose={onClose}>
       {data === undefined ? (
         error === null ? (
           <Skeleton active paragraph={{ rows: 6 }} />

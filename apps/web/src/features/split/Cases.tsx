@@ -13,6 +13,7 @@ import { useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
 import { allowed } from '../../kit/allowed.ts'
 import { col } from '../../kit/columns.tsx'
+import { useAskedPassword } from '../../kit/CurrentPassword.tsx'
 import { RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { filter } from '../../kit/filters.ts'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
@@ -102,7 +103,11 @@ export function Cases() {
         name="days"
         passing={({ status }) => status === 'due'}
         columns={[
-          col.name<SplitReconciliation>('day', t('case.day'), ({ day }) => day, { width: 130, sort: true }),
+          col.name<SplitReconciliation>('day', t('case.day'), ({ day }) => day, {
+            width: 150,
+            sort: true,
+            note: ({ merchant_id }) => `${t('channel.merchant')} ${merchant_id}`,
+          }),
           col.status<SplitReconciliation>(
             'status',
             t('column.status'),
@@ -135,25 +140,27 @@ function Changes({ of }: { readonly of: Exit | undefined }) {
   if (of === undefined) return null
   const { status, moves } = of
   return (
-    <dl className="sp-moves" role="status" aria-label={t('case.changes')}>
-      {status !== null && (
-        <div>
-          <dt>{t('case.payoutBecomes')}</dt>
-          <dd>{t(`payout.status.${status}`)}</dd>
-        </div>
-      )}
-      {moves.map(({ account, amount }) => (
-        <div key={account}>
-          <dt>{t(`case.account.${account}`)}</dt>
-          <dd className="zs-number">{amount.startsWith('-') ? format.exactMoney(amount) : `+${format.exactMoney(amount)}`}</dd>
-        </div>
-      ))}
-      {status === null && moves.length === 0 && (
-        <div>
-          <dt>{t('case.noChange')}</dt>
-        </div>
-      )}
-    </dl>
+    <div role="status" aria-label={t('case.changes')}>
+      <dl className="sp-moves">
+        {status !== null && (
+          <div>
+            <dt>{t('case.payoutBecomes')}</dt>
+            <dd>{t(`payout.status.${status}`)}</dd>
+          </div>
+        )}
+        {moves.map(({ account, amount }) => (
+          <div key={account}>
+            <dt>{t(`case.account.${account}`)}</dt>
+            <dd className="zs-number">{amount.startsWith('-') ? format.exactMoney(amount) : `+${format.exactMoney(amount)}`}</dd>
+          </div>
+        ))}
+        {status === null && moves.length === 0 && (
+          <div>
+            <dt>{t('case.noChange')}</dt>
+          </div>
+        )}
+      </dl>
+    </div>
   )
 }
 
@@ -182,18 +189,20 @@ function ProposeDialog({ of, onClose }: Dialog<{ of: SplitCase }>) {
 function AgreeDialog({ of, onClose }: Dialog<{ of: SplitCase }>) {
   const { t } = useTranslation('split')
   const decide = useChange(splitCases.decide, how)
+  const { asking, passwordField } = useAskedPassword()
   return (
-    <FormDialog<Record<string, never>>
+    <FormDialog<{ password?: string }>
       title={t('case.agreeTitle')}
       okText={t('case.agree')}
       initialValues={{}}
       doneText={t('case.agreed')}
       onClose={onClose}
-      onSubmit={() => decide.mutateAsync({ params: { id: of.id }, body: { agree: true } })}
+      onSubmit={(body) => asking(() => decide.mutateAsync({ params: { id: of.id }, body: { ...body, agree: true } }))}
     >
       <p>{of.exit !== null && of.exit !== 'settled' && t(`case.exitNote.${of.exit}`)}</p>
       <blockquote>{of.reason}</blockquote>
       <Changes of={of.exits.find((one) => one.exit === of.exit)} />
+      {passwordField}
     </FormDialog>
   )
 }

@@ -46,6 +46,8 @@ export function ProviderPayouts({ providerId }: { readonly providerId: string })
   )
 }
 
+const periods = ({ runs }: SplitPayout): string => runs.map(({ period }) => period).join('、')
+
 /** Payouts, with what is to be done about each by whoever looks. */
 export function PayoutTable({ of = {}, asks }: { readonly of?: { readonly provider_id?: string }; readonly asks?: (close: () => void) => React.ReactNode }) {
   const { t } = useTranslation('split')
@@ -59,10 +61,10 @@ export function PayoutTable({ of = {}, asks }: { readonly of?: { readonly provid
       input={{ query: of }}
       passing={({ status, needs_approval }) => status === 'claimed' || status === 'sent' || (status === 'asked' && !needs_approval)}
       columns={[
-        col.name<SplitPayout>('provider', t('column.provider'), ({ provider }) => provider.name, {
-          width: 170,
-          note: ({ runs }) => runs.map(({ period }) => period).join('、'),
-        }),
+        // On the page of one provider only which months it pays.
+        of.provider_id === undefined
+          ? col.name<SplitPayout>('provider', t('column.provider'), ({ provider }) => provider.name, { width: 160, note: periods })
+          : col.name<SplitPayout>('period', t('column.period'), (payout) => periods(payout) || format.nothing, { width: 110 }),
         col.money<SplitPayout>('amount', t('payout.amount'), ({ amount }) => amount, { width: 130, sort: true }),
         col.status<SplitPayout>(
           'status',
@@ -72,10 +74,10 @@ export function PayoutTable({ of = {}, asks }: { readonly of?: { readonly provid
             text: needs_approval ? t('payout.toApprove') : t(`payout.status.${status}`),
             note: reason === '' ? null : reason,
           }),
-          { width: 150 },
+          { width: 120 },
         ),
-        col.text<SplitPayout>('account', t('bank.account'), ({ account }) => account, { width: 170 }),
-        col.code<SplitPayout>('reference', t('payout.reference'), ({ reference }) => reference, { width: 150 }),
+        col.text<SplitPayout>('account', t('bank.account'), ({ account }) => account, { width: 160 }),
+        col.code<SplitPayout>('reference', t('payout.reference'), ({ reference }) => reference, { width: 120 }),
         col.text<SplitPayout>('asked_by', t('payout.askedBy'), ({ asked_by }) => asked_by, { width: 110, note: ({ approved_by }) => approved_by ?? '' }),
         col.date<SplitPayout>('created_at', t('payout.askedAt'), ({ created_at }) => created_at, { sort: true }),
         col.date<SplitPayout>('done_at', t('payout.doneAt'), ({ done_at }) => done_at),

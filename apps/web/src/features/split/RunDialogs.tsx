@@ -1,6 +1,7 @@
 import { splitContracts, splitRuns, type SplitRun } from '@zhisuan/contract/split/contract'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { useTranslation } from '../../i18n.ts'
+import { useAskedPassword } from '../../kit/CurrentPassword.tsx'
 import { TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormDialog, type Dialog } from '../../kit/FormDialog.tsx'
 import { SelectField } from '../../kit/SelectField.tsx'
@@ -43,20 +44,23 @@ export function RunText({ run, which, onClose }: Dialog<{ run: SplitRun; which: 
   const answer = useChange(splitRuns.answer, how)
   const pay = useChange(splitRuns.pay, how)
   const params = { id: run.id }
-  const send = (text: string): Promise<SplitRun> => {
+  const { asking, passwordField } = useAskedPassword()
+  const send = ({ text, password }: { text: string; password?: string }): Promise<SplitRun> => {
     if (which === 'dispute') return dispute.mutateAsync({ params, body: { reason: text } })
-    return which === 'answer' ? answer.mutateAsync({ params, body: { text } }) : pay.mutateAsync({ params, body: { reference: text } })
+    return which === 'answer'
+      ? answer.mutateAsync({ params, body: { text } })
+      : asking(() => pay.mutateAsync({ params, body: { reference: text, ...(password !== undefined && { password }) } }))
   }
   const words = { dispute: ['run.dispute', 'run.disputed'], answer: ['run.answer', 'run.answered'], pay: ['run.pay', 'run.paid'] } as const
   const [label, done] = words[which]
   return (
-    <FormDialog<{ text: string }>
+    <FormDialog<{ text: string; password?: string }>
       title={`${t(label)} · ${run.period}`}
       okText={t(label)}
       initialValues={{ text: '' }}
       doneText={t(done)}
       onClose={onClose}
-      onSubmit={({ text }) => send(text)}
+      onSubmit={send}
     >
       {which === 'answer' && run.dispute !== null && <blockquote>{run.dispute}</blockquote>}
       {which === 'pay' ? (
@@ -64,6 +68,7 @@ export function RunText({ run, which, onClose }: Dialog<{ run: SplitRun; which: 
       ) : (
         <TextAreaField name="text" label={t(which === 'dispute' ? 'run.disputeReason' : 'run.answerText')} schema={splitRuns.answer.body.shape.text} rows={4} />
       )}
+      {passwordField}
     </FormDialog>
   )
 }

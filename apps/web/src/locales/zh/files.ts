@@ -124,6 +124,7 @@ export default {
     none: '此类文件不能直接预览',
     noneNote: '请下载后用相应的程序打开。',
     empty: '这是一个空文件',
+    broken: '文件内容不是可以显示的图片',
     pdf: 'PDF 文档',
     pdfNote: '由浏览器自带的阅读器打开，与控制台分开。',
     openPdf: '在新标签页中查看',

@@ -44,7 +44,7 @@ export default {
       rentalInterrupting: '可中断的机器将让出显卡',
     },
     compute: { projectLost: '资源丢失', projectWrong: '项目异常' },
-    split: { statement: '分账单', disputed: '分账单异议', bank: '收款账户变更', payout: '付款进展', case: '对账差异' },
+    split: { statement: '分账单', disputed: '分账单异议', bank: '收款账户变更', payout: '付款进展', case: '对账差异', channel: '付款通道变更' },
     ticket: { said: '工单有新进展', came: '工单待处理', late: '工单超时' },
     cmp: { cloudUnreachable: '云平台连接不上', cloudReachable: '云平台恢复连接' },
   },

@@ -155,7 +155,7 @@ export default {
     split_payout_approved_above: {
       name: '付款的复核金额',
       meaning: '超过多少元的付款须由另一位人员批准，最多2位小数',
-      affects: '以后提出的付款。已提出的不变。',
+      affects: '以后提出的付款。调低立即生效，调高 24 小时后生效。',
     },
     message_days: { name: '消息保留天数', meaning: '消息中心保留消息的天数，1到9999', affects: '更早的消息会被删除，费用通知的发送记录不受影响。' },
     api_log_days: { name: 'API 日志保留天数', meaning: '保留 API 调用日志的天数，1到999', affects: '更早的日志会被删除，审计日志不受影响。' },

@@ -121,17 +121,15 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'service_gateways', T>) =>
       >`(select id from operations where resource_type = 'middleware.gateway' and resource_id = service_gateways.id and ${running} limit 1)`.as('operation_id'),
     ])
 const shownPort = <T>(query: SelectQueryBuilder<Tables, 'service_ports', T>) =>
-  query
-    .selectAll('service_ports')
-    .select([
-      sql<string>`(select name from service_gateways where id = service_ports.gateway_id)`.as('gateway_name'),
-      sql<GatewayStatus>`(select status from service_gateways where id = service_ports.gateway_id)`.as('gateway_status'),
-      sql<
-        string | null
-      >`(select id from operations where service_ports.status in ('creating', 'changing', 'deleting') and resource_type = 'middleware.gateway' and resource_id = service_ports.gateway_id and ${running} limit 1)`.as(
-        'operation_id',
-      ),
-    ])
+  query.selectAll('service_ports').select([
+    sql<string>`(select name from service_gateways where id = service_ports.gateway_id)`.as('gateway_name'),
+    sql<GatewayStatus>`(select status from service_gateways where id = service_ports.gateway_id)`.as('gateway_status'),
+    sql<string | null>`(
+        select id from operations
+        where service_ports.status in ('creating', 'changing', 'deleting') and resource_type = 'middleware.gateway'
+          and resource_id = service_ports.gateway_id and ${running} limit 1
+      )`.as('operation_id'),
+  ])
 
 const gatewayOrder = orderOf('service_gateways', '-created_at', 'name', 'created_at')
 const portOrder = orderOf('service_ports', 'port', 'name', 'port', 'created_at')

@@ -32,7 +32,7 @@ describe('the configuration of a gateway', () => {
     const folder = mkdtempSync(join(tmpdir(), 'zhisuan-haproxy-'))
     try {
       const every = [
-        spec(),
+        spec({ allowed: Array.from({ length: 100 }, (_, index) => `10.0.${index}.0/24`) }),
         spec({ protocol: 'tcp', port: 9_000, sticky: false, check: { ...spec().check, kind: 'none' }, balance: 'source', allowed: [], connections_most: null }),
       ]
       const file = join(folder, 'haproxy.cfg')
@@ -42,7 +42,7 @@ describe('the configuration of a gateway', () => {
           shape,
           'secret',
           new Map([
-            [first, spec()],
+            [first, every[0] ?? spec()],
             [second, every[1] ?? spec()],
           ]),
         ),

@@ -33,8 +33,11 @@ function linesOf(id: string, spec: PortSpec): string[] {
     `    timeout server ${idle_seconds}s`,
     `    timeout check ${check.timeout_seconds}s`,
     `    balance ${balance}`,
-    ...(allowed.length === 0 ? [] : [`    acl allowed src ${allowed.join(' ')}`, '    tcp-request connection reject if !allowed']),
-    ...(protocol === 'http' ? ['    option forwardfor', '    option http-server-close'] : []),
+    // Of one name each is enough; a line has 64 words.
+    ...allowed.map((range) => `    acl allowed src ${range}`),
+    ...(allowed.length === 0 ? [] : ['    tcp-request connection reject if !allowed']),
+    // Who asks does not say itself where it comes from.
+    ...(protocol === 'http' ? ['    http-request del-header X-Forwarded-For', '    option forwardfor', '    option http-server-close'] : []),
     ...(sticky ? ['    cookie ZSTARGET insert indirect nocache httponly'] : []),
     ...(check.kind === 'http' ? [`    option httpchk`, `    http-check send meth GET uri ${check.path}`, '    http-check expect status 200-399'] : []),
     ...targets.map((target) =>

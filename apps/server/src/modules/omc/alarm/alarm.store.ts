@@ -558,11 +558,10 @@ const shownWindows = (on: Sql) =>
     .selectAll('alarm_windows')
     .select([
       bpName('alarm_windows').as('bp_name'),
-      sql<
-        Named[]
-      >`(select coalesce(jsonb_agg(jsonb_build_object('id', of.id, 'name', coalesce(e.name, of.id::text)) order by e.name), '[]') from unnest(alarm_windows.node_ids) as of (id) left join edges as e on e.id = of.id)`.as(
-        'nodes',
-      ),
+      sql<Named[]>`(
+        select coalesce(jsonb_agg(jsonb_build_object('id', of.id, 'name', coalesce(e.name, of.id::text)) order by e.name), '[]')
+        from unnest(alarm_windows.node_ids) as of (id) left join edges as e on e.id = of.id
+      )`.as('nodes'),
     ])
 export function listWindows(on: Sql, scope: Scope, query: QueryOf<typeof alarmWindows.list>): Promise<{ total: number; rows: ShownWindow[] }> {
   const filtered = on.selectFrom('alarm_windows').where(within(scope, 'alarm_windows.bp_id')).where(matching(query.keyword, 'alarm_windows.name'))

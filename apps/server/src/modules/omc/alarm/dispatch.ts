@@ -40,7 +40,18 @@ export function createDispatcher(
     receiverPlace.parse(JSON.parse(secrets.open(sealed, sealedAt(id))))
 
   const deliver = async ({ receiver, deliveries: due }: store.Claimed): Promise<void> => {
-    const events = await stillTold(due)
+    const events = await stillTold(due).catch((error: unknown) => {
+      if (!isConnectionError(error)) log.warn({ err: error, receiver: receiver.id }, 'what may be told of events')
+      return null
+    })
+    if (events === null) {
+      // Alarms wait for nothing of that.
+      const held = due.filter(({ what }) => what === 'event').map(({ id }) => id)
+      await store.settleDeliveries(db, held, { error: alarmTexts.failed, next_at: new Date(now().getTime() + claimMs) })
+      const rest = due.filter(({ what }) => what !== 'event')
+      if (rest.length > 0) return sendTo(receiver, rest, new Map())
+      return store.updateReceiver(db, receiver.id, { next_at: null })
+    }
     const isTold = ({ id, what }: store.DeliveryRow): boolean => what !== 'event' || events.has(id)
     const deliveries = due.filter(isTold)
     if (deliveries.length < due.length)
@@ -53,6 +64,9 @@ export function createDispatcher(
       await store.updateReceiver(db, receiver.id, { next_at: null })
       return
     }
+    await sendTo(receiver, deliveries, events)
+  }
+  const sendTo = async (receiver: store.ReceiverRow, deliveries: readonly store.DeliveryRow[], events: ReadonlyMap<string, ApiEvent>): Promise<void> => {
     const ids = deliveries.map(({ id }) => id)
     let next = new Date(now().getTime() + limits[receiver.kind].everyMs)
     try {

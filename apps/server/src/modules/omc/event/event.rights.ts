@@ -24,9 +24,11 @@ export function createEventRights({ kinds }: Pick<Platform, 'kinds'>): MaySee {
     (await decideCall(actor, call, { params: id === null ? {} : { id } }, context, (kind, of) => tagsOf(kinds(), scopeOf(actor), kind, of))).outcome ===
       'allowed'
 
-  return async (actor, context, { type, what, about_kind, about_id, actor_id, user_id }) => {
+  return async (actor, context, { type, what, about_kind, about_id, actor_id, user_id, bp_id }) => {
     if (type === 'message') {
-      if (user_id !== null || isPlatformKind(actor.kind)) return user_id === null || user_id === actor.user_id
+      if (user_id !== null) return user_id === actor.user_id
+      // What organisations are told the platform is not.
+      if (isPlatformKind(actor.kind)) return bp_id === null
       const manages = actor.kind === 2 || actor.kind === 3 || actor.built_in_roles.includes('TENANT_ADMIN')
       return manages || (Object.hasOwn(messageKinds, what) && messageKinds[what as MessageKind] === categoryForMembers)
     }

@@ -40,7 +40,10 @@ export function createEventService({ db, kinds, operations }: Pick<Platform, 'db
   }
   /** What it was about is called now, where nobody wrote it down and it is no other one's alone. */
   const shape = async (rows: readonly store.EventRow[], userId: string | null = null): Promise<ApiEvent[]> => {
-    const unnamed = rows.filter(({ about_name, about_id }) => about_name === '' && z.uuid().safeParse(about_id).success)
+    // What was refused may have been asked of somebody else's.
+    const unnamed = rows.filter(
+      ({ type, outcome, about_name, about_id }) => about_name === '' && !(type === 'change' && outcome === 'failed') && z.uuid().safeParse(about_id).success,
+    )
     const known = kinds()
     const found = await Promise.all(
       [...Map.groupBy(unnamed, ({ about_kind }) => about_kind)].map(([kind, of]) => {
@@ -115,7 +118,14 @@ export function createEventService({ db, kinds, operations }: Pick<Platform, 'db
         }
         const reached = rows.length === atOnce ? (rows.at(-1)?.number ?? cursor) : Math.max(head, rows.at(-1)?.number ?? cursor)
         cursor = Math.max(cursor, reached)
-        if (rows.length === atOnce) continue
+        if (rows.length === atOnce) {
+          // Also of a long way through what they may not see they hear how far they are.
+          if (Date.now() - told >= beatMs) {
+            yield { cursor, event: null }
+            told = Date.now()
+          }
+          continue
+        }
         await feed.more(times, Math.max(0, told + beatMs - Date.now()), signal)
         if (signal.aborted || Date.now() - told < beatMs) continue
         yield { cursor, event: null }

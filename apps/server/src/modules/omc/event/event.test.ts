@@ -129,6 +129,15 @@ describe('the stream of events', () => {
     expect(await refused(app, events.stream, { token: owner.token, query: { since: '999999999' } })).toMatchObject({ code: 98634 })
   })
 
+  it('does not say what things of others are called, which somebody asked for in vain', async () => {
+    const { id } = await call(app, receivers.create, { token: stranger.token, body: { name: 'secret-hook', kind: 'webhook', url: 'http://127.0.0.1:9/' } })
+    const stream = await follow(owner.token, { types: 'change' })
+    expect(await refused(app, receivers.delete, { token: owner.token, params: { id } })).toMatchObject({ status: 404 })
+    await vi.waitFor(() => expect(stream.told.map(({ event }) => event?.about.id)).toContain(id))
+    expect(JSON.stringify(stream.told)).not.toContain('secret-hook')
+    stream.cut()
+  })
+
   it('is for access keys too, and ends with the key', async () => {
     const { key, secret } = await call(app, accessKeys.create, { token: owner.token, body: { name: 'watch', scheme: 'bearer', password } })
     const stream = await follow(secret)

@@ -124,14 +124,14 @@ export function createSubscriptions(
     )
   }
   /** What is told, and that it was, is one transaction: whoever dies over it has told nothing, and nobody tells it twice. */
-  const tellOne = (head: number): Promise<boolean> =>
+  const tellOne = (id: string, head: number): Promise<boolean> =>
     db.transaction().execute(async (tx) => {
-      const subscription = await store.claimBehind(tx, head)
+      const subscription = await store.claimBehind(tx, id, head)
       if (subscription === undefined) return false
       const person = await subscriberOf(subscription)
       if (person === null) {
         await store.updateSubscription(tx, subscription.id, { number: head })
-        return true
+        return false
       }
       // The columns are checked to hold only what the contract names.
       const rows = await followEvents(tx, scopeOf(person), person.user_id, subscription, subscription.number, atOnce)
@@ -139,12 +139,22 @@ export function createSubscriptions(
       for (const row of rows) if (await maySee(person, contextOfPerson(person, now()), row)) seen.push(row)
       await deliver(tx, subscription, seen)
       const last = rows.at(-1)?.number ?? head
-      await store.updateSubscription(tx, subscription.id, { number: rows.length === atOnce ? last : Math.max(head, last) })
-      return true
+      const isMore = rows.length === atOnce
+      await store.updateSubscription(tx, subscription.id, { number: isMore ? last : Math.max(head, last) })
+      return isMore
     })
   const tell = async (signal: AbortSignal): Promise<void> => {
     const head = await lastNumber(db)
-    while (!signal.aborted && (await tellOne(head)));
+    // Most of what happens is nothing to most.
+    await store.moveOn(db, head)
+    for (const id of await store.behind(db, head)) {
+      try {
+        while (!signal.aborted && (await tellOne(id, head)));
+      } catch (error) {
+        // The others are told all the same, and it is tried again.
+        if (!isConnectionError(error)) log.warn({ err: error, subscription: id }, 'telling a subscription of events')
+      }
+    }
   }
 
   const stopping = new AbortController()

@@ -4,7 +4,6 @@ import type { EventType } from '@zhisuan/contract/omc/log'
 import type { Severity } from '@zhisuan/contract/omc/alarm'
 import { sql, type Generated, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import { tellsChanges } from '../../../platform/changes.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { matching, orderOf, pageOf } from '../../../platform/db/page.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
@@ -63,7 +62,10 @@ export const subscriptionMigrations: Migrations = {
     -- Of one event a receiver is told once, by however many subscriptions.
     create unique index alarm_deliveries_event_once on alarm_deliveries (receiver_id, event_number) where event_number is not null;
     create index alarm_deliveries_subscription on alarm_deliveries (subscription_id) where subscription_id is not null;
-    ${tellsChanges('event_subscriptions', 'omc.eventSubscription')}
+    create index events_of_organisation on events (bp_id, number);
+    create trigger event_subscriptions_tell_eventSubscription after insert or delete or
+      update of name, receiver_ids, types, families, kinds, severities, enabled on event_subscriptions
+      for each row execute function tell_change('omc.eventSubscription');
   `),
 }
 
@@ -108,15 +110,32 @@ export const countSubscriptions = async (on: Sql, bpId: string | null): Promise<
       .executeTakeFirstOrThrow()
   ).count
 
-/** One that has not been told all there is by now, held until its transaction ends; those that others tell are left to them. */
-export const claimBehind = (tx: Tx, head: number): Promise<SubscriptionRow | undefined> =>
+/** Those to which nothing of what they have not been told can be anything: it is of others. */
+export const moveOn = async (on: Sql, head: number): Promise<void> => {
+  await on
+    .updateTable('event_subscriptions')
+    .set({ number: head })
+    .where('enabled', '=', true)
+    .where('number', '<', head)
+    .where('bp_id', 'is not', null)
+    .where(
+      sql<boolean>`not exists (select from events where events.bp_id = event_subscriptions.bp_id and events.number > event_subscriptions.number and events.number <= ${head})`,
+    )
+    .execute()
+}
+/** Those that have not been told all there is by now, whoever waited longest first. */
+export const behind = async (on: Sql, head: number): Promise<string[]> =>
+  (await on.selectFrom('event_subscriptions').select('id').where('enabled', '=', true).where('number', '<', head).orderBy('number').execute()).map(
+    ({ id }) => id,
+  )
+/** One of them, held until its transaction ends; undefined where another server tells it, or has. */
+export const claimBehind = (tx: Tx, id: string, head: number): Promise<SubscriptionRow | undefined> =>
   tx
     .selectFrom('event_subscriptions')
     .selectAll()
+    .where('id', '=', id)
     .where('enabled', '=', true)
     .where('number', '<', head)
-    .orderBy('number')
-    .limit(1)
     .forUpdate()
     .skipLocked()
     .executeTakeFirst()

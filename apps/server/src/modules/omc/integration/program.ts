@@ -93,7 +93,8 @@ export function wantedPrometheus(source: ScrapeSource, { port, secret, settings 
     health: { kind: 'http', port, path: '/-/ready' },
     health_times: { every_ms: 2_000 },
     stop: { timeout_ms: 60_000 },
-    reload_signal: 'SIGHUP',
+    // It goes on with what it had where it does not understand what is new, and says that it is well: so it is started anew.
+    reload_signal: null,
   }
 }
 

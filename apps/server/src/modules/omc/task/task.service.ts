@@ -68,8 +68,11 @@ export function createTaskService({ db, kinds, operations }: Pick<Platform, 'db'
     const cancellable = operations.cancellable(row) && (await may(actor, kinds().get(row.resource_type)?.cancelledBy, row.resource_id, context))
     return shape(actor, row, about, cancellable)
   }
-  const seen = async (actor: Actor, context: Context, about: About | undefined): Promise<About | null> =>
-    about !== undefined && (await may(actor, readCallOf(about.kind), about.id, context)) ? about : null
+  /** What is somebody's alone is nobody else's task. */
+  const isOthers = (actor: Actor, { resource_type, actor_id }: store.TaskRow): boolean =>
+    kinds().get(resource_type)?.toldTo !== undefined && actor_id !== actor.user_id
+  const seen = async (actor: Actor, context: Context, row: store.TaskRow, about: About | undefined): Promise<About | null> =>
+    about !== undefined && !isOthers(actor, row) && (await may(actor, readCallOf(about.kind), about.id, context)) ? about : null
 
   return {
     async list(
@@ -84,7 +87,7 @@ export function createTaskService({ db, kinds, operations }: Pick<Platform, 'db'
         const rows: readonly store.TaskRow[] = await store.readTasks(db, scopeOf(actor), actor.user_id, filters, after, batch)
         const abouts = await aboutOf(rows)
         for (const row of rows) {
-          const about = await seen(actor, context, abouts.get(row.id))
+          const about = await seen(actor, context, row, abouts.get(row.id))
           if (about !== null) {
             if (items.length === page_size) return { items, next: after === null ? null : cursorOf(after) }
             items.push(await shapeFor(actor, context, row, about))
@@ -99,7 +102,7 @@ export function createTaskService({ db, kinds, operations }: Pick<Platform, 'db'
     /** @throws Refusal 90017, 90018 */
     async cancel(actor: Actor, context: Context, id: string): Promise<Task> {
       const row = found(await store.showTask(db, scopeOf(actor), id))
-      const about = found((await seen(actor, context, (await aboutOf([row])).get(id))) ?? undefined)
+      const about = found((await seen(actor, context, row, (await aboutOf([row])).get(id))) ?? undefined)
       const call = kinds().get(row.resource_type)?.cancelledBy
       if (call === undefined) throw new Refusal(row.finished_at === null ? 'operationNotCancellable' : 'operationEnded')
       if (!(await may(actor, call, row.resource_id, context))) throw new Refusal('noPermission')

@@ -6,6 +6,7 @@ import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
+import type { TellKeepers } from '../keeper.tell.ts'
 import type { TellProvider } from '../provider.tell.ts'
 import { scopeFor, sees } from '../scope.ts'
 import { getProvider } from '../split.store.ts'
@@ -30,7 +31,7 @@ export type BankService = ReturnType<typeof createBanks>
 /** Where the money of providers goes. What is said first counts after a while, so that whoever is paid hears of it before. */
 export function createBanks(
   { db, secrets, now }: Pick<Platform, 'db' | 'secrets' | 'now'>,
-  { settings, prove, tellProvider }: { settings: Pick<Settings, 'get'>; prove: Prove; tellProvider: TellProvider },
+  { settings, prove, tellProvider, tellKeepers }: { settings: Pick<Settings, 'get'>; prove: Prove; tellProvider: TellProvider; tellKeepers: TellKeepers },
 ) {
   const statusOf = (row: BankRow, current: string | undefined): BankStatus => {
     if (row.withdrawn_at !== null) return 'withdrawn'
@@ -92,6 +93,9 @@ export function createBanks(
       await db.transaction().execute(async (tx) => {
         await store.insertBank(tx, row)
         await told(tx, row, texts.changed)
+        // Also where the provider has nobody who hears of it.
+        const about = { kind: 'split.bankDetail' as const, id, name: provider.name }
+        await tellKeepers(tx, { kind: 'split.bank', text: texts.changed(provider.name, `${row.bank} ${row.account}`), about }, actor.user_id)
       })
       return show(db, row)
     },

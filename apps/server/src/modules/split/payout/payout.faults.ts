@@ -105,10 +105,11 @@ export async function killWhilePaying(url: string, all: boolean): Promise<{ read
     await sql`insert into market_providers (id, bp_id, name, contact, description, status, created_by_name) values (${provider}, null, ${provider}, 'x', '', 'verified', '')`.execute(
       db,
     )
-    const banks = createBanks({ db, secrets, now }, { settings: { get: async () => '1' as never }, prove: nobody, tellProvider: nobody })
+    const banks = createBanks({ db, secrets, now }, { settings: { get: async () => '1' as never }, prove: nobody, tellProvider: nobody, tellKeepers: nobody })
     const keeper = someActor({ kind: 1, roles: ['ADMIN'], user_id: randomUUID() })
-    const channels = createPayoutChannels({ db, secrets, now, config: { ZHISUAN_ENV: 'test' } }, { prove: nobody })
-    await channels.set(keeper, { enabled: true, gateway: bank.url, merchant_id, ...keys })
+    const channels = createPayoutChannels({ db, secrets, now, config: { ZHISUAN_ENV: 'test' } }, { prove: nobody, tellKeepers: nobody })
+    const { waiting } = await channels.set(keeper, { enabled: true, gateway: bank.url, merchant_id, ...keys })
+    await channels.approve(someActor({ kind: 1, roles: ['ADMIN'], user_id: randomUUID() }), waiting?.id ?? '', undefined)
     const detail = await banks.create(keeper, provider, { holder: 'x', bank: 'x', account: '6222000011112222' })
     detailId = detail.id
     await sql`update split_bank_details set counts_from = now() where id = ${detail.id}`.execute(db)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
-import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
+import { splitPayouts } from '@zhisuan/contract/split/payout'
 import { splitCases, splitReconciliations, type CaseKind } from '@zhisuan/contract/split/reconciliation'
 import { configs } from '@zhisuan/contract/sys/sys'
 import { expect, vi } from 'vitest'
@@ -11,7 +11,7 @@ import { signIn, someone } from '../../../testing/people.ts'
 import { balancesOf } from '../ledger/movements.ts'
 import { boundsOf, dayOf } from '../reconciliation/differences.ts'
 import { reconcileJob } from '../reconciliation/reconciliation.service.ts'
-import { makeOwed, runJob } from '../testing.ts'
+import { makeOwed, runJob, setUpChannel } from '../testing.ts'
 import { notifyPath } from './channel.service.ts'
 import { payoutJob } from './payout.service.ts'
 
@@ -42,16 +42,18 @@ export async function playPayouts(wish: { readonly providers: number; readonly p
   const app = await testApp({ DATABASE_POOL_SIZE: '8' }, { clock })
   const bank = await startBank(keys, merchant_id, clock.now)
   try {
-    // So that all of it is of one day, whatever the time is.
-    clock.advance(boundsOf(dayOf(clock.now())).to.getTime() + 2 * 60 * minute - clock.now().getTime())
-    const day = dayOf(clock.now())
     const [keeper, second, admin] = [
       await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null }),
       await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null }),
       await someone(app, { kind: 1 }),
     ]
     await call(app, configs.set, { token: admin.token, body: { key: 'split_payout_approved_above', value: '999999999' } })
-    await call(app, splitChannel.set, { token: admin.token, body: { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key } })
+    // It counts a day later; and all that follows is of one day, whatever the time is.
+    clock.advance(25 * 60 * minute)
+    clock.advance(boundsOf(dayOf(clock.now())).to.getTime() + 2 * 60 * minute - clock.now().getTime())
+    const day = dayOf(clock.now())
+    for (const one of [keeper, second, admin]) Object.assign(one, await signIn(app, one))
+    await setUpChannel(app, admin, second, { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key })
     const each = Math.floor(wish.payouts / wish.providers)
     const amountOf = (index: number): string => toDecimal(toMinor('1') * BigInt(100 + (index % 37)) + BigInt(index % 100) * 1_000_000n)
     const total = toDecimal(Array.from({ length: each }, (_, index) => toMinor(amountOf(index))).reduce((sum, one) => sum + one, 0n))

@@ -12,11 +12,11 @@ import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import { AddressForbidden, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { UnreadableError } from '../../../platform/secrets.ts'
-import type { Tell } from '../../sys/message/message.service.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
 import type { BankService, Prove } from '../bank/bank.service.ts'
 import { currentBank } from '../bank/bank.store.ts'
 import { balancesOf, post, providerParty, type MovementKind, type SplitAccount } from '../ledger/movements.ts'
+import type { TellKeepers } from '../keeper.tell.ts'
 import type { TellProvider } from '../provider.tell.ts'
 import { scopeFor, sees } from '../scope.ts'
 import { getProvider, updateRun } from '../split.store.ts'
@@ -34,6 +34,8 @@ type Calls = typeof splitPayouts
 export const fen = 1_000_000n
 const atOnce = 100
 const aloneMs = 7 * 86_400_000
+/** So long the limit that was lower before still counts. */
+const raisedMs = 86_400_000
 /** The channel tells by itself what became of a payout; who says nothing for so long is asked. */
 const asking = { youngestMs: 60_000, many: atOnce }
 /** Banks pay within a day that they work on; what has not ended after a weekend and a day is for people to look at. */
@@ -57,24 +59,27 @@ export function createPayouts(
     channels,
     settings,
     prove,
-    tell,
     tellProvider,
+    tellKeepers,
   }: {
     banks: Pick<BankService, 'open'>
     channels: Pick<PayoutChannels, 'client' | 'all' | 'enabled' | 'sending'>
-    settings: Pick<Settings, 'get'>
+    settings: Pick<Settings, 'get' | 'since'>
     prove: Prove
-    tell: Tell
     tellProvider: TellProvider
+    tellKeepers: TellKeepers
   },
 ) {
   const limits = async () => {
-    const [least, most, approvedAbove] = await Promise.all([
+    const [least, most, ...approvedAbove] = await Promise.all([
       settings.get('split_payout_least'),
       settings.get('split_payout_most'),
       settings.get('split_payout_approved_above'),
     ])
-    return { least: toMinor(least), most: toMinor(most), approvedAbove: toMinor(approvedAbove) }
+    // Who raises it does not use that at once: others hear of it, and a day is theirs to say no.
+    const lately = await settings.since('split_payout_approved_above', new Date(now().getTime() - raisedMs))
+    const above = [...approvedAbove, ...lately].map(toMinor).reduce((one, other) => (one < other ? one : other))
+    return { least: toMinor(least), most: toMinor(most), approvedAbove: above }
   }
   const shape = (row: ShownPayout): SplitPayout => ({
     id: row.id,
@@ -112,11 +117,11 @@ export function createPayouts(
         { account: to, amount: BigInt(row.amount), party: providerParty },
       ],
     )
-  const told = async (tx: Tx, row: PayoutRow, text: (name: string) => string, alsoPlatform: boolean): Promise<void> => {
+  const told = async (tx: Tx, row: PayoutRow, text: (name: string) => string, alsoKeepers: boolean): Promise<void> => {
     const name = (await getProvider(tx, row.provider_id))?.name ?? ''
     const about = { kind: 'split.payout' as const, id: row.id, name }
     await tellProvider(tx, row.provider_id, { kind: 'split.payout', text, about: () => about })
-    if (alsoPlatform) await tell(tx, { kind: 'split.payout', bp_id: null, text: text(name), about, key: uuidv7() })
+    if (alsoKeepers) await tellKeepers(tx, { kind: 'split.payout', text: text(name), about })
   }
   /** Statements follow from what was paid of them: paid where everybody has theirs, down to less than a fen. The caller holds what is owed. */
   const settleRuns = async (tx: Tx, row: PayoutRow, by: { at: Date; name: string; reference: string; runs?: readonly string[] }): Promise<void> => {
@@ -318,7 +323,7 @@ export function createPayouts(
         if (row.four_eyes) {
           const name = (await getProvider(tx, provider_id))?.name ?? ''
           const about = { kind: 'split.payout' as const, id, name }
-          await tell(tx, { kind: 'split.payout', bp_id: null, text: texts.toApprove(name, toDecimal(amount)), about, key: id })
+          await tellKeepers(tx, { kind: 'split.payout', text: texts.toApprove(name, toDecimal(amount)), about }, actor.user_id)
         } else await jobs.send(tx, payoutJob, {})
       })
       return get(actor, id)

@@ -63,6 +63,12 @@ interface FormerChannelTable {
   key: string
   until: Date
 }
+/** What is to become the channel once somebody else approves it. */
+interface WaitingChannelTable extends Omit<ChannelTable, 'updated_at'> {
+  asked_by: string
+  asked_by_name: string
+  created_at: Date
+}
 interface NonceTable {
   nonce: string
   at: Date
@@ -73,11 +79,13 @@ declare module '../../../platform/db/database.ts' {
     split_payout_parts: PartTable
     split_channel: ChannelTable
     split_former_channels: FormerChannelTable
+    split_waiting_channel: WaitingChannelTable
     split_channel_nonces: NonceTable
   }
 }
 export type PayoutRow = Selectable<PayoutTable>
 export type ChannelRow = Selectable<ChannelTable>
+type WaitingRow = Selectable<WaitingChannelTable>
 export type FormerChannelRow = Selectable<FormerChannelTable>
 
 export const payoutMigrations: Migrations = {
@@ -158,6 +166,21 @@ export const payoutMigrations: Migrations = {
     alter table split_cases add column channel_id uuid;
     update split_cases set channel_id = (select id from split_channel);
     alter table split_cases drop constraint split_cases_once, add constraint split_cases_once unique nulls not distinct (day, kind, key, channel_id);
+  `),
+  '20261202_22_split_waiting_channel': migration(`
+    create table split_waiting_channel (
+      only_one boolean primary key default true check (only_one),
+      id uuid not null,
+      enabled boolean not null,
+      gateway text not null,
+      merchant_id text not null,
+      sign_type text not null,
+      gateway_public_key text not null,
+      key text not null,
+      asked_by uuid not null,
+      asked_by_name text not null,
+      created_at timestamptz not null
+    );
   `),
 }
 
@@ -304,6 +327,20 @@ export const writeChannel = async (tx: Tx, row: Insertable<ChannelTable>): Promi
     .values(row)
     .onConflict((conflict) => conflict.column('only_one').doUpdateSet(row))
     .execute()
+}
+export const getWaiting = (on: Sql): Promise<WaitingRow | undefined> => on.selectFrom('split_waiting_channel').selectAll().executeTakeFirst()
+export const lockWaiting = (tx: Tx, id: string): Promise<WaitingRow | undefined> =>
+  tx.selectFrom('split_waiting_channel').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** In the place of what waited before. */
+export const writeWaiting = async (tx: Tx, row: Insertable<WaitingChannelTable>): Promise<void> => {
+  await tx
+    .insertInto('split_waiting_channel')
+    .values(row)
+    .onConflict((conflict) => conflict.column('only_one').doUpdateSet(row))
+    .execute()
+}
+export const deleteWaiting = async (tx: Tx): Promise<void> => {
+  await tx.deleteFrom('split_waiting_channel').execute()
 }
 export const { insert: insertFormerChannel } = rowsOf('split_former_channels')
 /** The newest first. */

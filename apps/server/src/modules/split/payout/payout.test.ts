@@ -5,6 +5,7 @@ import { splitRuns } from '@zhisuan/contract/split/contract'
 import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
 import { splitProviders } from '@zhisuan/contract/split/provider'
 import { messages } from '@zhisuan/contract/sys/message'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
@@ -65,9 +66,32 @@ describe('payouts', () => {
     expect(await refused(app, splitChannel.set, { token: admin.token, body: { ...body, key: keys.key, gateway: 'http://bank.example.com' } })).toMatchObject({
       code: 96038,
     })
-    const { channel } = await call(app, splitChannel.set, { token: admin.token, body: { ...body, key: keys.key } })
+    // Who leads all money somewhere does not do so alone.
+    const { channel: none, waiting } = await call(app, splitChannel.set, { token: admin.token, body: { ...body, key: keys.key } })
+    expect([none, waiting]).toMatchObject([null, { gateway: bank.url, asked_by: admin.name }])
+    const approve = (by: Somebody) => ({ token: by.token, params: { id: waiting?.id ?? '' }, body: {} })
+    expect(await refused(app, splitChannel.approve, approve(admin))).toMatchObject({ code: 98209 })
+    expect((await call(app, messages.list, { token: second.token, query: {} })).items.map(({ kind }) => kind)).toContain('split.channel')
+    const outcomes = await Promise.all(
+      [keeper, second].map((by) =>
+        call(app, splitChannel.approve, approve(by)).then(
+          () => 'approved',
+          () => 'refused',
+        ),
+      ),
+    )
+    expect(outcomes.toSorted()).toEqual(['approved', 'refused'])
+    const { channel } = await call(app, splitChannel.get, { token: keeper.token })
     expect(channel).toMatchObject({ enabled: true, open_count: 0, notify_url: `https://console.example.com${notifyPath}` })
     expect(JSON.stringify(await call(app, splitChannel.get, { token: admin.token }))).not.toContain(keys.key)
+    // Whether anything is sent at all one person decides, at once.
+    for (const enabled of [false, true]) {
+      const state = await call(app, splitChannel.set, { token: admin.token, body: { ...body, enabled } })
+      expect(state).toMatchObject({ channel: { enabled }, waiting: null })
+    }
+    const key = await call(app, splitChannel.set, { token: admin.token, body: { ...body, key: 'another secret of both sides' } })
+    expect(key.waiting).not.toBeNull()
+    expect(await call(app, splitChannel.withdraw, { token: second.token, params: { id: key.waiting?.id ?? '' } })).toMatchObject({ waiting: null })
   })
 
   it('are paid once, and their statements follow', async () => {
@@ -127,6 +151,18 @@ describe('payouts', () => {
     expect(await refused(app, splitPayouts.withdraw, { token: keeper.token, params: { id: next.id } })).toMatchObject({ code: 90010 })
   })
 
+  it('are what one person may decide by the lowest limit of a day', async () => {
+    const { id } = await owed('20000')
+    await call(app, configs.set, { token: admin.token, body: { key: 'split_payout_approved_above', value: '15000' } })
+    const above = async () => (await call(app, splitPayouts.balance, { token: keeper.token, params: { id } })).approved_above
+    expect(await above()).toBe('10000.00')
+    await call(app, configs.set, { token: admin.token, body: { key: 'split_payout_approved_above', value: '500' } })
+    expect(await above()).toBe('500.00')
+    await call(app, configs.reset, { token: admin.token, query: { key: 'split_payout_approved_above' } })
+    expect(await above()).toBe('500.00')
+    await app.platform.db.deleteFrom('config_changes').where('key', '=', 'split_payout_approved_above').execute()
+  })
+
   it('are owed again where they were withdrawn, failed or came back', async () => {
     const { id, runs, person } = await owed('20000')
     const withdrawn = await ask(id, '15000')
@@ -156,7 +192,7 @@ describe('payouts', () => {
     expect(await balances(id)).toMatchObject({ payable: '10000.00', paid: '10000.00' })
     expect(await runOf(runs[0] ?? '')).toMatchObject({ status: 'confirmed', paid_at: null })
     // What is left is noted by somebody else than who split it, where it was paid otherwise.
-    await call(app, splitRuns.pay, { token: admin.token, params: { id: runs[0] ?? '' }, body: { reference: 'B-0001' } })
+    await call(app, splitRuns.pay, { token: admin.token, params: { id: runs[0] ?? '' }, body: { reference: 'B-0001', password: admin.password } })
     expect(await balances(id)).toMatchObject({ payable: '0.00', paid: '20000.00' })
   })
 

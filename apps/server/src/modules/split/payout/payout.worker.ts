@@ -16,13 +16,10 @@ const now = (): Date => new Date(Date.now() + ahead)
 const secrets = createSecrets(Buffer.alloc(32, 7))
 const nobody = async (): Promise<void> => undefined
 // Nothing but the platform's name is asked of settings here.
-const settings = { get: async () => '智算云' as never }
-const banks = createBanks({ db, secrets, now }, { settings, prove: nobody, tellProvider: nobody })
-const channels = createPayoutChannels({ db, secrets, now, config: { ZHISUAN_ENV: 'test' } }, { prove: nobody })
-const payouts = createPayouts(
-  { db, log, now, jobs: { send: nobody } },
-  { banks, channels, settings, prove: nobody, tell: async () => undefined, tellProvider: nobody },
-)
+const settings = { get: async () => '智算云' as never, since: async () => [] }
+const banks = createBanks({ db, secrets, now }, { settings, prove: nobody, tellProvider: nobody, tellKeepers: nobody })
+const channels = createPayoutChannels({ db, secrets, now, config: { ZHISUAN_ENV: 'test' } }, { prove: nobody, tellKeepers: nobody })
+const payouts = createPayouts({ db, log, now, jobs: { send: nobody } }, { banks, channels, settings, prove: nobody, tellProvider: nobody, tellKeepers: nobody })
 
 process.on('message', (wish: { ahead: number }) => {
   ;({ ahead } = wish)

@@ -1,6 +1,6 @@
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { splitRuns } from '@zhisuan/contract/split/contract'
-import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
+import { splitPayouts } from '@zhisuan/contract/split/payout'
 import { splitCases, type CaseKind, type SplitCase } from '@zhisuan/contract/split/reconciliation'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
@@ -8,7 +8,7 @@ import { call, refused } from '../../../testing/call.ts'
 import { startBank, type BankPayment, type Fate, type TestBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
 import { payoutJob, stuckMs } from '../payout/payout.service.ts'
-import { makeOwed, runJob, waitingJobs, type Somebody } from '../testing.ts'
+import { makeOwed, runJob, setUpChannel, waitingJobs, type Somebody } from '../testing.ts'
 import { boundsOf, dayOf } from './differences.ts'
 import { effectsOf } from './exits.ts'
 import { reconcileJob } from './reconciliation.service.ts'
@@ -73,14 +73,18 @@ describe('what two people agree on', () => {
   const propose = (id: string, exit: 'wasPaid' | 'wasNotPaid') => ({ ...at(keeper, id), body: { exit, reason: '已与银行核实' } })
   const agree = async (id: string, exit: 'wasPaid' | 'wasNotPaid'): Promise<SplitCase> => {
     await call(app, splitCases.propose, propose(id, exit))
-    return call(app, splitCases.decide, { ...at(second, id), body: { agree: true } })
+    return call(app, splitCases.decide, { ...at(second, id), body: { agree: true, password: second.password } })
   }
   /** A provider that is owed 100, of which 10 are asked for. */
   const asks = async (fate: Fate, amount = '10') => {
     bank.fate = () => fate
     const provider = await makeOwed(app, keeper, second, '100')
     const payout = await call(app, splitPayouts.create, { token: keeper.token, body: { provider_id: provider.id, amount } })
-    await vi.waitFor(async () => expect(['asked', ...(fate.ends === undefined ? [] : ['claimed', 'sent'])]).not.toContain((await get(payout.id)).status))
+    // Until the bank has decided over it, so that nobody else's fate is its.
+    await vi.waitFor(async () => {
+      expect(bank.asked.some(({ message }) => message['payout_id'] === payout.id)).toBe(true)
+      expect((await get(payout.id)).status).toBe(fate.answer === 'lost' ? 'claimed' : (fate.ends ?? 'sent'))
+    })
     const balances = async () => {
       const { payable, transit, paid } = await call(app, splitPayouts.balance, at(keeper, provider.id))
       return { payable, transit, paid }
@@ -115,7 +119,7 @@ describe('what two people agree on', () => {
     keeper = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
     second = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
     const admin = await someone(app, { kind: 1 })
-    await call(app, splitChannel.set, { token: admin.token, body: { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key } })
+    await setUpChannel(app, admin, second, { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key })
     failed = await asks({ ends: 'failed' })
     done = await asks({ ends: 'done' }, '100')
     more = await asks({}, '100')
@@ -151,10 +155,10 @@ describe('what two people agree on', () => {
     })
     expect(await refused(app, splitCases.propose, propose(one.id, 'wasNotPaid'))).toMatchObject({ code: 98221 })
     await call(app, splitCases.propose, propose(one.id, 'wasPaid'))
-    expect(await refused(app, splitCases.decide, { ...at(keeper, one.id), body: { agree: true } })).toMatchObject({ code: 98209 })
+    expect(await refused(app, splitCases.decide, { ...at(keeper, one.id), body: { agree: true, password: keeper.password } })).toMatchObject({ code: 98209 })
     const outcomes = await Promise.all(
       [1, 2].map(() =>
-        call(app, splitCases.decide, { ...at(second, one.id), body: { agree: true } }).then(
+        call(app, splitCases.decide, { ...at(second, one.id), body: { agree: true, password: second.password } }).then(
           () => 'closed',
           () => 'refused',
         ),
@@ -222,9 +226,9 @@ describe('what two people agree on', () => {
     await call(app, splitCases.propose, propose(never.id, 'wasNotPaid'))
     // Before the second person agrees, it takes it after all.
     const take = bank.take(lost.id, '10.00')
-    expect(await refused(app, splitCases.decide, { ...at(second, never.id), body: { agree: true } })).toMatchObject({ code: 98223 })
+    expect(await refused(app, splitCases.decide, { ...at(second, never.id), body: { agree: true, password: second.password } })).toMatchObject({ code: 98223 })
     bank.payments.delete(take.payout_id)
-    await call(app, splitCases.decide, { ...at(second, never.id), body: { agree: true } })
+    await call(app, splitCases.decide, { ...at(second, never.id), body: { agree: true, password: second.password } })
     expect([(await get(lost.id)).status, await lost.balances()]).toEqual(['failed', { payable: '100.00', transit: '0.00', paid: '0.00' }])
     bank.end(held.id, 'done')
     await call(app, splitCases.ask, at(keeper, has.id))

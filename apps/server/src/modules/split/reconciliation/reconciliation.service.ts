@@ -15,10 +15,10 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Tell } from '../../sys/message/message.service.ts'
+import type { Prove } from '../bank/bank.service.ts'
+import type { TellKeepers } from '../keeper.tell.ts'
 import { post } from '../ledger/movements.ts'
 import { PayoutRejected, type PayoutAnswer } from '../payout/channel.client.ts'
 import { lockOwed, lockPayoutOf, type PayoutRow } from '../payout/payout.store.ts'
@@ -51,8 +51,14 @@ export function createReconciliations(
   {
     channels,
     payouts,
-    tell,
-  }: { channels: Pick<PayoutChannels, 'client' | 'enabled' | 'readable'>; payouts: Pick<PayoutService, 'askAbout' | 'correct'>; tell: Tell },
+    prove,
+    tellKeepers,
+  }: {
+    channels: Pick<PayoutChannels, 'client' | 'enabled' | 'readable'>
+    payouts: Pick<PayoutService, 'askAbout' | 'correct'>
+    prove: Prove
+    tellKeepers: TellKeepers
+  },
 ) {
   const sideOf = (amount: string | null, status: string | null): Difference['ours'] =>
     amount === null || status === null ? null : { amount: BigInt(amount), status }
@@ -93,9 +99,21 @@ export function createReconciliations(
     created_at: iso(row.created_at),
     closed_at: isoOrNull(row.closed_at),
   })
-  const shapeDay = ({ id, day, status, row_count, case_count, open_count, file_hash, failed, finished_at }: ShownReconciliation): SplitReconciliation => ({
+  const shapeDay = ({
     id,
     day,
+    merchant_id,
+    status,
+    row_count,
+    case_count,
+    open_count,
+    file_hash,
+    failed,
+    finished_at,
+  }: ShownReconciliation): SplitReconciliation => ({
+    id,
+    day,
+    merchant_id,
     status,
     row_count,
     case_count,
@@ -138,8 +156,7 @@ export function createReconciliations(
         { from, to },
       )
       const count = await store.insertCases(tx, { day, channel_id }, differencesOf(day, rows, ours), now())
-      if (count > 0)
-        await tell(tx, { kind: 'split.case', bp_id: null, text: texts.found(day, count), about: { kind: 'split.case', id, name: day }, key: uuidv7() })
+      if (count > 0) await tellKeepers(tx, { kind: 'split.case', text: texts.found(day, count), about: { kind: 'split.case', id, name: day } })
       await store.updateReconciliation(tx, id, {
         status: 'done',
         row_count: rows.length,
@@ -168,12 +185,10 @@ export function createReconciliations(
       }
       const [first] = rows
       if (count === 0 || first === undefined) return
-      await tell(tx, {
+      await tellKeepers(tx, {
         kind: 'split.case',
-        bp_id: null,
         text: texts.stuck(count),
         about: { kind: 'split.payout', id: first.id, name: toDecimal(BigInt(first.amount)) },
-        key: uuidv7(),
       })
     })
   /** Of a payout that never ended only the channel knows whether it has it: it has to say that it never heard of it. */
@@ -246,8 +261,9 @@ export function createReconciliations(
         return { status: 'proposed', exit, reason, proposed_by: actor.user_id, proposed_by_name: actor.name }
       })
     },
-    /** @throws Refusal 404, 90010, 98209, 98214, 98216, 98218, 98221, 98222, 98223 */
-    async decide(actor: Actor, id: string, agree: boolean): Promise<SplitCase> {
+    /** @throws Refusal 404, 1120, 90010, 91125, 98209, 98214, 98216, 98218, 98221, 98222, 98223 */
+    async decide(actor: Actor, id: string, { agree, password }: BodyOf<Cases['decide']>): Promise<SplitCase> {
+      if (agree) await prove(actor, password)
       const before = found(await store.getCase(db, id))
       refuseUnless(caseCan.decide, before)
       if (before.proposed_by === actor.user_id) throw new Refusal('splitOwnApproval')

@@ -172,18 +172,17 @@ export const claimDay = (on: Sql, channelIds: readonly string[], now: Date, pati
     .returningAll()
     .executeTakeFirst()
 
-export type ShownReconciliation = ReconciliationRow & { case_count: number; open_count: number }
+export type ShownReconciliation = ReconciliationRow & { merchant_id: string; case_count: number; open_count: number }
+const ofDay = sql`one.day = split_reconciliations.day and one.channel_id is not distinct from split_reconciliations.channel_id`
 const shownDays = (on: Sql) =>
   on
     .selectFrom('split_reconciliations')
     .selectAll()
     .select([
-      sql<number>`(select count(*) from split_cases as one where one.day = split_reconciliations.day and one.channel_id is not distinct from split_reconciliations.channel_id)`.as(
-        'case_count',
-      ),
-      sql<number>`(select count(*) from split_cases as one where one.day = split_reconciliations.day and one.channel_id is not distinct from split_reconciliations.channel_id and one.status <> 'closed')`.as(
-        'open_count',
-      ),
+      sql<string>`coalesce((select merchant_id from split_channel as one where one.id = split_reconciliations.channel_id),
+        (select merchant_id from split_former_channels as one where one.id = split_reconciliations.channel_id), '')`.as('merchant_id'),
+      sql<number>`(select count(*) from split_cases as one where ${ofDay})`.as('case_count'),
+      sql<number>`(select count(*) from split_cases as one where ${ofDay} and one.status <> 'closed')`.as('open_count'),
     ])
 export const listReconciliations = (on: Sql, query: QueryOf<(typeof splitReconciliations)['list']>): Promise<{ total: number; rows: ShownReconciliation[] }> =>
   pageOf(on.selectFrom('split_reconciliations'), query, orderOf('split_reconciliations', '-day', 'day'), (ids) =>

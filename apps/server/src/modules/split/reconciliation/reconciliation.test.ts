@@ -1,5 +1,5 @@
 import { toMinor } from '@zhisuan/contract/bill/money'
-import { splitChannel, splitPayouts } from '@zhisuan/contract/split/payout'
+import { splitPayouts } from '@zhisuan/contract/split/payout'
 import { splitCases, splitReconciliations } from '@zhisuan/contract/split/reconciliation'
 import { messages } from '@zhisuan/contract/sys/message'
 import { sql } from 'kysely'
@@ -9,7 +9,7 @@ import { call, refused } from '../../../testing/call.ts'
 import { startBank, type TestBank } from '../../../testing/payout-bank.ts'
 import { signIn, someone } from '../../../testing/people.ts'
 import { playPayouts } from '../payout/payout.played.ts'
-import { makeOwed, runJob, type Somebody } from '../testing.ts'
+import { makeOwed, runJob, setUpChannel, type Somebody } from '../testing.ts'
 import { boundsOf, dayOf, differencesOf, paidMore, type OurPayout } from './differences.ts'
 import { reconcileJob } from './reconciliation.service.ts'
 
@@ -85,7 +85,7 @@ describe('differences', () => {
     keeper = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
     second = await someone(app, { kind: 4, roles: ['OPERATION_SUPPORTER'], organisation: null })
     const admin = await someone(app, { kind: 1 })
-    await call(app, splitChannel.set, { token: admin.token, body: { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key } })
+    await setUpChannel(app, admin, second, { enabled: true, gateway: bank.url, merchant_id, sign_type: keys.sign_type, key: keys.key })
     provider = await makeOwed(app, keeper, second, '1000')
     for (let made = 0; made < 4; made++) {
       const { id } = await call(app, splitPayouts.create, { token: keeper.token, body: { provider_id: provider.id, amount: '10' } })
@@ -128,7 +128,7 @@ describe('differences', () => {
     await runJob(app, reconcileJob)
     expect((await list()).map(({ kind }) => kind).toSorted()).toEqual(['amount', 'double', 'oursOnly', 'returned'])
     const admin = await someone(app, { kind: 1 })
-    const told = async () => (await call(app, messages.list, { token: admin.token, query: {} })).items
+    const told = async () => (await call(app, messages.list, { token: admin.token, query: {} })).items.filter(({ kind }) => kind === 'split.case')
     expect(await told()).toMatchObject([{ kind: 'split.case', about: { name: day } }])
     // The same file again changes nothing.
     await call(app, splitReconciliations.create, { token: keeper.token, body: { day } })
@@ -152,10 +152,13 @@ describe('differences', () => {
     const id = await caseOf('amount')
     const proposed = { exit: 'accepted' as const, reason: '通道手续费' }
     expect(await call(app, splitCases.propose, { ...at(keeper, id), body: proposed })).toMatchObject({ status: 'proposed', reason: '通道手续费' })
-    expect(await refused(app, splitCases.decide, { ...at(keeper, id), body: { agree: true } })).toMatchObject({ code: 98209 })
+    expect(await refused(app, splitCases.decide, { ...at(keeper, id), body: { agree: true, password: keeper.password } })).toMatchObject({ code: 98209 })
     expect(await call(app, splitCases.decide, { ...at(second, id), body: { agree: false } })).toMatchObject({ status: 'open', exit: null })
     await call(app, splitCases.propose, { ...at(keeper, id), body: proposed })
-    expect(await call(app, splitCases.decide, { ...at(second, id), body: { agree: true } })).toMatchObject({ status: 'closed', exit: 'accepted' })
+    expect(await call(app, splitCases.decide, { ...at(second, id), body: { agree: true, password: second.password } })).toMatchObject({
+      status: 'closed',
+      exit: 'accepted',
+    })
   })
 
   it('are written off by a movement, once', async () => {
@@ -164,7 +167,7 @@ describe('differences', () => {
     await call(app, splitCases.propose, { ...at(keeper, id), body: { exit: 'writtenOff', reason: '多付的一笔由平台承担' } })
     const outcomes = await Promise.all(
       [1, 2].map(() =>
-        call(app, splitCases.decide, { ...at(second, id), body: { agree: true } }).then(
+        call(app, splitCases.decide, { ...at(second, id), body: { agree: true, password: second.password } }).then(
           () => 'closed',
           () => 'refused',
         ),

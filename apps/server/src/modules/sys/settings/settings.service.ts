@@ -5,13 +5,15 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { allConfigs, deleteConfig, insertChange, listChanges, writeConfig, type ConfigRow } from './settings.store.ts'
+import { allConfigs, deleteConfig, insertChange, listChanges, valuesSince, writeConfig, type ConfigRow } from './settings.store.ts'
 
 type Known = { [K in SettingKey]: z.output<(typeof known)[K]> }
 type Author = Pick<Actor, 'user_id' | 'name'>
 
 export interface Settings {
   get<K extends keyof Known>(key: K): Promise<Known[K]>
+  /** What one was at any time since a moment: for what must not be loosened and used at once. */
+  since<K extends keyof Known>(key: K, at: Date): Promise<Known[K][]>
   list(key: string | undefined): Promise<{ total: number; items: ConfigEntry[] }>
   /** @throws Refusal 92006 where a known key does not take that value */
   set(author: Author, key: string, value: string): Promise<ConfigEntry>
@@ -87,6 +89,13 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
       const parsed = known[key].safeParse((await all()).get(key)?.value)
       // A record of the schemas' own outputs, which the compiler cannot follow for an open key.
       return parsed.success ? (parsed.data as Known[K]) : defaults[key]
+    },
+    async since<K extends keyof Known>(key: K, at: Date): Promise<Known[K][]> {
+      return (await valuesSince(db, key, at)).map((value) => {
+        const parsed = known[key].safeParse(value)
+        // As above.
+        return parsed.success ? (parsed.data as Known[K]) : defaults[key]
+      })
     },
     async list(key) {
       const rows = await all()

@@ -54,6 +54,14 @@ export const deleteConfig = async (tx: Tx, key: string): Promise<boolean> =>
 
 export const insertChange = insertsInto('config_changes')
 
+/** Null: the default. */
+export async function valuesSince(on: Sql, key: string, at: Date): Promise<(string | null)[]> {
+  const of = on.selectFrom('config_changes').select('value').where('key', '=', key)
+  const later = await of.where('created_at', '>', at).execute()
+  const before = await of.where('created_at', '<=', at).orderBy('created_at', 'desc').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  return [...later, before ?? { value: null }].map(({ value }) => value)
+}
+
 export async function listChanges(on: Sql, query: QueryOf<(typeof configs)['changes']>): Promise<{ total: number; items: ConfigChange[] }> {
   const { key } = query
   const filtered = on.selectFrom('config_changes').$if(key !== undefined, (q) => q.where('key', '=', key ?? ''))
