@@ -39,3 +39,18 @@ test('receivers are told of events: a subscription is added, turned off and take
   await button(dialog(page), '删除').click()
   await expect(row).toHaveCount(0)
 })
+
+test('an alarm watches what one has left, or instances, and asks for no node then', async ({ page, context }) => {
+  await signIn(context, await register(stage().url, newName('money'), newName('money')))
+  await visit(page, '/addalarm')
+  await expect(page.getByLabel('节点', { exact: true })).toBeVisible()
+  await pick(page, '指标', '账户余额不足')
+  await expect(page.getByLabel('节点', { exact: true })).toHaveCount(0)
+  await fill(page, { 名称: '余额不足' })
+  await accessible(page, 'an alarm of money')
+  await shot(page, 'alarm-money')
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await button(page, '保存').click()
+  await expect(toast(page, '余额不足')).toBeVisible()
+  await expect(page.getByText('账户余额不足 < 100元')).toBeVisible()
+})

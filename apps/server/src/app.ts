@@ -77,7 +77,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
   const { authenticate, actorOf, personOf, passwords, accessKeys, notices, prove, firstPassword } = add(
     createUms(platform, { settings, rules, limits, refused, tell }),
   )
-  const { mayMake, mayBegin, spendable, isPriced, importPrices, sumsOfProvider } = add(createBill(platform, { settings, personOf, notices, tell }))
+  const { mayMake, mayBegin, spendable, isPriced, importPrices, sumsOfProvider, balances } = add(createBill(platform, { settings, personOf, notices, tell }))
   const { clouds } = add(createCmp(platform, { ...options, licence, tell }))
   const { publicKeys, quotas, machines: instances, usages } = add(createNextstack(platform, { clouds, licence, mayMake, isPriced, personOf }))
   add(createCompute(platform, { clouds, tell, mayMake, mayBegin, publicKeys }))
@@ -126,7 +126,7 @@ export function createModules(platform: Platform, options: Pick<AppOptions, 'ope
       personOfKey: publicKeys.personOf,
     }),
   )
-  add(createOmc(platform, { edges, nodeMetrics, usages, kept, settings, notices, actorOf, personOf }))
+  add(createOmc(platform, { edges, nodeMetrics, usages, balances, kept, settings, notices, actorOf, personOf }))
   add(createMiddleware(platform, { kept, prove, nodes }))
   add(createIssue(platform))
   add(createRoot())

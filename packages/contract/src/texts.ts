@@ -83,6 +83,7 @@ export const fieldTexts = {
   webhookUrl: '请输入以 http:// 或 https:// 开头的地址，不含用户名和密码',
   monitorUrl: '请输入以 http:// 或 https:// 开头的 Prometheus 地址，不含用户名和密码',
   alarmKeep: '自定义查询不能保持：查不到数据时无法知道缺了什么',
+  alarmNodes: '这项指标不能选择节点',
   clock: '请输入时间，例如 09:00',
   endsBeforeItStarts: '结束时间应晚于开始时间',
   windowTooLong: '维护时段不能超过31天',

@@ -32,7 +32,7 @@ const columnsSince: Readonly<Record<string, readonly string[]>> = {
   edges: ['docker_trouble', 'away_told', 'shared_with', 'shared_bp_ids', 'share_limits'],
   byte_uploads: ['writer', 'handed_over'],
   model_imports: ['moved_at'],
-  file_entries: ['counts_for'],
+  file_entries: ['counts_for', 'lay_in'],
   file_machine_copies: ['replaces'],
   containers: ['shared_cpu', 'shared_memory_bytes', 'rental_id', 'cards'],
   stack_services: ['shared_cpu', 'shared_memory_bytes'],

@@ -16,11 +16,12 @@ export type Severity = (typeof severities)[number]
 
 /**
  * What can be watched without PromQL: what is asked, in which unit it is told, and what suits most. `above`: it is bad when
- * it is higher. `scale`: by which the figure is multiplied to be in its unit. `selector` stands where the nodes are named.
+ * it is higher. `of`: what it is about, of which only nodes are chosen: SELECTOR stands where they are named.
  */
 export const alarmMetrics = {
-  node_down: { unit: '', bad: 'below', threshold: 1, for_seconds: 120, severity: 'critical', expression: 'up{job="node"SELECTOR}', fixed: true },
+  node_down: { of: 'node', unit: '', bad: 'below', threshold: 1, for_seconds: 120, severity: 'critical', expression: 'up{job="node"SELECTOR}', fixed: true },
   node_cpu: {
+    of: 'node',
     unit: '%',
     bad: 'above',
     threshold: 90,
@@ -30,6 +31,7 @@ export const alarmMetrics = {
     fixed: false,
   },
   node_memory: {
+    of: 'node',
     unit: '%',
     bad: 'above',
     threshold: 90,
@@ -39,6 +41,7 @@ export const alarmMetrics = {
     fixed: false,
   },
   node_disk: {
+    of: 'node',
     unit: '%',
     bad: 'above',
     threshold: 85,
@@ -47,8 +50,18 @@ export const alarmMetrics = {
     expression: '100 * zhisuan_node_disk_used_bytes{job="node"SELECTOR} / (zhisuan_node_disk_total_bytes{job="node"SELECTOR} > 0)',
     fixed: false,
   },
-  node_load: { unit: '', bad: 'above', threshold: 32, for_seconds: 600, severity: 'info', expression: 'zhisuan_node_load1{job="node"SELECTOR}', fixed: false },
+  node_load: {
+    of: 'node',
+    unit: '',
+    bad: 'above',
+    threshold: 32,
+    for_seconds: 600,
+    severity: 'info',
+    expression: 'zhisuan_node_load1{job="node"SELECTOR}',
+    fixed: false,
+  },
   gpu_busy: {
+    of: 'node',
     unit: '%',
     bad: 'above',
     threshold: 98,
@@ -58,6 +71,7 @@ export const alarmMetrics = {
     fixed: false,
   },
   gpu_idle: {
+    of: 'node',
     unit: '%',
     bad: 'below',
     threshold: 5,
@@ -67,6 +81,7 @@ export const alarmMetrics = {
     fixed: false,
   },
   gpu_temperature: {
+    of: 'node',
     unit: '℃',
     bad: 'above',
     threshold: 85,
@@ -75,8 +90,18 @@ export const alarmMetrics = {
     expression: 'zhisuan_gpu_temperature_celsius{job="node"SELECTOR}',
     fixed: false,
   },
-  gpu_lost: { unit: '', bad: 'above', threshold: 0, for_seconds: 60, severity: 'critical', expression: 'zhisuan_gpu_lost{job="node"SELECTOR}', fixed: true },
+  gpu_lost: {
+    of: 'node',
+    unit: '',
+    bad: 'above',
+    threshold: 0,
+    for_seconds: 60,
+    severity: 'critical',
+    expression: 'zhisuan_gpu_lost{job="node"SELECTOR}',
+    fixed: true,
+  },
   gpu_errors: {
+    of: 'node',
     unit: '',
     bad: 'above',
     threshold: 0,
@@ -85,8 +110,50 @@ export const alarmMetrics = {
     expression: 'zhisuan_gpu_uncorrected_errors{job="node"SELECTOR}',
     fixed: false,
   },
+  instance_down: {
+    of: 'instance',
+    unit: '',
+    bad: 'below',
+    threshold: 1,
+    for_seconds: 120,
+    severity: 'critical',
+    expression: 'zhisuan_instance_running{job="instance"}',
+    fixed: true,
+  },
+  instance_memory: {
+    of: 'instance',
+    unit: '%',
+    bad: 'above',
+    threshold: 95,
+    for_seconds: 600,
+    severity: 'warning',
+    expression: '100 * zhisuan_instance_memory_used_bytes{job="instance"} / (zhisuan_instance_memory_total_bytes{job="instance"} > 0)',
+    fixed: false,
+  },
+  balance_low: {
+    of: 'account',
+    unit: '元',
+    bad: 'below',
+    threshold: 100,
+    for_seconds: 0,
+    severity: 'warning',
+    expression: 'zhisuan_account_balance_yuan{job="account"}',
+    fixed: false,
+  },
 } as const satisfies Readonly<
-  Record<string, { unit: string; bad: 'above' | 'below'; threshold: number; for_seconds: number; severity: Severity; expression: string; fixed: boolean }>
+  Record<
+    string,
+    {
+      of: 'node' | 'instance' | 'account'
+      unit: string
+      bad: 'above' | 'below'
+      threshold: number
+      for_seconds: number
+      severity: Severity
+      expression: string
+      fixed: boolean
+    }
+  >
 >
 export type AlarmMetric = keyof typeof alarmMetrics
 // Object.keys loses the key type, and z.enum wants to know that there is one.
@@ -111,6 +178,9 @@ export const alarmRule = z.discriminatedUnion('kind', [
   }),
 ])
 export type AlarmRule = z.output<typeof alarmRule>
+/** Whether it watches a metric of nodes, which can be chosen, and of which it is known whether they tell anything. */
+export const isOfNodes = (rule: { readonly kind: 'metric'; readonly metric: AlarmMetric } | { readonly kind: 'promql' }): boolean =>
+  rule.kind === 'metric' && alarmMetrics[rule.metric].of === 'node'
 
 export const alarmStatuses = ['active', 'deactive'] as const
 export type AlarmStatus = (typeof alarmStatuses)[number]
@@ -145,7 +215,8 @@ const body = z
       .nullable()
       .default(null),
   })
-  .refine(({ rule, no_data }) => rule.kind === 'metric' || no_data !== 'keep', { path: ['no_data'], error: fieldTexts.alarmKeep })
+  .refine(({ rule, no_data }) => isOfNodes(rule) || no_data !== 'keep', { path: ['no_data'], error: fieldTexts.alarmKeep })
+  .refine(({ rule }) => rule.kind !== 'metric' || rule.node_ids.length === 0 || isOfNodes(rule), { path: ['rule', 'node_ids'], error: fieldTexts.alarmNodes })
 
 export const alarm = z.object({
   id: z.uuid(),

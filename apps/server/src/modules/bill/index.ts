@@ -1,3 +1,4 @@
+import { toDecimal } from '@zhisuan/contract/bill/money'
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -5,7 +6,7 @@ import type { Tell } from '../sys/message/message.service.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
 import { accountRoutes } from './account/account.routes.ts'
 import { createAccountService } from './account/account.service.ts'
-import { accountMigrations, insertAccount } from './account/account.store.ts'
+import { balancesOfOrganisations, accountMigrations, insertAccount } from './account/account.store.ts'
 import { arrearsMigrations } from './arrears/arrears.migrations.ts'
 import { arrearsRoutes } from './arrears/arrears.routes.ts'
 import { createStandings, type StandingService } from './arrears/standing.service.ts'
@@ -55,6 +56,8 @@ export function createBill(
   importPrices: CatalogueService['importInto']
   /** What use of a provider's machines cost its users since a moment. */
   sumsOfProvider: (providerId: string, from: Date) => ReturnType<typeof sumsOfProvider>
+  /** What each organisation has, in yuan. */
+  balances: () => Promise<{ bp_id: string; name: string; balance: number }[]>
 } {
   const orders = createOrders(platform, { personOf })
   const runner = createOrderRunner(platform, orders.renewals)
@@ -86,6 +89,7 @@ export function createBill(
     isPriced: catalogue.isPriced,
     importPrices: catalogue.importInto,
     sumsOfProvider: (providerId, from) => sumsOfProvider(platform.db, providerId, from),
+    balances: async () => (await balancesOfOrganisations(platform.db)).map((one) => ({ ...one, balance: Number(toDecimal(BigInt(one.balance))) })),
     organisationMade: insertAccount,
     kinds: { 'bill.order': {} },
     operations: [orders.deliver],

@@ -269,7 +269,7 @@ export function createFiles({ db, log, now }: Pick<Platform, 'db' | 'log' | 'now
           await refuseLeaving(tx, actor, asked, [entry.id], to.parent_id)
           const name = await tree.nameAt(tx, actor, to, entry, body.conflict)
           // Named first: what is there has to be the only one of its name at every moment.
-          await store.updateEntry(tx, entry.id, { name, parent_id: to.parent_id, deleted_at: null, deleted_by_name: null, deleted_from: null })
+          await store.updateEntry(tx, entry.id, { name, parent_id: to.parent_id, deleted_at: null, deleted_by_name: null, deleted_from: null, lay_in: [] })
           await store.unbinTree(tx, entry.id)
         }
       })

@@ -45,6 +45,8 @@ interface FileEntryTable {
   deleted_by_name: string | null
   /** Where it was, as people read it. */
   deleted_from: string | null
+  /** Folders that it lay in and that have gone for good since: what is denied of them goes on being denied of it, until it is brought back. */
+  lay_in: Generated<string[]>
   /** Of what somebody published: their organisation, which it counts for. */
   counts_for: string | null
 }
@@ -283,6 +285,9 @@ export const fileMigrations: Migrations = {
       metered_bytes bigint not null default 0
     );
   `),
+  '20261202_34_file_entries_lay_in': migration(`
+    alter table file_entries add column lay_in uuid[] not null default '{}';
+  `),
 }
 
 /** Tells billing what spaces take up, and what was published, as far as that is otherwise than it was told. */
@@ -452,13 +457,13 @@ export async function pathOf(on: Sql, id: string): Promise<{ id: string; name: s
   return rows
 }
 
-/** Folders that any of these lies in, each once. */
-export async function entriesAbove(on: Sql, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
-  const { rows } = await sql<{ id: string; name: string }>`
+/** Folders that any of these lies in, or, in the bin, lay in before they went for good; each once. */
+export async function entriesAbove(on: Sql, ids: readonly string[]): Promise<{ id: string }[]> {
+  const { rows } = await sql<{ id: string }>`
     with recursive up as (
-      select parent_id from file_entries where id = any(${ids}::uuid[])
-      union select e.parent_id from file_entries as e join up on e.id = up.parent_id
-    ) select id, name from file_entries where id in (select parent_id from up)`.execute(on)
+      select parent_id, lay_in from file_entries where id = any(${ids}::uuid[])
+      union select e.parent_id, e.lay_in from file_entries as e join up on e.id = up.parent_id
+    ) select parent_id as id from up where parent_id is not null union select unnest(lay_in) from up`.execute(on)
   return rows
 }
 
@@ -490,7 +495,7 @@ export const insertEntries = insertsInto('file_entries')
 export const updateEntry = async (
   tx: Tx,
   id: string,
-  changes: Partial<Pick<EntryRow, 'name' | 'parent_id' | 'bin_id' | 'deleted_at' | 'deleted_by_name' | 'deleted_from'>>,
+  changes: Partial<Pick<EntryRow, 'name' | 'parent_id' | 'bin_id' | 'deleted_at' | 'deleted_by_name' | 'deleted_from' | 'lay_in'>>,
 ): Promise<void> => {
   await tx
     .updateTable('file_entries')
@@ -677,10 +682,18 @@ export const binTree = async (tx: Tx, id: string): Promise<void> => {
 export const unbinTree = async (tx: Tx, binId: string): Promise<void> => {
   await tx.updateTable('file_entries').set({ bin_id: null }).where('bin_id', '=', binId).execute()
 }
-/** Deletes all of one deletion. What was deleted out of it before has no folder to go back to then. */
+/** Deletes all of one deletion. What was deleted out of it before has no folder to go back to then, and keeps which folders it lay in. */
 export async function purgeTree(tx: Tx, binId: string): Promise<{ sha256: string; size_bytes: number; counts_for: string | null }[]> {
-  await sql`update file_entries as e set parent_id = null from file_entries as folder
-    where e.parent_id = folder.id and folder.bin_id = ${binId}::uuid and e.bin_id is distinct from ${binId}::uuid`.execute(tx)
+  await sql`
+    with recursive up as (
+      select e.id as entry, e.parent_id, e.lay_in from file_entries as e join file_entries as folder on e.parent_id = folder.id
+        where folder.bin_id = ${binId}::uuid and e.bin_id is distinct from ${binId}::uuid
+      union select up.entry, e.parent_id, e.lay_in from file_entries as e join up on e.id = up.parent_id
+    ), above as (
+      select entry, array_agg(id) as ids from (
+        select entry, parent_id as id from up where parent_id is not null union select entry, unnest(lay_in) from up
+      ) as each group by entry
+    ) update file_entries set parent_id = null, lay_in = above.ids from above where id = above.entry`.execute(tx)
   const { rows } = await sql<{ sha256: string | null; size_bytes: number | null; counts_for: string | null }>`
     delete from file_entries where bin_id = ${binId}::uuid returning sha256, size_bytes, counts_for`.execute(tx)
   return rows.flatMap(({ sha256, size_bytes, counts_for }) => (sha256 === null || size_bytes === null ? [] : [{ sha256, size_bytes, counts_for }]))

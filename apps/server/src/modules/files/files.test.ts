@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
-import { appendFile, mkdir, stat, truncate } from 'node:fs/promises'
+import { constants, existsSync, readdirSync } from 'node:fs'
+import { appendFile, mkdir, open, rename, rm, stat, statfs, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import {
   fileEntries,
   fileShares,
@@ -27,7 +29,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { anyPort } from '@zhisuan/engines/registry/testing'
 import { sweepJob } from '../../platform/bytes/bytes.ts'
-import { leaseUpload } from '../../platform/bytes/bytes.store.ts'
+import { leaseUpload, toCome } from '../../platform/bytes/bytes.store.ts'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused } from '../../testing/call.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../testing/people.ts'
@@ -54,6 +56,9 @@ beforeAll(async () => {
   stranger = await someone(app)
 })
 afterAll(() => app.close())
+
+/** Lets go on who waits to write there. */
+const readOnce = async (path: string): Promise<void> => (await open(path, constants.O_RDONLY | constants.O_NONBLOCK)).close()
 
 /** What the clock does each five minutes. */
 const sweep = (): Promise<void> => app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, sweepJob, {}))
@@ -287,6 +292,102 @@ describe('an upload', () => {
     } finally {
       await other.close()
     }
+  })
+
+  it('is not cut below what was counted by who was overtaken while the disk let them wait for it', async () => {
+    const other = await testApp({ DATABASE_URL: app.databaseUrl, DATA_DIR: app.config.DATA_DIR })
+    const bytes = randomBytes(3_000_000)
+    const upload = await announce(owner, { name: 'late.bin', size_bytes: bytes.length })
+    const path = join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id)
+    // Who opens this waits until somebody reads it: a disk that stands still.
+    await promisify(execFile)('mkfifo', [path])
+    try {
+      const elsewhere = await other.http.listen({ port: 0, host: '127.0.0.1' })
+      const former = sendSlowly(elsewhere, owner.token, upload, 0, bytes.length)
+      void former.give(bytes)
+      await vi.waitFor(async () => {
+        const { lease } = await app.platform.db.selectFrom('byte_uploads').select('lease').where('id', '=', upload.id).executeTakeFirstOrThrow()
+        expect(lease).toBeGreaterThan(0)
+      })
+      // From its lease to its file.
+      await sleep(300)
+      await rename(path, `${path}.stalled`)
+      expect((await sendPiece(url, owner.token, upload, 0, new Uint8Array(bytes.subarray(0, 2_000_000)))).status).toBe(204)
+      await readOnce(`${path}.stalled`)
+      expect([409, null]).toContain(await former.status)
+      expect((await stat(path)).size).toBe(2_000_000)
+      expect((await sendPiece(url, owner.token, upload, 2_000_000, new Uint8Array(bytes.subarray(2_000_000)))).status).toBe(204)
+      const { entry_id } = await ended(owner, upload)
+      expect(await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })).toMatchObject({ sha256: sha256Of(bytes) })
+    } finally {
+      for (const one of [path, `${path}.stalled`]) if (existsSync(one)) await readOnce(one)
+      await rm(`${path}.stalled`, { force: true })
+      await other.close()
+    }
+  })
+
+  it('goes on after a restart without a copy: whoever comes after a server is that one, and two at once are two', async () => {
+    const environment = { DATABASE_URL: app.databaseUrl, DATA_DIR: app.config.DATA_DIR }
+    const bytes = randomBytes(2_000_000)
+    const upload = await announce(owner, { name: 'restarted.bin', size_bytes: bytes.length })
+    const row = () =>
+      app.platform.db
+        .selectFrom('byte_uploads')
+        .select(['handed_over', 'writer', sql<number>`offset_bytes::int`.as('offset')])
+        .where('id', '=', upload.id)
+        .executeTakeFirstOrThrow()
+    const sendAt = async (from: number, to: number): Promise<void> => {
+      const other = await testApp(environment)
+      try {
+        const elsewhere = await other.http.listen({ port: 0, host: '127.0.0.1' })
+        expect((await sendPiece(elsewhere, owner.token, upload, from, new Uint8Array(bytes.subarray(from, to)))).status).toBe(204)
+      } finally {
+        await other.close()
+      }
+    }
+    await sendAt(0, 500_000)
+    const before = await row()
+    await sendAt(500_000, 1_000_000)
+    expect(await row()).toEqual({ handed_over: false, writer: before.writer, offset: 1_000_000 })
+    expect((await sendPiece(url, owner.token, upload, 1_000_000, new Uint8Array(bytes.subarray(1_000_000)))).status).toBe(204)
+    const { entry_id } = await ended(owner, upload)
+    const after = await row()
+    expect([after.handed_over, after.writer === before.writer]).toEqual([true, false])
+    expect(await call(app, fileEntries.get, { token: owner.token, params: { id: entry_id ?? '' } })).toMatchObject({ sha256: sha256Of(bytes) })
+  })
+
+  it('whose copy has no room on the disk fails and says so; until then room is kept for it', async () => {
+    const { db } = app.platform
+    const before = await toCome(db)
+    const upload = await announce(owner, { name: 'no-room.bin', size_bytes: 1_000 })
+    await leaseUpload(db, upload.id, randomUUID(), { at: 0 })
+    expect(await toCome(db)).toBe(before + 1_000)
+    await leaseUpload(db, upload.id, randomUUID(), { at: 0 })
+    expect(await toCome(db)).toBe(before + 2_000)
+    const path = join(app.config.DATA_DIR, 'bytes', 'uploads', upload.id)
+    await appendFile(path, '')
+    const { bavail, bsize } = await statfs(path)
+    // A hole: it takes no room, a copy of it would take more than there is.
+    await truncate(path, bavail * bsize)
+    await db
+      .updateTable('byte_uploads')
+      .set({ offset_bytes: 1_000, status: 'verifying', updated_at: new Date(Date.now() - 120_000) })
+      .where('id', '=', upload.id)
+      .execute()
+    expect(await toCome(db)).toBe(before + 1_000)
+    await sweep()
+    expect(await ended(owner, upload)).toMatchObject({ status: 'failed', error: '平台的文件空间不足，请联系平台管理员', entry_id: null })
+    expect([await toCome(db), existsSync(path)]).toEqual([before, false])
+  })
+
+  it('that is being verified is given up by who sent it, and then no longer counts', async () => {
+    const used = async () => (await call(app, fileSpaces.list, { token: owner.token })).usage.used_bytes
+    const before = await used()
+    const upload = await announce(owner, { name: 'unverifiable.bin', size_bytes: 1_000 })
+    await app.platform.db.updateTable('byte_uploads').set({ offset_bytes: 1_000, status: 'verifying' }).where('id', '=', upload.id).execute()
+    await call(app, fileUploads.discard, { token: owner.token, params: { id: upload.id } })
+    expect(await used()).toBe(before)
+    expect(await refused(app, fileUploads.get, { token: owner.token, params: { id: upload.id } })).toMatchObject({ status: 404 })
   })
 
   it('goes on from what is on disk where that is less than was counted', async () => {
@@ -591,6 +692,31 @@ describe('what is in a space', () => {
     )
   })
 
+  it('and denied by its folder is not theirs by way of the bin either, when the folder has gone for good', async () => {
+    const { makePolicy, give } = keeping(app)
+    const head = await someone(app)
+    const made = await makeUser(app, { kind: 4, organisation: head.bp_id })
+    const mate = { ...made, ...(await signIn(app, made)) }
+    const { token } = mate
+    const [outer, beside] = [await folder(head, '外', null, 'organisation'), await folder(head, '旁', null, 'organisation')]
+    const closed = await folder(head, '合同', outer.id, 'organisation')
+    const inner = await put(head, '底价.xlsx', randomBytes(10), { parent_id: closed.id, folders: ['内'] }, 'organisation')
+    await give(admin, await makePolicy(admin, [deny('files.entry.download', { Resource: `zrn:files:*:entry/${closed.id}` })]), { user_id: mate.id })
+    const ids = [inner.id]
+    const denied = { code: 3000, refused: { action: 'files.entry.download', outcome: 'explicitDeny' } }
+    await call(app, fileEntries.delete, { token, body: { ids } })
+    // First the folder that it lay in, then the one that it is denied of, then the one around them.
+    const folders = [inner.parent_id ?? '', closed.id, outer.id]
+    for (const id of folders) await call(app, fileEntries.delete, { token, body: { ids: [id] } })
+    for (const id of folders) {
+      await call(app, fileEntries.purge, { token, body: { ids: [id] } })
+      expect(await refused(app, fileEntries.restore, { token, body: { ids } })).toMatchObject(denied)
+    }
+    // Whoever may brings it back, and so takes it out of there; of all else nothing is denied.
+    await call(app, fileEntries.restore, { token: head.token, body: { ids } })
+    expect((await download(mate, [inner.id, beside.id])).status).toBe(200)
+  })
+
   it('is replaced by whom it may be deleted by, whichever way something of its name comes', async () => {
     const { makePolicy, give } = keeping(app)
     const person = await someone(app)
@@ -622,6 +748,17 @@ describe('what is in a space', () => {
     await ended(person, upload)
     expect(await list(person)).toEqual(['别处', 'neu (1).txt', 'neu.txt', '账本.xlsx'])
     expect(await call(app, fileEntries.get, { token, params: { id: since.id } })).toMatchObject({ deleted: null })
+  })
+
+  it('replaces no folder: that is said before anything is sent, and of a folder that came since both are kept', async () => {
+    const person = await someone(app)
+    const named = { name: '数据', size_bytes: 3, conflict: 'replace' } as const
+    const upload = await announce(person, named)
+    const { space_id } = await folder(person, named.name)
+    expect(await refused(app, fileSpaces.upload, { token: person.token, params: { id: space_id }, body: named })).toMatchObject({ code: 97602 })
+    expect((await sendPiece(url, person.token, upload, 0, new Uint8Array(3))).status).toBe(204)
+    expect(await ended(person, upload)).toMatchObject({ status: 'done' })
+    expect(await list(person)).toEqual(['数据', '数据 (1)'])
   })
 
   it('is renamed, moved and copied, all or none, and never into itself', async () => {

@@ -62,9 +62,10 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
     const space = found(await store.anySpace(tx, space_id))
     const parent = wanted.parent_id === null ? undefined : await store.folderIn(tx, space_id, wanted.parent_id)
     const at = { space_id, parent_id: parent?.id ?? null }
-    // Who took its name since it was announced has it.
-    const taken: tree.WhereTaken = async ({ id }) => (wanted.conflict === 'replace' && id === wanted.replaces ? 'replace' : 'keep_both')
-    const name = await tree.nameAt(tx, by, at, { name: wanted.name, kind: 'file' }, wanted.conflict === 'replace' ? taken : 'keep_both')
+    // Who took its name since it was announced has it, a folder too.
+    const there = wanted.conflict === 'replace' ? await store.entryNamed(tx, space_id, at.parent_id, wanted.name) : undefined
+    const replaces = there?.kind === 'file' && there.id === wanted.replaces
+    const name = await tree.nameAt(tx, by, at, { name: wanted.name, kind: 'file' }, replaces ? async () => 'replace' : 'keep_both')
     await store.insertEntries(tx, tree.entryRow(by, space, { id: wanted.entry_id, parent_id: at.parent_id, kind: 'file', name, ...content }))
     await store.countIn(tx, space_id, { bytes: content.size_bytes, files: 1 })
     await transfers.ended(tx, { upload_id: upload.id }, { outcome: 'done', bytes: content.size_bytes, sha256: content.sha256 })
@@ -96,7 +97,8 @@ export function createFileUploads({ db }: Pick<Platform, 'db'>, { bytes, files, 
   ): Promise<Omit<Announced, 'bp_id' | 'project_id'>> => {
     if (body.conflict === 'refuse') await tree.nameAt(tx, actor, { space_id: space.id, parent_id: parentId }, { name: body.name, kind: 'file' }, 'refuse')
     const there = body.conflict === 'replace' ? await store.entryNamed(tx, space.id, parentId, body.name) : undefined
-    if (there?.kind === 'file') await refuseReplacing(tx, actor, asked, there)
+    if (there?.kind === 'folder') throw new Refusal('fileNameTaken', { values: { name: body.name }, field: 'name' })
+    if (there !== undefined) await refuseReplacing(tx, actor, asked, there)
     const { user_id, name } = actor
     return {
       taker,

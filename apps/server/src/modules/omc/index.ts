@@ -36,7 +36,7 @@ import { omcMigrations } from './omc.migrations.ts'
 import { omcRoutes } from './omc.routes.ts'
 import { createQueryService } from './query/query.service.ts'
 import { createStatsService } from './stats/stats.service.ts'
-import { serveScrapes } from './scrape/scrape.routes.ts'
+import { serveScrapes, type ScrapeParts } from './scrape/scrape.routes.ts'
 import { createTaskService } from './task/task.service.ts'
 import { taskMigrations } from './task/task.store.ts'
 
@@ -56,6 +56,7 @@ export interface OmcParts {
   }
   /** What instances use now, by clouds. */
   readonly usages: () => ReadonlyMap<string, readonly InstanceUsage[]>
+  readonly balances: ScrapeParts['balances']
   readonly kept: Kept
   readonly settings: Settings
   /** Whom a session is of, or an access key, now; null where it has ended. */
@@ -68,7 +69,7 @@ export interface OmcParts {
 }
 
 /** Operations: what is scraped and asked. */
-export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept, settings, notices, actorOf, personOf }: OmcParts): ModuleParts {
+export function createOmc(platform: Platform, { edges, nodeMetrics, usages, balances, kept, settings, notices, actorOf, personOf }: OmcParts): ModuleParts {
   const { db, config, log, now } = platform
   const endpoints = createPrometheusEndpoints(platform, edges.connected)
   const calls = createCallRecorder(platform)
@@ -143,7 +144,7 @@ export function createOmc(platform: Platform, { edges, nodeMetrics, usages, kept
     ],
     serve: (http) => {
       calls.serve(http)
-      serveScrapes(http, { db, base, connected: edges.connected, lastOf: nodeMetrics.last, usages, inbox })
+      serveScrapes(http, { db, base, connected: edges.connected, lastOf: nodeMetrics.last, usages, balances, inbox })
     },
     start: async () => {
       await calls.start()

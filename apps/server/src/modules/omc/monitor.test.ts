@@ -47,7 +47,11 @@ describe.skipIf(!prometheusIsThere)('a Prometheus that is registered', () => {
     expect(again.scrape_config).not.toContain(token)
     const targets = (header: string) =>
       app.http.inject({ method: 'GET', url: `/api/omc/v1/monitor/prometheus/${instance.id}/scrape/targets`, headers: { authorization: header } })
-    expect((await targets(`Bearer ${token}`)).json()).toMatchObject([{ labels: { job: 'platform', bp_id: 'platform' } }, { labels: { job: 'instance' } }])
+    expect((await targets(`Bearer ${token}`)).json()).toMatchObject([
+      { labels: { job: 'platform', bp_id: 'platform' } },
+      { labels: { job: 'instance' } },
+      { labels: { job: 'account' } },
+    ])
     expect((await targets('Bearer wrong')).statusCode).toBe(401)
     const create = (url: string) =>
       refused(app, integrations.create, { token: admin.token, body: { name: 'other', component: 'prometheus', connection: { url } } })

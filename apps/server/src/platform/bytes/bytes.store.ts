@@ -240,14 +240,18 @@ export const closeLease = async (tx: Tx, id: string): Promise<void> => {
     .where('id', '=', id)
     .execute()
 }
-/** Bytes that are announced and have not come: they have their place on the disk. */
+/** Whether somebody's lease is still the last one. */
+export const holdsLease = async (on: Sql, id: string, lease: number): Promise<boolean> =>
+  (await on.selectFrom('byte_uploads').select('id').where('id', '=', id).where('lease', '=', lease).where('status', '=', 'uploading').executeTakeFirst()) !==
+  undefined
+/** Bytes that are announced and have not come, and those of copies that are to be made: they have their place on the disk. */
 export const toCome = async (on: Sql): Promise<number> =>
   Number(
     (
       await on
         .selectFrom('byte_uploads')
-        .select(sql<string>`coalesce(sum(size_bytes - offset_bytes), 0)`.as('bytes'))
-        .where('status', '=', 'uploading')
+        .select(sql<string>`coalesce(sum(size_bytes - offset_bytes + case when handed_over then size_bytes else 0 end), 0)`.as('bytes'))
+        .where('status', 'in', ['uploading', 'verifying'])
         .executeTakeFirstOrThrow()
     ).bytes,
   )

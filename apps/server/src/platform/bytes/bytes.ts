@@ -1,6 +1,6 @@
 import { verifiedAtOnceBytes } from '@zhisuan/contract/files/file'
 import { sizeText } from '@zhisuan/contract/resource'
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -20,7 +20,7 @@ import type { Platform } from '../platform.ts'
 import * as store from './bytes.store.ts'
 import { byteMigrations, type ByteOwner, type UploadRow } from './bytes.store.ts'
 import type { Contents } from './contents.ts'
-import { createDirectoryContents, createUploadDirectory, type UploadDirectory } from './directory.ts'
+import { createDirectoryContents, createUploadDirectory, NoRoomError, writerIn, type UploadDirectory, type Writer } from './directory.ts'
 import { workInTurn } from './inTurn.ts'
 import { createS3Contents } from './s3.ts'
 
@@ -94,7 +94,7 @@ export type Bytes = ReturnType<typeof createBytes>['bytes']
 
 /**
  * The storage core: content by its SHA-256, and how it comes in. An upload is written, synced to disk, then its offset is
- * committed, then answered; what lies behind the offset is cut off when it goes on. A lease says who writes, so whoever
+ * committed, then answered; what lies behind the offset is written over when it goes on. A lease says who writes, so whoever
  * comes later goes on and whoever came before ends. Nothing is there before the SHA-256 of the whole was made.
  * @param quotaBytes what an organisation may keep, or one of its projects; null: no limit
  * @param mayGrow whether it may keep more at all, as far as it has to pay for it. @throws Refusal
@@ -112,8 +112,9 @@ export function createBytes(
   const takers = new Map<string, Taker>()
   const open = new Map<ServerResponse, string>()
   const hands: Hands = new Map()
+  let writer: Writer | null = null
   /** This server, as uploads know it. */
-  const server = randomUUID()
+  const server = (): string => (writer ??= writerIn(platform.config.DATA_DIR)).id
   const oneAtATime = createOneAtATime()
   const few = workInTurn(takenAtOnce)
   const takerOf = (upload: UploadRow): Taker => {
@@ -244,30 +245,37 @@ export function createBytes(
       if (upload.handed_over) await rm(path, { force: true })
     }
   }
+  const isVerifying = async (id: string): Promise<boolean> => (await store.getUpload(db, id))?.status === 'verifying'
   /** @returns false where another server has seen to it */
   const kept = async (upload: UploadRow, path: string, signal: AbortSignal | undefined): Promise<boolean> => {
     const { id } = upload
-    // Says that somebody is at it: what is large takes long.
-    const saying = setInterval(() => {
-      store.updateUpload(db, id, {}).catch((error: unknown) => log.debug({ err: error, upload: id }, 'nobody was told that an upload is being verified'))
-    }, verifyingEveryMs)
-    const sha256 = await (upload.handed_over ? uploads.copy(id, path) : Promise.resolve())
-      .then(() => uploads.hash(path, signal))
-      .catch(async (error: unknown) => {
-        // Another server was faster, and has taken it.
-        if ((await store.getUpload(db, id))?.status !== 'verifying') return null
-        // It is gone from the disk: it is not what was announced.
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
-        throw error
-      })
-      .finally(() => clearInterval(saying))
-    if (sha256 === null) return false
-    const wrong = (await uploads.size(path)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
     const fail = (reason: string): Promise<void> =>
       db.transaction().execute(async (tx) => {
         const locked = await store.lockUpload(tx, id)
         if (locked?.status === 'verifying') await end(tx, locked, 'failed', reason)
       })
+    // Says that somebody is at it: what is large takes long.
+    const saying = setInterval(() => {
+      store.updateUpload(db, id, {}).catch((error: unknown) => log.debug({ err: error, upload: id }, 'nobody was told that an upload is being verified'))
+    }, verifyingEveryMs)
+    const summed = await (upload.handed_over ? uploads.copy(id, path) : Promise.resolve())
+      .then(() => uploads.hash(path, signal))
+      .catch(async (error: unknown) => {
+        // Another server was faster, and has taken it; or it was given up.
+        if (!(await isVerifying(id))) return null
+        if (error instanceof NoRoomError) return error
+        // It is gone from the disk: it is not what was announced.
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+        throw error
+      })
+      .finally(() => clearInterval(saying))
+    if (summed === null) return false
+    if (summed instanceof NoRoomError) {
+      await fail(new Refusal('filesExhausted').message)
+      return true
+    }
+    const sha256 = summed
+    const wrong = (await uploads.size(path)) !== upload.size_bytes || (upload.sha256 !== null && upload.sha256 !== sha256)
     if (wrong) await fail(new Refusal('fileUploadWrong').message)
     else {
       try {
@@ -281,6 +289,7 @@ export function createBytes(
         }
         await keeping([{ ...content, put: () => contents.keep(path, sha256) }], act, changeOf(upload))
       } catch (error) {
+        if (!(await isVerifying(id))) return false
         if (!(error instanceof Refusal)) throw error
         await fail(error.message)
       }
@@ -389,7 +398,7 @@ export function createBytes(
      * @param may whether whoever sends still may: asked again and again while it comes. @throws Refusal where not
      */
     async put(id: string, source: Readable, may: MaySend = async () => undefined): Promise<void> {
-      const leased = await store.leaseUpload(db, id, server, { from: 0 })
+      const leased = await store.leaseUpload(db, id, server(), { from: 0 })
       if (leased !== undefined) {
         await write({ db, uploads, hands }, source, id, leased, may).catch((error: unknown) => {
           throw error instanceof Ended ? new Refusal(refusals[error.status], { cause: error }) : error
@@ -423,12 +432,12 @@ export function createBytes(
     waiting: store.waitingUploads,
     /** Those of somebody that go on, or failed since yesterday. @param wish what was announced of them, as far as it is asked for */
     uploadsOf: (on: Sql, taker: string, userId: string, wish?: object) => store.uploadsOf(on, taker, userId, new Date(now().getTime() - dayMs), wish),
-    /** Gives it up. @throws Refusal fileUploadOver where it has come in whole, or ended */
+    /** Gives it up, as long as it was not taken. @throws Refusal fileUploadOver where it was, or has ended */
     async discard(id: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
         const upload = await store.lockUpload(tx, id)
-        if (upload === undefined || upload.status === 'done' || upload.status === 'verifying') throw new Refusal('fileUploadOver')
-        if (upload.status === 'uploading') await end(tx, upload, 'cancelled', texts.discarded)
+        if (upload === undefined || upload.status === 'done') throw new Refusal('fileUploadOver')
+        if (upload.status !== 'failed') await end(tx, upload, 'cancelled', texts.discarded)
         else await store.deleteUpload(tx, id)
       })
       for (const [response, of] of open) if (of === id) response.destroy()
@@ -460,7 +469,7 @@ export function createBytes(
           return await reply.code(200).header('upload-offset', offset).header('upload-length', upload.size_bytes).send()
         }
         // Who is wrong about where it goes on ends nobody who is at it.
-        const leased = await store.leaseUpload(db, id, server, { at: Number(request.headers['upload-offset']) })
+        const leased = await store.leaseUpload(db, id, server(), { at: Number(request.headers['upload-offset']) })
         if (leased === undefined) throw (await store.getUpload(db, id))?.status === 'uploading' ? elsewhere() : gone()
         // Not destroyed: whoever is refused in the middle of it is still told so.
         const offset = await write({ db, uploads, hands }, request.raw.iterator({ destroyOnReturn: false }), id, leased, may)
@@ -488,6 +497,7 @@ export function createBytes(
     jobHandlers: [handleJob(finishJob, ({ id }, { signal }) => finish(id, signal)), handleJob(sweepJob, sweep)],
     start: async () => {
       uploads.make()
+      server()
       // What stands still has not to keep people from all else.
       await contents.begin().catch((error: unknown) => log.error({ err: error }, 'what people keep cannot be reached'))
       for (const { id } of await store.wholeUploads(db)) await whole(id)
@@ -495,6 +505,10 @@ export function createBytes(
     // Uploads go on where they were.
     drain: () => {
       for (const response of open.keys()) response.destroy()
+    },
+    stop: async () => {
+      await Promise.all([...hands.values()].map((hand) => hand.release()))
+      writer?.close()
     },
   }
   return { ...module, bytes }
@@ -571,7 +585,14 @@ async function write(
     await store.commitOffset(db, id, leased.lease, there, true)
     throw elsewhere()
   }
-  const file = await uploads.open(id, leased.offset_bytes)
+  // No longer than announced, and never shorter than what others counted meanwhile.
+  const file = await uploads.open(id, leased.size_bytes)
+  // Opening may have taken long: who was overtaken in between writes nothing.
+  if (released || !(await store.holdsLease(db, id, leased.lease))) {
+    await file.close()
+    if (hands.get(id) === hand) hands.delete(id)
+    throw elsewhere()
+  }
   /** What came, what is written, and what is counted. */
   let [came, written, committed] = [leased.offset_bytes, leased.offset_bytes, leased.offset_bytes]
   let pieces: Buffer[] = []

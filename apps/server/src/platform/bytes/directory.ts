@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { constants, mkdirSync } from 'node:fs'
+import { constants, mkdirSync, readdirSync } from 'node:fs'
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { lockFile } from '../fileLock.ts'
 import { ContentMissingError, type Contents } from './contents.ts'
 import { FileStream } from './fileStream.ts'
 import { workInTurn } from './inTurn.ts'
@@ -79,6 +80,34 @@ export function createDirectoryContents(dataDirectory: string): Contents {
 
 export type UploadDirectory = ReturnType<typeof createUploadDirectory>
 
+/** The disk has not as much free as something takes. */
+export class NoRoomError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('there is no room on the disk', options)
+  }
+}
+
+/** Who writes in a directory. */
+export interface Writer {
+  readonly id: string
+  /** Nothing is written by it any more. */
+  close(): void
+}
+
+/**
+ * Who this server is among those that write in a directory. Whoever comes after one that stopped, or was killed, is the same:
+ * a lock says that nothing of that one writes any more. So what outlives a restart was written by one, and not by two.
+ */
+export function writerIn(dataDirectory: string): Writer {
+  const writers = join(dataDirectory, 'bytes', 'writers')
+  mkdirSync(writers, { recursive: true, mode: 0o700 })
+  for (const id of [...readdirSync(writers).toSorted(), randomUUID()]) {
+    const lock = lockFile(join(writers, id))
+    if (lock !== undefined) return { id, close: () => lock.close() }
+  }
+  throw new Error(`no file of ${writers} can be locked`)
+}
+
 /** What is on its way, under its id. */
 export function createUploadDirectory(dataDirectory: string) {
   const uploads = join(dataDirectory, 'bytes', 'uploads')
@@ -93,14 +122,17 @@ export function createUploadDirectory(dataDirectory: string) {
   return {
     pathOf,
     make: (): void => void mkdirSync(uploads, { recursive: true, mode: 0o700 }),
-    /** To be written from an offset on; what is behind it goes. The one who opens it closes it. */
-    async open(id: string, offset: number): Promise<FileHandle> {
+    /**
+     * To be written, and no longer than `most`. What lies behind what was counted is written over and not cut off: who was
+     * overtaken may open it late, when another has written there. The one who opens it closes it.
+     */
+    async open(id: string, most: number): Promise<FileHandle> {
       const file = await open(pathOf(id), 'a', 0o600).then(async (made) => {
         await made.close()
         return open(pathOf(id), 'r+')
       })
       try {
-        await file.truncate(offset)
+        if ((await file.stat()).size > most) await file.truncate(most)
         return file
       } catch (error) {
         await file.close()
@@ -109,11 +141,13 @@ export function createUploadDirectory(dataDirectory: string) {
     },
     /** A place for a copy of one, which nobody has open who wrote it. */
     placeApart: (id: string): string => `${pathOf(id)}.${randomUUID()}`,
-    /** Where the disk can, only what changes takes room. @throws where there is none */
+    /** Where the disk can, only what changes takes room. @throws NoRoomError */
     async copy(id: string, to: string): Promise<void> {
       const { size } = await stat(pathOf(id))
-      if ((await room()) < size) throw new Error('there is no room for a copy of an upload')
-      await copyFile(pathOf(id), to, constants.COPYFILE_FICLONE)
+      if ((await room()) < size) throw new NoRoomError()
+      await copyFile(pathOf(id), to, constants.COPYFILE_FICLONE).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === 'ENOSPC' ? new NoRoomError({ cause: error }) : error
+      })
     },
     size: (path: string): Promise<number> =>
       stat(path).then(

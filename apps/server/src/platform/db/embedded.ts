@@ -18,10 +18,10 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { lockFile, type FileLock } from '../fileLock.ts'
 import { finishRestore } from './restored.ts'
 
 const run = promisify(execFile)
@@ -41,19 +41,11 @@ export class DatabaseUnusable extends Error {}
 /** The data directory is in use by another process. */
 export class DataDirectoryLocked extends DatabaseUnusable {}
 
-/** Held until it is closed or the process ends, however it does. */
-export interface DataDirectoryLock {
-  close(): void
-}
-
 /**
- * Takes the data directory for this process, then ends what a killed restore had decided. Node
- * has no call for file locks, SQLite does: an exclusive transaction on an empty file. The kernel
- * keeps it, so it holds between containers that share a volume as well, and is gone the moment
- * the process is. Nothing else may open the file `lock` in this process: closing it unlocks.
+ * Takes the data directory for this process, by the file `lock` in it, then ends what a killed restore had decided.
  * @throws DataDirectoryLocked
  */
-export function lockDataDirectory(directory: string): DataDirectoryLock {
+export function lockDataDirectory(directory: string): FileLock {
   mkdirSync(directory, { recursive: true })
   const lock = takeLock(directory, `Another server, or a backup or restore, is running on the data directory ${directory}. Stop it, or set DATA_DIR.`)
   try {
@@ -65,21 +57,10 @@ export function lockDataDirectory(directory: string): DataDirectoryLock {
   }
 }
 
-const sqliteBusy = 5
-/** Named here, because a lock that nobody names any more is collected, and so given up. */
-const held = new Set<DatabaseSync>()
-
-function takeLock(directory: string, message: string): DataDirectoryLock {
-  const lock = new DatabaseSync(join(directory, 'lock'), { timeout: 0 })
-  try {
-    lock.exec('pragma journal_mode = memory; begin exclusive')
-    held.add(lock)
-    return { close: () => held.delete(lock) && lock.close() }
-  } catch (error) {
-    lock.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) throw new DataDirectoryLocked(message, { cause: error })
-    throw error
-  }
+function takeLock(directory: string, message: string): FileLock {
+  const lock = lockFile(join(directory, 'lock'))
+  if (lock === undefined) throw new DataDirectoryLocked(message)
+  return lock
 }
 
 /**

@@ -172,11 +172,9 @@ function LeftLine({ upload }: { readonly upload: FileUpload }) {
           </Button>
         </>
       )}
-      {upload.status !== 'verifying' && (
-        <Button size="small" type="text" loading={drop.isPending} onClick={() => drop.mutate({ params: { id: upload.id } })}>
-          {t('upload.discard')}
-        </Button>
-      )}
+      <Button size="small" type="text" loading={drop.isPending} onClick={() => drop.mutate({ params: { id: upload.id } })}>
+        {t('upload.discard')}
+      </Button>
       <input ref={input} type="file" hidden aria-label={t('upload.chooseAgain')} onChange={({ currentTarget }) => chosen(currentTarget.files?.[0])} />
     </li>
   )

@@ -99,7 +99,7 @@ function Line({ modelId, upload }: { readonly modelId: string; readonly upload: 
           {t(upload.status === 'done' ? 'unfinished.come' : 'unfinished.verifying', { when: format.dateTime(upload.expires_at) })}
         </span>
       )}
-      {upload.status !== 'verifying' && !sending && here === null && (
+      {!sending && here === null && (
         <Button size="small" type="text" loading={drop.isPending} onClick={() => drop.mutate({ params })}>
           {t('unfinished.discard')}
         </Button>

@@ -78,7 +78,7 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
   const first: AlarmMetric = alarm?.rule.kind === 'metric' ? alarm.rule.metric : 'node_cpu'
   const way = Form.useWatch('way', form) ?? alarm?.rule.kind ?? 'metric'
   const metric = Form.useWatch('metric', form) ?? first
-  const { unit, fixed } = alarmMetrics[metric]
+  const { unit, fixed, of } = alarmMetrics[metric]
   /** What suits the chosen metric most. */
   const suggest = (chosen: AlarmMetric): void => {
     const { bad, threshold, for_seconds, severity } = alarmMetrics[chosen]
@@ -94,7 +94,7 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
           // What there is only one way to be wrong is not asked for.
           comparison: fixed || comparison === undefined ? (alarmMetrics[metric].bad === 'above' ? '>' : '<') : comparison,
           threshold: fixed || threshold === undefined ? alarmMetrics[metric].threshold : threshold,
-          node_ids: node_ids ?? [],
+          node_ids: of === 'node' ? (node_ids ?? []) : [],
         }
   const [tried, setTried] = useState<BodyOf<typeof alarms.preview> | null>(null)
   /** What is filled in so far, where that makes a rule. */
@@ -126,7 +126,7 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
       group,
       severity,
       for_seconds,
-      no_data: way === 'promql' && no_data === 'keep' ? ('recover' as const) : no_data,
+      no_data: (way === 'promql' || of !== 'node') && no_data === 'keep' ? ('recover' as const) : no_data,
       receiver_ids,
       escalation: escalates ? { after_minutes, receiver_ids: escalate_to } : null,
       rule: ruleOf(values),
@@ -198,15 +198,17 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
               />
             </>
           )}
-          <SelectField<string[]>
-            name="node_ids"
-            label={t('alarm.nodes')}
-            mode="multiple"
-            allowClear
-            placeholder={t('alarm.allNodes')}
-            showSearch={{ optionFilterProp: 'label' }}
-            options={(nodes?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-          />
+          {of === 'node' && (
+            <SelectField<string[]>
+              name="node_ids"
+              label={t('alarm.nodes')}
+              mode="multiple"
+              allowClear
+              placeholder={t('alarm.allNodes')}
+              showSearch={{ optionFilterProp: 'label' }}
+              options={(nodes?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            />
+          )}
         </>
       ) : (
         <TextAreaField
@@ -225,9 +227,9 @@ function Editor({ alarm }: { readonly alarm: Alarm | null }) {
         name="no_data"
         label={t('alarm.noData')}
         optionType="button"
-        values={noDataWays.filter((one) => way === 'metric' || one !== 'keep')}
+        values={noDataWays.filter((one) => (way === 'metric' && of === 'node') || one !== 'keep')}
         labelOf={(one) => t(`alarm.noDataWays.${one}`)}
-        extra={t(`alarm.noDataNote.${way}`)}
+        extra={t(`alarm.noDataNote.${way === 'metric' && of === 'node' ? 'metric' : 'promql'}`)}
       />
       <div className="om-try">
         <Button onClick={() => void tryOut()}>{t('alarm.preview.action')}</Button>

@@ -59,6 +59,18 @@ export async function listAccounts(on: Sql, query: QueryOf<typeof accounts.list>
   return pageWithTotal(paged(page, query, order), filtered, query)
 }
 
+/** What each organisation has, in minor units. */
+export const balancesOfOrganisations = (on: Sql): Promise<{ bp_id: string; name: string; balance: string }[]> =>
+  on
+    .selectFrom('accounts')
+    .innerJoin('organisations', 'organisations.id', 'accounts.owner_id')
+    .select([
+      'organisations.id as bp_id',
+      'organisations.name',
+      sql<string>`(select coalesce(sum(balance), 0) from ledger_accounts where ledger_accounts.owner_id = accounts.owner_id and ${isOwners})`.as('balance'),
+    ])
+    .execute()
+
 export const nameOfOwner = (on: Sql, ownerId: string): Promise<{ name: string } | undefined> =>
   withOwner(on).select(ownerName.as('name')).where('accounts.owner_id', '=', ownerId).executeTakeFirst()
 

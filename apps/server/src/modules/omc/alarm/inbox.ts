@@ -255,7 +255,7 @@ const severityOf = (text: string | undefined): Severity => severities.find((one)
 
 /** Of what it is, and what, in a line that may be cut: `节点一 内存告警 内存使用率 当前值 95.2%`. */
 function summaryOf(alarm: store.AlarmRow | undefined, labels: PostedAlert['labels'], annotations: PostedAlert['annotations']): string {
-  const of = ['node', 'mount', 'gpu', 'device'].flatMap((name) => labels[name] ?? [])
+  const of = ['node', 'name', 'mount', 'gpu', 'device'].flatMap((name) => labels[name] ?? [])
   const where = of.length === 0 ? [labels['instance'] ?? ''] : of
   if (alarm === undefined)
     return [...where, labels['alertname'] ?? texts.external, annotations['summary'] ?? annotations['description'] ?? ''].filter((part) => part !== '').join(' ')

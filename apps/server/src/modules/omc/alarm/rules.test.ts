@@ -60,6 +60,12 @@ const seriesOf: Readonly<Record<AlarmMetric, (figure: number) => [name: string, 
   gpu_temperature: (figure) => [['zhisuan_gpu_temperature_celsius', figure]],
   gpu_lost: (figure) => [['zhisuan_gpu_lost', figure]],
   gpu_errors: (figure) => [['zhisuan_gpu_uncorrected_errors', figure]],
+  instance_down: (figure) => [['zhisuan_instance_running', figure]],
+  instance_memory: (figure) => [
+    ['zhisuan_instance_memory_used_bytes', figure * 10],
+    ['zhisuan_instance_memory_total_bytes', 1_000],
+  ],
+  balance_low: (figure) => [['zhisuan_account_balance_yuan', figure]],
 }
 /** An alarm of an organisation of its own, and how its node is, or that nothing is heard of it. Figures that a division does not bend. */
 const watched = fc.record({
@@ -98,7 +104,7 @@ describe('rules of alarms', () => {
     const series = cases.flatMap(({ alarm: { rule, bp_id, id }, figure, shown }) =>
       shown
         ? seriesOf[rule.metric](figure).map(([name, value]) => ({
-            series: `${name}{job="node",bp_id="${bp_id}",node_id="${rule.node_ids[0] ?? id}",node="n"}`,
+            series: `${name}{job="${alarmMetrics[rule.metric].of}",bp_id="${bp_id}",node_id="${rule.node_ids[0] ?? id}",node="n"}`,
             values: `${value}x20`,
           }))
         : [],
@@ -107,10 +113,13 @@ describe('rules of alarms', () => {
       const ours = { zhisuan_alarm: id, severity, bp_id }
       const annotations = (value: string) => ({ value, name: name.replaceAll(/[{}]/g, '') })
       const isBad = shown && compared(figure, rule.comparison, rule.threshold)
-      const fires = { exp_labels: { ...ours, job: 'node', node_id: rule.node_ids[0] ?? id, node: 'n' }, exp_annotations: annotations(String(figure)) }
+      const fires = {
+        exp_labels: { ...ours, job: alarmMetrics[rule.metric].of, node_id: rule.node_ids[0] ?? id, node: 'n' },
+        exp_annotations: annotations(String(figure)),
+      }
       // Of what is computed nobody knows what is missing.
       const isPlain = !alarmMetrics[rule.metric].expression.startsWith('100')
-      const misses = { exp_labels: { ...ours, ...(isPlain && { job: 'node' }) }, exp_annotations: annotations('1') }
+      const misses = { exp_labels: { ...ours, ...(isPlain && { job: alarmMetrics[rule.metric].of }) }, exp_annotations: annotations('1') }
       return [
         { eval_time: '15m', alertname: id, exp_alerts: isBad ? [fires] : [] },
         { eval_time: '15m', alertname: `${id}-missing`, exp_alerts: !shown && no_data === 'alarm' ? [misses] : [] },

@@ -1,4 +1,4 @@
-import { alarmMetrics, type AlarmRule } from '@zhisuan/contract/omc/alarm'
+import { alarmMetrics, isOfNodes, type AlarmRule } from '@zhisuan/contract/omc/alarm'
 import { ofOrganisation, organisationLabel, platformOrganisation } from '../query/tenant.ts'
 import type { AlarmRow } from './alarm.store.ts'
 
@@ -70,7 +70,7 @@ export function rulesFile(alarms: readonly Ruled[]): string {
       `  - name: ${quoted(alarm.id)}`,
       // No limit: beyond one Prometheus tells of none at all, and a large fault is what has to be told.
       '    rules:',
-      ...rule(alarm.id, alarm.no_data === 'keep' ? kept(alarm) : firesOf(alarm)),
+      ...rule(alarm.id, alarm.no_data === 'keep' && isOfNodes(alarm.rule) ? kept(alarm) : firesOf(alarm)),
       ...(alarm.no_data === 'alarm' ? rule(`${alarm.id}-missing`, missing(alarm)) : []),
     ]
   })

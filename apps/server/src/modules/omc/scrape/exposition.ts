@@ -88,15 +88,41 @@ export function nodeFamilies({ cpu_share, load, memory, disks, nics, gpus }: Nod
   ]
 }
 
-/** What instances use, each with whose it is: we tell it ourselves, and nobody who runs in one. */
-export function instanceFamilies(instances: readonly { readonly labels: Readonly<Record<string, string>>; readonly usage: InstanceUsage }[]): Family[] {
+/** What somebody has left to spend. */
+export const accountFamilies = (accounts: readonly { readonly labels: Readonly<Record<string, string>>; readonly balance: number }[]): Family[] => [
+  {
+    name: 'zhisuan_account_balance_yuan',
+    help: 'Money and vouchers that are left, below 0 where it is owed',
+    type: 'gauge',
+    samples: accounts.map(({ labels, balance }) => ({ labels, value: balance })),
+  },
+]
+
+/** One as its row says, and what it uses, where its engine tells. */
+export interface ShownInstance {
+  readonly labels: Readonly<Record<string, string>>
+  readonly running: boolean
+  readonly memoryBytes: number
+  readonly usage: InstanceUsage | null
+}
+
+/** How instances are and what they use, each with whose it is: we tell it ourselves, and nobody who runs in one. */
+export function instanceFamilies(instances: readonly ShownInstance[]): Family[] {
   const of = (name: string, help: string, type: Family['type'], value: (usage: InstanceUsage) => number | null): Family => ({
     name,
     help,
     type,
-    samples: instances.map(({ labels, usage }) => ({ labels, value: value(usage) })),
+    samples: instances.flatMap(({ labels, usage }) => (usage === null ? [] : [{ labels, value: value(usage) }])),
+  })
+  const always = (name: string, help: string, value: (instance: ShownInstance) => number): Family => ({
+    name,
+    help,
+    type: 'gauge',
+    samples: instances.map((instance) => ({ labels: instance.labels, value: value(instance) })),
   })
   return [
+    always('zhisuan_instance_running', 'Whether it runs, 1 or 0', ({ running }) => Number(running)),
+    always('zhisuan_instance_memory_total_bytes', 'Memory that it may use', ({ memoryBytes }) => memoryBytes),
     of('zhisuan_instance_cpu_seconds_total', 'Processor time since its start', 'counter', ({ cpuSeconds }) => cpuSeconds),
     of('zhisuan_instance_memory_used_bytes', 'Memory that is used', 'gauge', ({ memoryBytes }) => memoryBytes),
     of('zhisuan_instance_disk_used_bytes', 'Used of the root disk', 'gauge', ({ diskBytes }) => diskBytes),

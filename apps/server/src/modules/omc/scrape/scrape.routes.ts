@@ -11,7 +11,7 @@ import { portOf, type Connected } from '../integration/integration.endpoint.ts'
 import { tokenHash } from '../integration/integration.service.ts'
 import { getIntegration, integrationOnNode, integrationsOf, type IntegrationRow } from '../integration/integration.store.ts'
 import { organisationLabel, platformOrganisation } from '../query/tenant.ts'
-import { exposed, instanceFamilies, nodeFamilies } from './exposition.ts'
+import { accountFamilies, exposed, instanceFamilies, nodeFamilies } from './exposition.ts'
 import { scrapePath } from './paths.ts'
 
 const textFormat = 'text/plain; version=0.0.4; charset=utf-8'
@@ -36,12 +36,14 @@ export interface ScrapeParts {
   readonly lastOf: (nodeId: string) => NodeMetrics | null
   /** What instances use now, by clouds. */
   readonly usages: () => ReadonlyMap<string, readonly InstanceUsage[]>
+  /** What each organisation has left to spend. */
+  readonly balances: () => Promise<readonly { readonly bp_id: string; readonly name: string; readonly balance: number }[]>
   /** Who takes what it tells. */
   readonly inbox: Pick<Inbox, 'take'>
 }
 
 /** Where a Prometheus of ours asks what there is to scrape, and scrapes what only we reach: by a token that is its own. */
-export function serveScrapes(http: FastifyInstance, { db, base, connected, lastOf, usages, inbox }: ScrapeParts): void {
+export function serveScrapes(http: FastifyInstance, { db, base, connected, lastOf, usages, balances, inbox }: ScrapeParts): void {
   const allowed = async (request: FastifyRequest<{ Params: { id: string } }>): Promise<IntegrationRow> => {
     const row = /^[0-9a-f-]{36}$/.test(request.params.id) ? await getIntegration(db, request.params.id) : undefined
     const secret = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
@@ -84,6 +86,7 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
       through('/metrics', { job: 'platform', [organisationLabel]: platformOrganisation, instance: 'platform' }),
       // Whose each is stands in what we tell: one target of many organisations.
       through(`${own}/instances`, { job: 'instance', instance: 'instances' }),
+      through(`${own}/accounts`, { job: 'account', instance: 'accounts' }),
       ...all.flatMap((node) => {
         const exporter = exporters.get(node.id)
         return [
@@ -110,19 +113,23 @@ export function serveScrapes(http: FastifyInstance, { db, base, connected, lastO
         ? []
         : await db
             .selectFrom('vms')
-            .select(['id', 'name', 'bp_id', 'project_id', 'cloud_id', 'engine_name'])
+            .select(['id', 'name', 'bp_id', 'project_id', 'cloud_id', 'engine_name', 'status', 'memory_bytes'])
             .where('cloud_id', 'in', [...now.keys()])
             .execute()
-    const known = new Map(rows.map((row) => [`${row.cloud_id} ${row.engine_name}`, row]))
-    const instances = [...now].flatMap(([cloudId, of]) =>
-      of.flatMap((usage) => {
-        const row = known.get(`${cloudId} ${usage.name}`)
-        if (row === undefined) return []
-        const labels = { [organisationLabel]: row.bp_id ?? platformOrganisation, instance_id: row.id, name: row.name, project_id: row.project_id ?? '' }
-        return [{ labels, usage }]
-      }),
-    )
+    const used = new Map([...now].flatMap(([cloudId, of]) => of.map((usage) => [`${cloudId} ${usage.name}`, usage] as const)))
+    const instances = rows.map(({ id, name, bp_id, project_id, cloud_id, engine_name, status, memory_bytes }) => ({
+      labels: { [organisationLabel]: bp_id ?? platformOrganisation, instance_id: id, name, project_id: project_id ?? '' },
+      running: status === 'running',
+      memoryBytes: memory_bytes,
+      usage: used.get(`${cloud_id} ${engine_name}`) ?? null,
+    }))
     return reply.type(textFormat).send(exposed(instanceFamilies(instances)))
+  })
+
+  http.get<{ Params: { id: string } }>(`${path}/accounts`, { config: { rateLimit } }, async (request, reply) => {
+    await allowed(request)
+    const accounts = (await balances()).map(({ bp_id, name, balance }) => ({ labels: { [organisationLabel]: bp_id, name }, balance }))
+    return reply.type(textFormat).send(exposed(accountFamilies(accounts)))
   })
 
   http.get<{ Params: { id: string; node: string } }>(`${path}/nodes/:node/exporter`, { config: { rateLimit } }, async (request, reply) => {
