@@ -52,8 +52,8 @@ const unit = {
   css: { include: [/\?raw/] },
   // One PostgreSQL for all; each file that builds the server gets a database of its own.
   globalSetup: database,
-  // They wait for the database and for what happens later longer than they compute: four keep two processors busy.
-  maxWorkers: 4,
+  // They wait for the database and for what happens later as long as they compute: three keep two processors busy.
+  maxWorkers: 3,
 }
 
 /** Of the same kind, and more than 8 s alone: not among what is run all the time. */
